@@ -1,0 +1,1 @@
+"""What every room stands on: errors, seeding, words, YAML and JSON files. Imports nothing of piiloom."""

@@ -1,0 +1,66 @@
+"""What can go wrong at a provider, in words that do not depend on whose API it is.
+
+::
+
+    ProviderError
+    ├── RateLimited(retry_after)     429; retried
+    ├── ProviderUnavailable          5xx, time-out, connection lost or refused; retried
+    ├── InvalidRequest               4xx that no retry will mend
+    ├── AuthFailed                   no key, wrong key, no permission; ends the run
+    ├── BudgetExceeded               the account or the run has no money left; ends the run
+    └── ReplyRejected                an answer came (and was paid), but cannot be used
+        ├── Refused                  the model declined
+        ├── Truncated                the answer was cut at the token limit
+        └── InvalidReply             the answer is not the JSON that was asked for
+
+``ReplyRejected`` carries the ``completion``, since it has to be accounted for.
+"""
+
+from __future__ import annotations
+
+from foundation.errors import ProviderError
+from providers.protocol import Completion
+
+
+class RateLimited(ProviderError):
+    """Too many requests; ``retry_after`` in seconds where the server said so."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None, where: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message, where=where, remedy=remedy)
+        self.retry_after = retry_after
+
+
+class ProviderUnavailable(ProviderError):
+    """The server failed, timed out, or could not be reached."""
+
+
+class InvalidRequest(ProviderError):
+    """The server will not answer this request however often it is sent."""
+
+
+class AuthFailed(ProviderError):
+    """The key is missing, wrong, or lacks the right."""
+
+
+class BudgetExceeded(ProviderError):
+    """No money is left to make the call."""
+
+
+class ReplyRejected(ProviderError):
+    """A paid answer that cannot be used."""
+
+    def __init__(self, message: str, *, completion: Completion) -> None:
+        super().__init__(message)
+        self.completion = completion
+
+
+class Refused(ReplyRejected):
+    """The model declined to answer."""
+
+
+class Truncated(ReplyRejected):
+    """The answer was cut at the token limit or in transit after it was billed."""
+
+
+class InvalidReply(ReplyRejected):
+    """The answer is not JSON of the wanted shape."""
