@@ -1,0 +1,1 @@
+"""How calls are made and their outcomes kept: ordered concurrency, group commits, the call ledger."""

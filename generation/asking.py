@@ -1,0 +1,116 @@
+"""Ask, validate, ask again with the fault named: the loop that every stage which needs a model goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from foundation.errors import ProviderError
+from generation.stage import ItemRejected, StageContext
+from prompts.library import find_template, render
+from providers.errors import AuthFailed, BudgetExceeded, InvalidReply, InvalidRequest, RateLimited, Refused, ReplyRejected, Truncated
+from providers.protocol import Message, PromptCall
+
+R = TypeVar("R")
+
+
+class Fault(Exception):  # noqa: N818 - a verdict on a reply, not an error of the program
+    """What is wrong with a reply; ``str()`` is told to the model, ``code`` is what the ledger counts."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One thing to ask for: which stage and template, with what, for whom, and the JSON schema of the reply."""
+
+    stage: str
+    template: str
+    variables: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    item_id: str
+
+    def call(self, attempt: int, fault: str | None) -> PromptCall:
+        """Make the provider call of one attempt."""
+        template = find_template(self.template)
+        variables = {**self.variables, "fault": fault}
+
+        def rendered() -> tuple[Message, ...]:
+            prompt = render(template, variables)
+            return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
+
+        return PromptCall(
+            stage=self.stage,
+            template=template.id,
+            variables=variables,
+            render=rendered,
+            schema_name=self.template,
+            schema=self.schema,
+            item_id=self.item_id,
+            attempt=attempt,
+        )
+
+
+async def ask(
+    question: Ask, ctx: StageContext, accept: Callable[[Any], R], *, last_resort: Callable[[Any], R] | None = None
+) -> tuple[R, int]:
+    """Ask until ``accept(data)`` raises no ``Fault``; gives its result and the number of refused replies.
+
+    *last_resort*, where given, judges the reply of the last attempt instead (a later stage can repair what it lets pass).
+    Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault; errors that no other item could
+    escape (wrong key, no money, an endpoint that never answered) propagate and end the run.
+    """
+    fault: Fault | None = None
+    last_reply: str | None = None
+    for attempt in range(ctx.config.max_attempts):
+        call = question.call(attempt, str(fault) if fault else None)
+        try:
+            answer = await ctx.calls.complete(call)
+        except ReplyRejected as error:
+            ctx.note_answer()
+            fault, last_reply = Fault(_reply_code(error), str(error)), error.completion.text
+            continue
+        except ProviderError as error:
+            if _ends_the_run(error, ctx):
+                raise
+            raise ItemRejected(_code(error), str(error), stage=question.stage, attempts=attempt + 1) from error
+        ctx.note_answer()
+        last_reply = answer.completion.text
+        judge = last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept
+        try:
+            result = judge(answer.completion.data)
+        except Fault as found:
+            fault = found
+            ctx.calls.judge(answer, f"{found.code}: {found}")
+            continue
+        ctx.calls.judge(answer, None)
+        return result, attempt
+    assert fault is not None  # noqa: S101 - max_attempts is at least 1
+    raise ItemRejected(fault.code, str(fault), stage=question.stage, attempts=ctx.config.max_attempts, last_reply=last_reply)
+
+
+def _ends_the_run(error: ProviderError, ctx: StageContext) -> bool:
+    """Whether no other item could fare better: then going on would only turn the whole plan into rejects."""
+    ctx.failures_in_a_row += 1
+    if isinstance(error, AuthFailed | BudgetExceeded):
+        return True
+    if not ctx.reached:
+        # One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.
+        return not isinstance(error, InvalidRequest) or ctx.failures_in_a_row >= 3
+    return ctx.failures_in_a_row >= max(20, 2 * ctx.config.concurrency)
+
+
+def _reply_code(error: ReplyRejected) -> str:
+    for kind, code in ((Refused, "refused"), (Truncated, "truncated"), (InvalidReply, "invalid_reply")):
+        if isinstance(error, kind):
+            return code
+    return "unusable_reply"
+
+
+def _code(error: ProviderError) -> str:
+    if isinstance(error, InvalidRequest):
+        return "invalid_request"
+    return "rate_limited" if isinstance(error, RateLimited) else "provider_unavailable"

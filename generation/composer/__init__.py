@@ -1,0 +1,1 @@
+"""The embedded provider: composes replies from the scenario bank, with no key, network or model. Template-based."""

@@ -1,0 +1,96 @@
+"""What a run is asked to do: flags or a YAML file, checked once, digested for the record ids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from foundation.errors import UsageError
+from foundation.seeding import digest
+from foundation.yaml_files import load_yaml
+from prompts.library import find_template, template_names
+from taxonomy.entity_types import load_taxonomy
+from taxonomy.locales import get_locale
+from taxonomy.scenarios import load_bank
+
+# Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
+GENERATION_VERSION = 1
+
+
+class RunConfig(BaseModel):
+    """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
+
+    ``samples``, ``concurrency`` and ``margin`` say how much and how fast, never what: they are no part of the digest, so
+    a run can be resumed with more samples, and gives the same bytes at every concurrency.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    samples: int = Field(default=100, ge=1)
+    provider: str = "composer"
+    model: str | None = None
+    base_url: str | None = None
+    pairs: str = "all"
+    locale: str = "en_US"
+    seed: int = 7
+    concurrency: int = Field(default=16, ge=1, le=4096)
+    topics_per_pair: int = Field(default=10, ge=1, le=100)
+    subtopics_per_topic: int = Field(default=20, ge=1, le=100)
+    values: Literal["code", "llm"] = "code"
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    max_asides: int = Field(default=5, ge=0, le=8)
+    situation_words: tuple[int, int] = (20, 35)
+    peripheral_words: tuple[int, int] = (20, 25)
+    question_words: tuple[int, int] = (4, 40)
+    registers: tuple[str, ...] = ("forum post",)
+    margin: float = Field(default=0.1, ge=0, le=10)
+
+    @field_validator("situation_words", "peripheral_words", "question_words")
+    @classmethod
+    def _ordered(cls, band: tuple[int, int]) -> tuple[int, int]:
+        if not 1 <= band[0] <= band[1]:
+            raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
+        return band
+
+    @field_validator("registers")
+    @classmethod
+    def _not_empty(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
+        if not registers:
+            raise ValueError("needs at least one register")
+        return registers
+
+    def check(self) -> RunConfig:
+        """Refuse what the taxonomy does not know (``UsageError``); gives itself back."""
+        load_taxonomy().parse_pairs(self.pairs)
+        locale = get_locale(self.locale)
+        if self.provider == "composer" and not locale.composer:
+            raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
+        return self
+
+    def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
+        """List the pairs of the run in taxonomy order."""
+        return load_taxonomy().parse_pairs(self.pairs)
+
+    def digest(self) -> str:
+        """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
+        settings = self.model_dump(mode="json", exclude={"samples", "concurrency", "margin", "seed"})
+        templates = [(find_template(name).id, find_template(name).sha256) for name in template_names()]
+        bank = load_bank().digest if self.provider == "composer" else None
+        return digest(GENERATION_VERSION, settings, load_taxonomy().digest, bank, templates)
+
+
+def make_config(settings: dict[str, Any]) -> RunConfig:
+    """Build a checked configuration from keyword settings; raises ``UsageError`` naming the first bad one."""
+    try:
+        return RunConfig(**settings).check()
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "settings"
+        raise UsageError(f"{key}: {first['msg']}", remedy="See piiloom generate --help") from None
+
+
+def read_config(path: Path, overrides: dict[str, Any]) -> RunConfig:
+    """Read a YAML run file; *overrides* (from flags) win. Raises ``ConfigError`` with file, line and key."""
+    return make_config({**load_yaml(path, RunConfig).model_dump(exclude_unset=True), **overrides})

@@ -1,0 +1,119 @@
+"""What flows through the stages: an item, growing by one part a stage.
+
+Items are immutable; a stage returns a new one. They are stored as JSON between stages, so that every stage can run
+alone in a process of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from corpus.marks import MarkedText
+from corpus.record import Relevance, Span
+
+Band = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedValue:
+    """A value that the plan asks for. ``subtypes`` empty means any; ``subject`` is whose fact it is."""
+
+    id: str
+    entity_type: str
+    relevance: Relevance
+    subtypes: tuple[str, ...] = ()
+    subject: str = "self"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanItem:
+    """What a record is to become. Validators read the figures here, so a plan can change them item by item.
+
+    ``*_words`` are inclusive bands of word counts; ``asides`` groups the ids of low-relevance values by peripheral
+    sentence; ``lead`` is the relevance of the first mention in the finished text.
+    """
+
+    index: int
+    seed: int
+    pair: tuple[str, str]
+    topic: str
+    subtopic: str
+    scenario: str | None
+    locale: str
+    register: str
+    voice: Literal["first person"]
+    surface_forms: Literal["verbatim"]
+    wanted: tuple[WantedValue, ...]
+    asides: tuple[tuple[str, ...], ...]
+    lead: Relevance
+    situation_words: Band
+    peripheral_words: Band
+    context_words: Band
+    question_words: Band
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemValue:
+    """A value as drawn."""
+
+    id: str
+    entity_type: str
+    subtype: str | None
+    text: str
+    relevance: Relevance
+    subject: str = "self"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The question in its three forms; records carry the abstracted one."""
+
+    draft: str
+    personal: str
+    abstracted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A plan item and what the stages have made of it so far. ``refused`` counts the replies that validators refused."""
+
+    plan: PlanItem
+    values: tuple[ItemValue, ...] = ()
+    situation: MarkedText | None = None
+    peripheral: tuple[MarkedText, ...] = ()
+    question: Question | None = None
+    passage: MarkedText | None = None
+    spans: tuple[Span, ...] = ()
+    refused: int = 0
+
+    def value(self, value_id: str) -> ItemValue:
+        """Look a value up by its id; raises ``KeyError``."""
+        for value in self.values:
+            if value.id == value_id:
+                return value
+        raise KeyError(value_id)
+
+    def high_values(self) -> tuple[ItemValue, ...]:
+        """List the values that matter to the question, in plan order."""
+        return tuple(value for value in self.values if value.relevance == "high")
+
+
+@lru_cache(maxsize=2)
+def _adapter(kind: type[Item] | type[PlanItem]) -> TypeAdapter[Item] | TypeAdapter[PlanItem]:
+    return TypeAdapter(kind)
+
+
+def item_to_json(item: Item | PlanItem) -> str:
+    """Write *item* as JSON (the same bytes for equal items)."""
+    return _adapter(type(item)).dump_json(item).decode()
+
+
+def item_from_json(text: str) -> Item:
+    """Read what ``item_to_json`` wrote; raises pydantic's ``ValidationError`` on anything else."""
+    item = _adapter(Item).validate_json(text)
+    assert isinstance(item, Item)  # noqa: S101 - tells mypy which adapter was asked for
+    return item

@@ -1,0 +1,73 @@
+"""Stage 5: asides, which hold the values that do not matter.
+
+In: an item with values. Out: for each group of low-relevance values in the plan, one first-person sentence of
+``peripheral_words`` words on something else, with the group's values verbatim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from corpus.marks import MarkedText
+from generation.asking import Ask, ask
+from generation.item import Item
+from generation.stage import StageContext, text_schema
+from generation.texts import check_first_person, check_length, check_one_sentence, read_marked, value_variables
+
+NAME = "peripheral"
+
+
+class PeripheralStage:
+    """Asks for one aside a group of values."""
+
+    name = NAME
+    templates = ("peripheral",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its asides."""
+        sentences: list[MarkedText] = []
+        refused = item.refused
+        for number in range(len(item.plan.asides)):
+            sentence, again = await self._one(number, item, ctx)
+            sentences.append(sentence)
+            refused += again
+        return replace(item, peripheral=tuple(sentences), refused=refused)
+
+    async def _one(self, number: int, item: Item, ctx: StageContext) -> tuple[MarkedText, int]:
+        plan = item.plan
+        values = tuple(item.value(value_id) for value_id in plan.asides[number])
+
+        def accept(data: Any) -> MarkedText:
+            sentence = read_marked(data["text"], values)
+            check_length(sentence.text, plan.peripheral_words)
+            check_one_sentence(sentence.text)
+            check_first_person(sentence.text, ctx.locale.language)
+            return sentence
+
+        low, high = plan.peripheral_words
+        question = Ask(
+            stage=NAME,
+            template="peripheral",
+            variables={
+                "topic": plan.topic,
+                "subtopic": plan.subtopic,
+                "values": value_variables(values),
+                "words": {"min": low, "max": high},
+                "register": plan.register,
+                "language": ctx.locale.language_name,
+                "seed": plan.seed,
+                "number": number,
+            },
+            schema=text_schema("text"),
+            item_id=f"{plan.index}/{number}",
+        )
+        return await ask(question, ctx, accept)
+
+
+STAGE = PeripheralStage()
+
+if __name__ == "__main__":
+    from generation.stage_command import main
+
+    main(NAME)

@@ -1,0 +1,75 @@
+"""Short phrases that stages list (topics, subtopics): what is acceptable, and when two are the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz, process
+
+from foundation.words import count_words
+
+# Token-sorted similarity (0-100, rapidfuzz) from which two short phrases count as one; "night shift" and "night shifts"
+# score 96, "school fees" and "school trips" 64.
+NEAR_DUPLICATE = 88.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedPhrase:
+    """A listed phrase that was not taken, and why."""
+
+    phrase: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhraseList:
+    """Accepted phrases in their order, and the dropped ones."""
+
+    kept: tuple[str, ...]
+    dropped: tuple[DroppedPhrase, ...] = ()
+
+
+def normalised(phrase: str) -> str:
+    """Fold case, punctuation and white space away: what two spellings of one phrase share."""
+    return " ".join(re.findall(r"\w+", phrase.casefold()))
+
+
+class Distinct:
+    """Phrases seen so far; tells whether a new one repeats one of them."""
+
+    def __init__(self, banned: Iterable[str] = ()) -> None:
+        self._exact: set[str] = set()
+        self._normalised: list[str] = [normalised(phrase) for phrase in banned]
+
+    def add(self, phrase: str) -> str | None:
+        """Take *phrase* in and return None, or the code of what it repeats: exact, normalised or near duplicate."""
+        if phrase in self._exact:
+            return "duplicate_exact"
+        folded = normalised(phrase)
+        if folded in self._normalised:
+            return "duplicate_normalised"
+        if process.extractOne(folded, self._normalised, scorer=fuzz.token_sort_ratio, score_cutoff=NEAR_DUPLICATE):
+            return "duplicate_near"
+        self._exact.add(phrase)
+        self._normalised.append(folded)
+        return None
+
+
+def clean_list(entries: Sequence[str], *, at_most: int, banned: Iterable[str] = (), words: tuple[int, int] = (1, 3)) -> PhraseList:
+    """Keep the first *at_most* fit entries: *words* long, not *banned*, no repeat. The rest is dropped with a code."""
+    seen, kept, dropped = Distinct(banned), [], []
+    for entry in entries:
+        phrase = " ".join(entry.split())
+        if not words[0] <= count_words(phrase) <= words[1]:
+            code: str | None = "wrong_length"
+        elif len(kept) == at_most:
+            code = "too_many"
+        else:
+            code = seen.add(phrase)
+        if code is None:
+            kept.append(phrase)
+        else:
+            dropped.append(DroppedPhrase(phrase=phrase, code=code))
+    return PhraseList(kept=tuple(kept), dropped=tuple(dropped))

@@ -1,0 +1,95 @@
+"""Stage 6: the question, in three steps: a draft, the same in the writer's voice, and one that gives nothing away.
+
+In: an item with a situation. Out: draft, personal and abstracted question; the record carries the last. The abstracted
+one is held against the same gate that screens finished records: no value, no type word, no content word of a value
+that matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from corpus.record import Record
+from generation.asking import Ask, Fault, ask
+from generation.item import Item, Question
+from generation.stage import ItemRejected, StageContext, text_schema
+from generation.texts import check_first_person, check_length, value_variables
+from screening.gate import Expectations, ExpectedValue
+from screening.question_leaks import QuestionLeaksGate
+from taxonomy.entity_types import load_taxonomy
+
+NAME = "question"
+
+
+class QuestionStage:
+    """Asks three times for one question."""
+
+    name = NAME
+    templates = ("question_draft", "question_personal", "question_abstracted")
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its question."""
+        if item.situation is None:
+            raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
+        situation = item.situation.text
+        draft, first = await self._step("question_draft", {"situation": situation, "types": list(item.plan.pair)}, item, ctx)
+        personal, second = await self._step("question_personal", {"situation": situation, "draft": draft}, item, ctx)
+        known = {"personal": personal, "subtopic": item.plan.subtopic, "topic": item.plan.topic}
+        abstracted, third = await self._step("question_abstracted", known, item, ctx)
+        question = Question(draft=draft, personal=personal, abstracted=abstracted)
+        return replace(item, question=question, refused=item.refused + first + second + third)
+
+    async def _step(self, template: str, known: dict[str, Any], item: Item, ctx: StageContext) -> tuple[str, int]:
+        plan = item.plan
+
+        def accept(data: Any) -> str:
+            text = " ".join(str(data["question"]).split())
+            if not text.endswith(("?", "？", "؟")):
+                raise Fault("not_a_question", "it must be one question that ends with a question mark")
+            check_length(text, plan.question_words)
+            if template == "question_personal":
+                check_first_person(text, ctx.locale.language)
+            if template == "question_abstracted":
+                _check_leaks(text, item)
+            return text
+
+        question = Ask(
+            stage=NAME,
+            template=template,
+            variables={
+                **known,
+                "scenario": plan.scenario,
+                "pair": list(plan.pair),
+                "values": value_variables(item.high_values()),
+                "language": ctx.locale.language_name,
+                "seed": plan.seed,
+            },
+            schema=text_schema("question"),
+            item_id=str(plan.index),
+        )
+        return await ask(question, ctx, accept)
+
+
+def _check_leaks(text: str, item: Item) -> None:
+    expected = Expectations(
+        pair=item.plan.pair,
+        values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in item.values),
+    )
+    verdict = _leaks_gate().check(Record(id="question", context="", question=text), expected)
+    if verdict is not None:
+        raise Fault(verdict.code, verdict.detail)
+
+
+@lru_cache(maxsize=1)
+def _leaks_gate() -> QuestionLeaksGate:
+    return QuestionLeaksGate({name: kind.type_words for name, kind in load_taxonomy().types.items()})
+
+
+STAGE = QuestionStage()
+
+if __name__ == "__main__":
+    from generation.stage_command import main
+
+    main(NAME)

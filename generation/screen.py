@@ -1,0 +1,97 @@
+"""Stage 9: the gates over finished records.
+
+In: items with spans, in plan order. Out: records, or rejects with the gate's reason code. Since two gates compare
+records with each other, this stage sees items strictly by plan index, whatever the concurrency before it.
+"""
+
+from __future__ import annotations
+
+from corpus.record import Provenance, Record, RecordPlan
+from foundation.seeding import digest
+from generation.configuration import RunConfig
+from generation.item import Item
+from generation.stage import ItemRejected
+from prompts.library import find_template
+from screening.gate import Expectations, ExpectedValue
+from screening.screen import Screen
+from taxonomy.locales import get_locale
+from taxonomy.scenarios import Bank
+
+NAME = "screen"
+RECORD_ID_LENGTH = 24
+
+
+class Screening:
+    """Makes records of items and holds them against the gates."""
+
+    def __init__(self, config: RunConfig, model: str | None, gates: Screen, templates: tuple[str, ...], bank: Bank | None) -> None:
+        self._config, self._model, self._gates, self._bank = config, model, gates, bank
+        self._digest = config.digest()
+        self._language = get_locale(config.locale).language
+        self._templates = tuple((t.id, t.sha256) for t in map(find_template, templates))
+
+    def prime(self, record: Record) -> None:
+        """Let the gates remember a record accepted earlier in this run."""
+        self._gates.prime(record)
+
+    def accept(self, item: Item) -> Record:
+        """Make the record of *item*; raises ``ItemRejected`` with the code of the first gate that refuses it."""
+        record = self._record(item)
+        verdict = self._gates.check(record, self._expected(item))
+        if verdict is not None:
+            raise ItemRejected(verdict.code, verdict.detail, stage=NAME, last_reply=record.context)
+        return record
+
+    def _record(self, item: Item) -> Record:
+        plan, passage, question = item.plan, item.passage, item.question
+        if passage is None or question is None:
+            raise ItemRejected("out_of_order", "the item has not been through all stages", stage=NAME)
+        record_id = digest(self._digest, self._config.seed, plan.index, item.refused)[:RECORD_ID_LENGTH]
+        return Record(
+            id=record_id,
+            locale=plan.locale,
+            context=passage.text,
+            question=question.abstracted,
+            spans=item.spans,
+            plan=self._record_plan(item),
+            group_keys=(_group_key(item),),
+            provenance=Provenance(
+                stage=NAME, provider=self._config.provider, model=self._model, templates=self._templates, seed=self._config.seed
+            ),
+        )
+
+    def _record_plan(self, item: Item) -> RecordPlan:
+        plan = item.plan
+        scenario = self._bank.scenarios[plan.scenario] if self._bank and plan.scenario else None
+        rationale = " ".join(scenario.rationale[kind] for kind in plan.pair) if scenario else None
+        return RecordPlan(
+            pair=plan.pair,
+            topic=plan.topic,
+            subtopic=plan.subtopic,
+            scenario=plan.scenario,
+            rationale=rationale,
+            register=plan.register,
+            cue_level="neutral",
+        )
+
+    def _expected(self, item: Item) -> Expectations:
+        plan = item.plan
+        surfaces = {span.value_id: span.text_in(item.passage.text) for span in reversed(item.spans)} if item.passage else {}
+        values = tuple(
+            ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance)
+            for v in item.values
+        )
+        low, high = plan.context_words
+        return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language)
+
+
+def _group_key(item: Item) -> str:
+    """Name what must not be split between train and test: texts grown from one scenario, or from one triplet."""
+    plan = item.plan
+    return f"scenario:{plan.scenario}" if plan.scenario else f"triplet:{'+'.join(plan.pair)}/{plan.topic}/{plan.subtopic}"
+
+
+if __name__ == "__main__":
+    from generation.stage_command import main
+
+    main(NAME)

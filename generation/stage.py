@@ -1,0 +1,92 @@
+"""What a stage is, and what it is given to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from corpus.store.progress import RejectRow
+from execution.calls import Calls
+from foundation.errors import PiiloomError
+from generation.configuration import RunConfig
+from generation.item import Item
+from taxonomy.entity_types import Taxonomy, load_taxonomy
+from taxonomy.locales import Locale, get_locale
+from taxonomy.scenarios import Bank
+
+
+class ItemRejected(PiiloomError):
+    """An item cannot go on: *stage*, *code*, how many replies were tried, and the last one. Becomes a reject row."""
+
+    def __init__(self, code: str, detail: str, *, stage: str, attempts: int = 0, last_reply: str | None = None) -> None:
+        super().__init__(f"{stage}: {code}: {detail}")
+        self.code, self.detail, self.stage, self.attempts, self.last_reply = code, detail, stage, attempts, last_reply
+
+    def row(self, *, plan_index: int | None = None, key: str | None = None) -> RejectRow:
+        """Give the row that is stored for it."""
+        return RejectRow(
+            plan_index=plan_index,
+            key=key,
+            stage=self.stage,
+            reason_code=self.code,
+            detail=self.detail,
+            attempts=self.attempts,
+            last_reply=self.last_reply,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class StageContext:
+    """What stages work with. ``bank`` is there when the provider composes from it."""
+
+    config: RunConfig
+    calls: Calls
+    bank: Bank | None = None
+    taxonomy: Taxonomy = field(default_factory=load_taxonomy)
+    # Before any call was answered, a dead endpoint is an error of the run; after it, one of the item.
+    reached: bool = False
+    failures_in_a_row: int = 0
+
+    def note_answer(self) -> None:
+        """Take notice that the provider answers."""
+        self.reached, self.failures_in_a_row = True, 0
+
+    @property
+    def locale(self) -> Locale:
+        """The locale of the run."""
+        return get_locale(self.config.locale)
+
+    def type_variables(self, names: tuple[str, ...]) -> list[dict[str, Any]]:
+        """Describe entity types to a template."""
+        return [{"name": name, "definition": self.taxonomy.get(name).definition} for name in names]
+
+
+class Stage(Protocol):
+    """One step of the pipeline, the same for every provider.
+
+    ``run`` gives a new item or raises ``ItemRejected``. ``templates`` are the prompts it may send.
+    """
+
+    name: str
+    templates: tuple[str, ...]
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Take *item* one step further."""
+        ...
+
+
+def text_schema(key: str, *, nullable: bool = False) -> Mapping[str, Any]:
+    """JSON schema of a reply that is one string under *key*."""
+    kind: Any = ["string", "null"] if nullable else "string"
+    return {"type": "object", "properties": {key: {"type": kind}}, "required": [key], "additionalProperties": False}
+
+
+def list_schema(key: str) -> Mapping[str, Any]:
+    """JSON schema of a reply that is a list of strings under *key*."""
+    return {
+        "type": "object",
+        "properties": {key: {"type": "array", "items": {"type": "string"}}},
+        "required": [key],
+        "additionalProperties": False,
+    }

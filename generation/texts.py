@@ -1,0 +1,66 @@
+"""What all text stages check in a reply: length, voice, values, marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from corpus.alignment import Target, align
+from corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
+from foundation.words import count_words
+from generation.asking import Fault
+from generation.item import Band, ItemValue
+
+FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+# A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.
+SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])")
+
+
+def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
+    """Strip the marks of *reply*; every one of *values* must be there verbatim (marked or as whole words).
+
+    Raises ``Fault`` naming the value's id for a value that is missing or was altered, and for broken marks. Values that
+    stand there but were not marked are located, so that the result mentions each of them.
+    """
+    marked = strip_marks(reply.strip())
+    if BROKEN_MARK.search(marked.text):
+        raise Fault("broken_mark", "a mark is not of the form [[id|value]]")
+    targets = [Target(value_id=value.id, text=value.text) for value in values]
+    alignment = align(marked.text, marked.mentions, targets)
+    by_id = {value.id: value for value in values}
+    for unresolved in alignment.unresolved:
+        value = by_id[unresolved.value_id]
+        raise Fault(f"value_{unresolved.reason}", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
+    mentions = tuple(Mention(value_id=s.value_id, start=s.start, end=s.end) for s in alignment.spans)
+    for mention in mentions:
+        value = by_id[mention.value_id]
+        if marked.text[mention.start : mention.end].casefold() != value.text.casefold():
+            raise Fault("value_changed", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
+    return MarkedText(text=marked.text, mentions=mentions)
+
+
+def check_length(text: str, band: Band) -> None:
+    """Raise ``Fault`` when *text* has fewer or more words than *band* (inclusive) allows."""
+    number = count_words(text)
+    if not band[0] <= number <= band[1]:
+        raise Fault("wrong_length", f"it has {number} words; {band[0]} to {band[1]} are wanted")
+
+
+def check_first_person(text: str, language: str) -> None:
+    """Raise ``Fault`` when an English *text* never speaks of its writer."""
+    if language == "en" and not FIRST_PERSON.search(text):
+        raise Fault("not_first_person", "the writer must speak as I")
+
+
+def check_one_sentence(text: str) -> None:
+    """Raise ``Fault`` when *text* is more than one sentence."""
+    if SENTENCE_END.search(text) or "\n" in text:
+        raise Fault("several_sentences", "one sentence is wanted")
+
+
+def value_variables(values: Iterable[ItemValue]) -> list[dict[str, str]]:
+    """Describe values to a template (and to the composer)."""
+    return [
+        {"id": v.id, "text": v.text, "type": v.entity_type, "subtype": v.subtype or "", "subject": v.subject, "relevance": v.relevance}
+        for v in values
+    ]

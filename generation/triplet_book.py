@@ -1,0 +1,112 @@
+"""Which triplet a plan item gets: the run-wide results of the topics and subtopics stages, asked for as needed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from corpus.store.database import Store
+from corpus.store.progress import RejectRow, load_shared_results
+from execution.committing import Batch, GroupCommitter
+from generation import subtopics, topics
+from generation.phrases import PhraseList
+from generation.planning import pair_order, triplets_needed
+from generation.stage import ItemRejected, StageContext
+from generation.subtopics import topic_key
+from generation.topics import Pair, pair_key
+from generation.triplets import PairTriplets, list_triplets, topic_order
+
+
+class TripletBook:
+    """Topics by pair, subtopics by topic; what is missing is asked for once and stored."""
+
+    def __init__(self, ctx: StageContext, committer: GroupCommitter, store: Store, run_id: str) -> None:
+        """Read what the store holds; call before the committer's thread owns the store."""
+        self._ctx, self._committer = ctx, committer
+        self.pairs = pair_order(ctx.config)
+        self._topics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, topics.NAME).items()}
+        self._subtopics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, subtopics.NAME).items()}
+        self._triplets: dict[Pair, PairTriplets] = {}
+        self._gate = asyncio.Semaphore(ctx.config.concurrency)
+
+    async def ensure_topics(self, planned: int) -> None:
+        """Have the topics of every pair that *planned* items touch."""
+        pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
+        await _all(self._ask_topics(pair) for pair in pairs)
+
+    async def ensure_subtopics(self, planned: int) -> None:
+        """Have all subtopics that *planned* items need; topics must be there."""
+        while True:
+            missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
+            if not missing:
+                return
+            await _all(self._ask_subtopics(pair, topic) for pair, topic in missing)
+
+    def triplet(self, index: int) -> tuple[Pair, tuple[str, str]]:
+        """Look up the pair and (topic, subtopic) of plan item *index*; raises ``ItemRejected`` when its pair has none."""
+        pair = self.pairs[index % len(self.pairs)]
+        found = self._triplets[pair].found
+        if not found:
+            raise ItemRejected("no_triplet", f"pair {pair_key(pair)} has no topic with subtopics", stage=subtopics.NAME)
+        return pair, found[(index // len(self.pairs)) % len(found)]
+
+    def _list(self, pair: Pair, planned: int) -> PairTriplets:
+        wanted = triplets_needed(planned, len(self.pairs), self.pairs.index(pair))
+        known = self._triplets.get(pair)
+        if known is None or not (known.complete or (len(known.found) >= wanted and not known.missing)):
+            known = list_triplets(*self._lists(pair), wanted)
+            self._triplets[pair] = known
+            self._keep_dropped(pair, known)
+        return known
+
+    def _lists(self, pair: Pair) -> tuple[list[str], dict[str, list[str]]]:
+        ordered = topic_order(self._topics[pair_key(pair)], self._ctx.config.seed, pair)
+        known = {topic: self._subtopics[topic_key(pair, topic)] for topic in ordered if topic_key(pair, topic) in self._subtopics}
+        return ordered, known
+
+    async def _ask_topics(self, pair: Pair) -> None:
+        async with self._gate:
+            self._topics[pair_key(pair)] = await self._kept(topics.run(pair, self._ctx), topics.NAME, pair_key(pair))
+
+    async def _ask_subtopics(self, pair: Pair, topic: str) -> None:
+        async with self._gate:
+            key = topic_key(pair, topic)
+            self._subtopics[key] = await self._kept(subtopics.run(pair, topic, self._ctx), subtopics.NAME, key)
+
+    async def _kept(self, asked: Coroutine[Any, Any, PhraseList], stage: str, key: str) -> list[str]:
+        """Store what *asked* lists under *key*, with a reject for each dropped entry or for the whole."""
+        try:
+            listed = await asked
+        except ItemRejected as error:
+            self._committer.put(Batch(shared=[(stage, key, "[]")], rejects=[error.row(key=key)]))
+            return []
+        rejects = [_drop_row(stage, f"{key}#{place}", drop.code, drop.phrase) for place, drop in enumerate(listed.dropped, 1)]
+        self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))
+        return list(listed.kept)
+
+    def _keep_dropped(self, pair: Pair, listed: PairTriplets) -> None:
+        rows = [_drop_row(subtopics.NAME, f"{topic_key(pair, d.topic)}/{d.subtopic}", d.code, "") for d in listed.dropped]
+        if rows:
+            self._committer.put(Batch(rejects=rows))
+
+
+def _drop_row(stage: str, key: str, code: str, detail: str) -> RejectRow:
+    return RejectRow(plan_index=None, key=key, stage=stage, reason_code=code, detail=detail, attempts=1)
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run all of *work* at once; the first error cancels the rest and is raised."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def planned_for(samples: int, margin: float) -> int:
+    """Count the items to plan so that, some being rejected, *samples* are likely to be accepted."""
+    return samples + int(samples * margin) + 20

@@ -1,0 +1,109 @@
+"""Stage 3: the values an item is about.
+
+In: a plan item. Out: one value for each that the plan wants, of one coherent persona, none inside another. Drawn by code
+(``pii_values``); with ``--values llm`` the model is asked for each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foundation.errors import PiiloomError
+from foundation.seeding import derive_rng
+from foundation.words import content_words, count_words
+from generation.asking import Ask, Fault, ask
+from generation.item import Item, ItemValue, WantedValue
+from generation.stage import ItemRejected, StageContext, text_schema
+from pii_values.drawing import ValueRequest, draw_values
+from pii_values.persona import draw_persona
+
+NAME = "values"
+FORBIDDEN = frozenset("[]{}|<>\n\r\t\"“”")
+
+
+class ValuesStage:
+    """Draws or asks for the values of an item."""
+
+    name = NAME
+    templates = ("pii_value",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its values; rejected when no distinct ones can be had."""
+        if ctx.config.values == "code":
+            return replace_values(item, draw_by_code(item))
+        values: list[ItemValue] = []
+        refused = item.refused
+        for wanted in item.plan.wanted:
+            value, again = await self._ask(wanted, values, item, ctx)
+            values.append(value)
+            refused += again
+        return replace_values(item, tuple(values), refused=refused)
+
+    async def _ask(self, wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext) -> tuple[ItemValue, int]:
+        plan = item.plan
+        kind = ctx.taxonomy.get(wanted.entity_type)
+        names = wanted.subtypes or tuple(subtype.name for subtype in kind.subtypes)
+        subtype = ctx.taxonomy.subtype(kind.name, derive_rng("subtype", plan.seed, wanted.id).choice(names))
+        avoid = [value.text for value in taken]
+        question = Ask(
+            stage=NAME,
+            template="pii_value",
+            variables={
+                "type": {"name": kind.name},
+                "subtype": {"name": subtype.name, "definition": subtype.definition, "examples": list(subtype.examples)},
+                "country": ctx.locale.country,
+                "language": ctx.locale.language_name,
+                "topic": plan.topic if wanted.relevance == "high" else None,
+                "subtopic": plan.subtopic,
+                "avoid": avoid,
+                "locale": plan.locale,
+                "value_id": wanted.id,
+                "subject": wanted.subject,
+                "seed": plan.seed,
+            },
+            schema=text_schema("value"),
+            item_id=f"{plan.index}/{wanted.id}",
+        )
+        text, refused = await ask(question, ctx, lambda data: _fit(data["value"], avoid))
+        value = ItemValue(
+            id=wanted.id, entity_type=kind.name, subtype=subtype.name, text=text, relevance=wanted.relevance, subject=wanted.subject
+        )
+        return value, refused
+
+
+def replace_values(item: Item, values: tuple[ItemValue, ...], *, refused: int | None = None) -> Item:
+    """Give *item* its values and nothing of the later stages."""
+    return Item(plan=item.plan, values=values, refused=item.refused if refused is None else refused)
+
+
+def draw_by_code(item: Item) -> tuple[ItemValue, ...]:
+    """Draw the item's values from one persona; rejected when the persona has no distinct ones."""
+    plan = item.plan
+    rng = derive_rng("values", plan.seed)
+    requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=w.subject) for w in plan.wanted]
+    try:
+        drawn = draw_values(draw_persona(rng, plan.locale), requests, rng)
+    except PiiloomError as error:
+        raise ItemRejected("no_values", str(error), stage=NAME) from error
+    return tuple(
+        ItemValue(id=w.id, entity_type=d.entity_type, subtype=d.subtype, text=d.text, relevance=w.relevance, subject=w.subject)
+        for w, d in zip(plan.wanted, drawn, strict=True)
+    )
+
+
+def _fit(value: str, avoid: list[str]) -> str:
+    text = " ".join(value.split())
+    if FORBIDDEN & set(text) or not 1 <= count_words(text) <= 8:
+        raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")
+    for other in avoid:
+        if content_words(text) & content_words(other) or text.casefold() == other.casefold():
+            raise Fault("repeated_value", "it shares a word with a value that is already taken")
+    return text
+
+
+STAGE = ValuesStage()
+
+if __name__ == "__main__":
+    from generation.stage_command import main
+
+    main(NAME)

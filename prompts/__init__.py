@@ -1,0 +1,1 @@
+"""Versioned prompt templates, one a stage, and what renders them."""
