@@ -138,7 +138,7 @@ class Calls:
 
 def _replayed(call: PromptCall, row: CompletionRow) -> Completion:
     text = row.reply or ""
-    plain = Completion(text=text, data=None, model=row.model)
+    plain = Completion(text=text, data=None, model=row.model or "")
     if row.verdict == "error":
         raise ReplyRejected(row.fault or "the reply could not be used", completion=plain)
     try:

@@ -62,7 +62,7 @@ def write_batch(store: Store, run_id: str, batch: Batch) -> None:
 
 
 class GroupCommitter:
-    """Writes batches from a thread of its own; use as a context manager (leaving waits for the last commit).
+    """Writes batches from a thread of its own between ``start`` and ``close``, which waits for the last commit.
 
     After a failed commit every waiting and later caller gets that error: nothing is taken for written that is not.
     """
@@ -76,11 +76,14 @@ class GroupCommitter:
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="piiloom-commits", daemon=True)
 
-    def __enter__(self) -> GroupCommitter:
+    def start(self) -> None:
+        """Begin to write; from now on the store belongs to the committer's thread."""
         self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Write what is left and give the store back. Raises what a commit failed with."""
+        if not self._thread.ident:
+            return
         with self._changed:
             self._closing.set()
             self._changed.notify()

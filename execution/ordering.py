@@ -21,7 +21,7 @@ class StopSignal:
     """Set to end a run early: nothing new starts, what runs is cancelled, what is done stays done."""
 
     requested: bool = False
-    _callbacks: list[Callable[[], None]] = field(default_factory=list)
+    _callbacks: list[Callable[[], object]] = field(default_factory=list)
 
     def request(self) -> None:
         """Ask for the end; safe to call from a signal handler of the running loop."""
@@ -29,7 +29,7 @@ class StopSignal:
         for callback in self._callbacks:
             callback()
 
-    def on_request(self, callback: Callable[[], None]) -> None:
+    def on_request(self, callback: Callable[[], object]) -> None:
         """Run *callback* when the end is asked for."""
         self._callbacks.append(callback)
 

@@ -15,8 +15,8 @@ from providers.protocol import Message, PromptCall
 R = TypeVar("R")
 
 
-class Fault(Exception):  # noqa: N818 - a verdict on a reply, not an error of the program
-    """What is wrong with a reply; ``str()`` is told to the model, ``code`` is what the ledger counts."""
+class Fault(Exception):
+    """What is wrong with a reply (no error of the program): ``str()`` is told to the model, ``code`` is counted."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

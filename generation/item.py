@@ -102,18 +102,26 @@ class Item:
         return tuple(value for value in self.values if value.relevance == "high")
 
 
-@lru_cache(maxsize=2)
-def _adapter(kind: type[Item] | type[PlanItem]) -> TypeAdapter[Item] | TypeAdapter[PlanItem]:
-    return TypeAdapter(kind)
+@lru_cache(maxsize=1)
+def _items() -> TypeAdapter[Item]:
+    return TypeAdapter(Item)
 
 
-def item_to_json(item: Item | PlanItem) -> str:
+@lru_cache(maxsize=1)
+def _plans() -> TypeAdapter[PlanItem]:
+    return TypeAdapter(PlanItem)
+
+
+def item_to_json(item: Item) -> str:
     """Write *item* as JSON (the same bytes for equal items)."""
-    return _adapter(type(item)).dump_json(item).decode()
+    return _items().dump_json(item).decode()
+
+
+def plan_to_json(plan: PlanItem) -> str:
+    """Write *plan* as JSON."""
+    return _plans().dump_json(plan).decode()
 
 
 def item_from_json(text: str) -> Item:
     """Read what ``item_to_json`` wrote; raises pydantic's ``ValidationError`` on anything else."""
-    item = _adapter(Item).validate_json(text)
-    assert isinstance(item, Item)  # noqa: S101 - tells mypy which adapter was asked for
-    return item
+    return _items().validate_json(text)

@@ -13,7 +13,7 @@ from corpus.marks import MarkedText, add_marks, strip_marks
 from foundation.seeding import derive_rng
 from generation.asking import Ask, Fault, ask
 from generation.item import Item, ItemValue
-from generation.stage import ItemRejected, StageContext, text_schema
+from generation.stage import ItemRejected, Stage, StageContext, text_schema
 from generation.texts import check_length, read_marked, value_variables
 
 NAME = "paraphrase"
@@ -71,7 +71,7 @@ def _first_value(item: Item) -> ItemValue:
     return derive_rng("first value", item.plan.seed).choice(fitting)
 
 
-STAGE = ParaphraseStage()
+STAGE: Stage = ParaphraseStage()
 
 if __name__ == "__main__":
     from generation.stage_command import main

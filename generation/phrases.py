@@ -59,7 +59,9 @@ class Distinct:
 
 def clean_list(entries: Sequence[str], *, at_most: int, banned: Iterable[str] = (), words: tuple[int, int] = (1, 3)) -> PhraseList:
     """Keep the first *at_most* fit entries: *words* long, not *banned*, no repeat. The rest is dropped with a code."""
-    seen, kept, dropped = Distinct(banned), [], []
+    seen = Distinct(banned)
+    kept: list[str] = []
+    dropped: list[DroppedPhrase] = []
     for entry in entries:
         phrase = " ".join(entry.split())
         if not words[0] <= count_words(phrase) <= words[1]:

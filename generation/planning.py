@@ -34,9 +34,7 @@ def triplets_needed(planned: int, pairs: int, position: int) -> int:
     return max(0, -(-(planned - position) // pairs))
 
 
-def make_plan_item(
-    index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str, bank: Bank | None
-) -> PlanItem:
+def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str, bank: Bank | None) -> PlanItem:
     """Draw all that plan item *index* prescribes."""
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)

@@ -14,7 +14,7 @@ from typing import Any
 from corpus.record import Record
 from generation.asking import Ask, Fault, ask
 from generation.item import Item, Question
-from generation.stage import ItemRejected, StageContext, text_schema
+from generation.stage import ItemRejected, Stage, StageContext, text_schema
 from generation.texts import check_first_person, check_length, value_variables
 from screening.gate import Expectations, ExpectedValue
 from screening.question_leaks import QuestionLeaksGate
@@ -87,7 +87,7 @@ def _leaks_gate() -> QuestionLeaksGate:
     return QuestionLeaksGate({name: kind.type_words for name, kind in load_taxonomy().types.items()})
 
 
-STAGE = QuestionStage()
+STAGE: Stage = QuestionStage()
 
 if __name__ == "__main__":
     from generation.stage_command import main

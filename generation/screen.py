@@ -13,7 +13,7 @@ from generation.item import Item
 from generation.stage import ItemRejected
 from prompts.library import find_template
 from screening.gate import Expectations, ExpectedValue
-from screening.screen import Screen
+from screening.screen import default_screen
 from taxonomy.locales import get_locale
 from taxonomy.scenarios import Bank
 
@@ -24,8 +24,9 @@ RECORD_ID_LENGTH = 24
 class Screening:
     """Makes records of items and holds them against the gates."""
 
-    def __init__(self, config: RunConfig, model: str | None, gates: Screen, templates: tuple[str, ...], bank: Bank | None) -> None:
-        self._config, self._model, self._gates, self._bank = config, model, gates, bank
+    def __init__(self, config: RunConfig, model: str | None, templates: tuple[str, ...], bank: Bank | None) -> None:
+        self._config, self._model, self._bank = config, model, bank
+        self._gates = default_screen()
         self._digest = config.digest()
         self._language = get_locale(config.locale).language
         self._templates = tuple((t.id, t.sha256) for t in map(find_template, templates))
@@ -78,8 +79,7 @@ class Screening:
         plan = item.plan
         surfaces = {span.value_id: span.text_in(item.passage.text) for span in reversed(item.spans)} if item.passage else {}
         values = tuple(
-            ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance)
-            for v in item.values
+            ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance) for v in item.values
         )
         low, high = plan.context_words
         return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language)

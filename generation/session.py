@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 
 from corpus.store.completions import load_replies
@@ -33,6 +33,10 @@ class Session:
     ctx: StageContext
     committer: GroupCommitter
     book: TripletBook
+
+    def start_committing(self) -> None:
+        """Hand the store to the committer's thread; nothing else may read it until the session ends."""
+        self.committer.start()
 
 
 def open_provider(config: RunConfig) -> Provider:
@@ -89,7 +93,10 @@ def resume_run(store: Store, run: RunRow, *, samples: int | None = None, concurr
 
 @asynccontextmanager
 async def open_session(store: Store, run: RunRow, config: RunConfig, provider: Provider) -> AsyncIterator[Session]:
-    """Work on *run*: its status is "running" meanwhile; the provider is closed and all rows are on disk afterwards."""
+    """Work on *run*: its status is "running" meanwhile; the provider is closed and all rows are on disk afterwards.
+
+    The caller reads what it needs from the store, then calls ``start_committing``.
+    """
     set_run_status(store, run.id, "running")
     journal = load_replies(store, run.id) if provider.paid else {}
     committer = GroupCommitter(store, run.id, linger_s=0.0 if provider.paid else UNPAID_LINGER_S)
@@ -98,7 +105,7 @@ async def open_session(store: Store, run: RunRow, config: RunConfig, provider: P
     ctx = StageContext(config=config, calls=calls, bank=bank, reached=bool(journal))
     book = TripletBook(ctx, committer, store, run.id)
     try:
-        with committer:
+        with closing(committer):
             yield Session(run=run, store=store, ctx=ctx, committer=committer, book=book)
     finally:
         await provider.aclose()

@@ -12,7 +12,7 @@ from typing import Any
 from corpus.marks import MarkedText
 from generation.asking import Ask, ask
 from generation.item import Item
-from generation.stage import StageContext, text_schema
+from generation.stage import Stage, StageContext, text_schema
 from generation.texts import check_first_person, check_length, check_one_sentence, read_marked, value_variables
 
 NAME = "situation"
@@ -56,7 +56,7 @@ class SituationStage:
         return replace(item, situation=sentence, refused=item.refused + refused)
 
 
-STAGE = SituationStage()
+STAGE: Stage = SituationStage()
 
 if __name__ == "__main__":
     from generation.stage_command import main

@@ -16,7 +16,7 @@ from corpus.marks import BROKEN_MARK, MarkedText
 from corpus.record import Span
 from generation.asking import Ask, Fault, ask
 from generation.item import Item, ItemValue
-from generation.stage import ItemRejected, StageContext, text_schema
+from generation.stage import ItemRejected, Stage, StageContext, text_schema
 from generation.texts import value_variables
 
 NAME = "spans"
@@ -103,7 +103,7 @@ def _span(number: int, located: Located, item: Item) -> Span:
     )
 
 
-STAGE = SpansStage()
+STAGE: Stage = SpansStage()
 
 if __name__ == "__main__":
     from generation.stage_command import main

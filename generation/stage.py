@@ -65,11 +65,18 @@ class StageContext:
 class Stage(Protocol):
     """One step of the pipeline, the same for every provider.
 
-    ``run`` gives a new item or raises ``ItemRejected``. ``templates`` are the prompts it may send.
+    ``run`` gives a new item or raises ``ItemRejected``.
     """
 
-    name: str
-    templates: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """The stage's name in commands, ledgers and errors."""
+        ...
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """Names of the prompt templates it uses."""
+        ...
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Take *item* one step further."""

@@ -14,7 +14,7 @@ from generation.stage import StageContext, list_schema
 from generation.topics import Pair, pair_key
 
 NAME = "subtopics"
-TEMPLATES = ("subtopics",)
+TEMPLATES: tuple[str, ...] = ("subtopics",)
 
 
 def topic_key(pair: Pair, topic: str) -> str:

@@ -12,7 +12,7 @@ from generation.phrases import PhraseList, clean_list
 from generation.stage import StageContext, list_schema
 
 NAME = "topics"
-TEMPLATES = ("topics",)
+TEMPLATES: tuple[str, ...] = ("topics",)
 Pair = tuple[str, str]
 
 

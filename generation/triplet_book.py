@@ -10,6 +10,7 @@ from typing import Any
 from corpus.store.database import Store
 from corpus.store.progress import RejectRow, load_shared_results
 from execution.committing import Batch, GroupCommitter
+from execution.ordering import StopSignal
 from generation import subtopics, topics
 from generation.phrases import PhraseList
 from generation.planning import pair_order, triplets_needed
@@ -31,18 +32,38 @@ class TripletBook:
         self._triplets: dict[Pair, PairTriplets] = {}
         self._gate = asyncio.Semaphore(ctx.config.concurrency)
 
-    async def ensure_topics(self, planned: int) -> None:
+    @property
+    def topics_known(self) -> int:
+        """How many pairs have been asked about."""
+        return len(self._topics)
+
+    @property
+    def subtopics_known(self) -> int:
+        """How many topics have been asked about."""
+        return len(self._subtopics)
+
+    def is_ready(self, planned: int) -> bool:
+        """Whether *planned* items can be dealt their triplets without asking for more."""
+        pairs = self.pairs[:planned]
+        return all(pair_key(pair) in self._topics for pair in pairs) and not any(self._list(pair, planned).missing for pair in pairs)
+
+    async def ensure(self, planned: int, stop: StopSignal) -> bool:
+        """Have all that *planned* items need; False when *stop* was requested before it was there."""
+        return await self.ensure_topics(planned, stop) and await self.ensure_subtopics(planned, stop)
+
+    async def ensure_topics(self, planned: int, stop: StopSignal) -> bool:
         """Have the topics of every pair that *planned* items touch."""
         pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
-        await _all(self._ask_topics(pair) for pair in pairs)
+        return await _all((self._ask_topics(pair) for pair in pairs), stop)
 
-    async def ensure_subtopics(self, planned: int) -> None:
+    async def ensure_subtopics(self, planned: int, stop: StopSignal) -> bool:
         """Have all subtopics that *planned* items need; topics must be there."""
         while True:
             missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
             if not missing:
-                return
-            await _all(self._ask_subtopics(pair, topic) for pair, topic in missing)
+                return True
+            if not await _all((self._ask_subtopics(pair, topic) for pair, topic in missing), stop):
+                return False
 
     def triplet(self, index: int) -> tuple[Pair, tuple[str, str]]:
         """Look up the pair and (topic, subtopic) of plan item *index*; raises ``ItemRejected`` when its pair has none."""
@@ -96,15 +117,20 @@ def _drop_row(stage: str, key: str, code: str, detail: str) -> RejectRow:
     return RejectRow(plan_index=None, key=key, stage=stage, reason_code=code, detail=detail, attempts=1)
 
 
-async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run all of *work* at once; the first error cancels the rest and is raised."""
+async def _all(work: Iterable[Coroutine[Any, Any, None]], stop: StopSignal) -> bool:
+    """Run all of *work* at once; the first error cancels the rest and is raised, *stop* cancels all and gives False."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+    stop.on_request(lambda: [task.cancel() for task in tasks])
     try:
         await asyncio.gather(*tasks)
+    except asyncio.CancelledError:
+        if not stop.requested:
+            raise
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+    return not stop.requested
 
 
 def planned_for(samples: int, margin: float) -> int:

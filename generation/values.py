@@ -6,19 +6,17 @@ In: a plan item. Out: one value for each that the plan wants, of one coherent pe
 
 from __future__ import annotations
 
-from typing import Any
-
 from foundation.errors import PiiloomError
 from foundation.seeding import derive_rng
 from foundation.words import content_words, count_words
 from generation.asking import Ask, Fault, ask
 from generation.item import Item, ItemValue, WantedValue
-from generation.stage import ItemRejected, StageContext, text_schema
+from generation.stage import ItemRejected, Stage, StageContext, text_schema
 from pii_values.drawing import ValueRequest, draw_values
 from pii_values.persona import draw_persona
 
 NAME = "values"
-FORBIDDEN = frozenset("[]{}|<>\n\r\t\"“”")
+FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
 
 
 class ValuesStage:
@@ -101,7 +99,7 @@ def _fit(value: str, avoid: list[str]) -> str:
     return text
 
 
-STAGE = ValuesStage()
+STAGE: Stage = ValuesStage()
 
 if __name__ == "__main__":
     from generation.stage_command import main

@@ -42,10 +42,10 @@ class RenderedPrompt:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     # Prompts are plain text for a model, never HTML: escaping would change the values they carry.
-    return Environment(  # noqa: S701
+    return Environment(
         loader=PackageLoader("prompts", "templates"),
         undefined=StrictUndefined,
-        autoescape=False,
+        autoescape=False,  # noqa: S701
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,

@@ -1,1 +1,19 @@
-"""The LLM seam: one protocol, and one file for each API that implements it."""
+"""The LLM seam: one protocol, and one file for each API that implements it.
+
+``factory.make_provider`` builds what a run needs. The SDKs are imported only when a provider of theirs is built.
+
+============================  ========================================================================================
+``protocol``, ``errors``      what every caller sees: ``PromptCall`` in, ``Completion`` or a ``ProviderError`` out
+``factory``                   the provider of a name, with its key from the environment
+``openai_api``                OpenAI Responses
+``anthropic_api``             Anthropic Messages
+``compatible_api``            chat completions at any base URL (vLLM, Ollama, llama.cpp, LM Studio, gateways …)
+``chat_dialects``             what a compatible server turned out not to understand, and what to send instead
+``sdk_provider``              what these three share: time limit, errors, cost, reading of the reply
+``retrying``                  waits and asks again; the SDKs' own retries are off
+``sdk_errors``                SDK exceptions and HTTP status to ``providers.errors``
+``replies``, ``schemas``      JSON from a reply's text; JSON schemas as the APIs take them
+``prices``                    what a model costs and takes (``data/models.yaml``, or the user's own file)
+``addresses``, ``redaction``  URLs without credentials; messages without keys or prompt text
+============================  ========================================================================================
+"""

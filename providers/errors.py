@@ -4,7 +4,7 @@
 
     ProviderError
     ├── RateLimited(retry_after)     429; retried
-    ├── ProviderUnavailable          5xx, time-out, connection lost or refused; retried
+    ├── ProviderUnavailable(retry_after)  5xx, time-out, connection lost or refused; retried
     ├── InvalidRequest               4xx that no retry will mend
     ├── AuthFailed                   no key, wrong key, no permission; ends the run
     ├── BudgetExceeded               the account or the run has no money left; ends the run
@@ -31,7 +31,11 @@ class RateLimited(ProviderError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The server failed, timed out, or could not be reached."""
+    """The server failed, timed out, or could not be reached; ``retry_after`` in seconds where the server said so."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None, where: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message, where=where, remedy=remedy)
+        self.retry_after = retry_after
 
 
 class InvalidRequest(ProviderError):

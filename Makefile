@@ -1,0 +1,53 @@
+# Two commands for a fresh clone: `make demo` and `make test`. Only python3 (3.11 or newer) and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(VENV)/.core-installed
+DEV := $(VENV)/.dev-installed
+
+.PHONY: demo test test-long lint bench clean
+
+# A Debian python3 may come without venv: then virtualenv from the package index makes the environment.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: piiloom needs Python 3.11 or newer; name one with make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV); $(MAKE) --no-print-directory venv-without-venv; }
+
+.PHONY: venv-without-venv
+venv-without-venv:
+	@if command -v uv >/dev/null; then uv venv --quiet --seed --python $(PYTHON) $(VENV); \
+	elif $(PYTHON) -m virtualenv --version >/dev/null 2>&1; then $(PYTHON) -m virtualenv --quiet $(VENV); \
+	else $(PYTHON) -m pip install --quiet --user --break-system-packages virtualenv && $(PYTHON) -m virtualenv --quiet $(VENV); fi
+
+$(CORE): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(DEV): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(CORE)
+
+# 200 records by the embedded composer: no key, no network, no model.
+demo: $(CORE)
+	@rm -rf outputs/demo && mkdir -p outputs/demo
+	$(BIN)/piiloom generate --samples 200 --seed 7 --store outputs/demo/piiloom.duckdb --show 8
+	$(BIN)/piiloom release --name demo --test-size 40 --store outputs/demo/piiloom.duckdb
+	$(BIN)/piiloom export --release demo --format native --out outputs/demo --force --store outputs/demo/piiloom.duckdb
+	@ls -l outputs/demo
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: $(DEV)
+	$(BIN)/python -m pytest -m "not long" -n 2 --cov --cov-report=term
+
+test-long: $(DEV)
+	$(BIN)/python -m pytest -m long
+
+bench: $(CORE)
+	$(BIN)/python benchmarks/generation.py
+
+clean:
+	rm -rf $(VENV) outputs/demo

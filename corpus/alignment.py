@@ -1,0 +1,213 @@
+"""From a text and the values it should mention to exact spans: the repair ladder.
+
+For each value the first rung that finds it counts:
+
+1. ``mark``: the model wrapped it in a mention mark, in the value's own spelling (``is_same_spelling``);
+2. ``exact``: the value stands in the text as whole words;
+3. ``normalised``: it does in other typography, composition or case;
+4. ``fuzzy``: words very like it do (never for values with digits).
+
+What no rung finds is unresolved, with a reason; the stage then asks the model which words mention the value, checks
+the answer with ``locate_reply``, aligns again with the answer as that target's text, or rejects the item.
+Once a value is found, every whole-word mention of it, in the spelling found or its own, is a span.
+
+Reasons (stable strings). Unresolved: ``empty`` (blank value), ``broken_mark`` (its mark is damaged and still stands in
+the text), ``changed`` (its mark wraps something else), ``inside_word`` (only inside a longer word), ``overlap`` (every
+mention lies inside a longer value's), ``missing``. Dropped marks: ``unknown_id``, ``broken_mark``, ``changed``,
+``inside_word``, ``outside`` (offsets outside the text), ``overlap`` (gave way to a longer mention).
+
+Offsets are half-open code points of the text given; spans never overlap and never cut a word or a grapheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from corpus.marks import BROKEN_MARK, Mention
+from corpus.mention_search import Range, SearchableText, exact_mentions, is_same_spelling
+from corpus.normalising import trim
+from corpus.word_edges import stands_alone
+from foundation.errors import UsageError
+
+Rung = Literal["mark", "exact", "normalised", "fuzzy"]
+_RUNGS: tuple[Rung, ...] = ("mark", "exact", "normalised", "fuzzy")
+_ENCLOSING = " \t\r\n`\"'\u2018\u2019\u201c\u201d"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A value that the text should mention."""
+
+    value_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """A mention of a value, and the rung of the ladder that found it."""
+
+    value_id: str
+    start: int
+    end: int
+    rung: Rung
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved:
+    """A value without a span, and why."""
+
+    value_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A mark that gave no span, and why; ``value_id`` is None where the damage hides it."""
+
+    value_id: str | None
+    start: int
+    end: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """Spans in text order, unresolved values in target order, dropped marks in text order."""
+
+    spans: tuple[Located, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every value has a span and no damaged mark is left in the text."""
+        return not self.unresolved and all(d.reason != "broken_mark" for d in self.dropped)
+
+
+def align(text: str, mentions: Sequence[Mention], targets: Sequence[Target]) -> Alignment:
+    """Find every mention of *targets* in *text*, from which the marks (*mentions*) are already stripped.
+
+    Raises ``UsageError`` when two targets share an id.
+    """
+    known = {target.value_id for target in targets}
+    if len(known) != len(targets):
+        raise UsageError("two targets share one value id")
+    searchable = SearchableText(text)
+    broken = tuple(_broken_marks(text))
+    damaged = {mark.value_id for mark in broken}
+    dropped = [*broken, *(_drop(m, "unknown_id") for m in mentions if m.value_id not in known)]
+    candidates: list[Located] = []
+    faults: dict[str, str] = {}
+    for target in targets:
+        marked, rejected = _judge_marks(text, target, [m for m in mentions if m.value_id == target.value_id])
+        dropped += rejected
+        found = [] if target.value_id in damaged else _climb(searchable, target, marked)
+        candidates += found
+        if not found:
+            faults[target.value_id] = "broken_mark" if target.value_id in damaged else _reason(searchable, target, rejected)
+    spans = _without_overlaps(candidates, targets)
+    dropped += _overlapped_marks(candidates, spans)
+    located = {span.value_id for span in spans}
+    unresolved = (Unresolved(value_id=i, reason=faults.get(i, "overlap")) for i in (t.value_id for t in targets) if i not in located)
+    return Alignment(
+        spans=spans, unresolved=tuple(unresolved), dropped=tuple(sorted(dropped, key=lambda d: (d.start, d.end, d.value_id or "")))
+    )
+
+
+def locate_reply(text: str, reply: str) -> Range | None:
+    """Where the words a model answered with first stand in *text* as whole words, exactly; None when they do not.
+
+    White space, quotes and a full stop around the answer are ignored unless they belong to the text.
+    """
+    for words in dict.fromkeys((reply.strip(), reply.strip(_ENCLOSING), reply.strip(_ENCLOSING + "."))):
+        found = exact_mentions(text, _trimmed(words))
+        if found:
+            return found[0]
+    return None
+
+
+def _judge_marks(text: str, target: Target, mentions: Sequence[Mention]) -> tuple[list[Range], list[Dropped]]:
+    """The marks of *target* that hold its value (trimmed), and those that do not."""
+    good: list[Range] = []
+    bad: list[Dropped] = []
+    for mention in mentions:
+        if not 0 <= mention.start < mention.end <= len(text):
+            bad.append(_drop(mention, "outside"))
+            continue
+        start, end = trim(text, mention.start, mention.end)
+        if start == end or not is_same_spelling(text[start:end], target.text):
+            bad.append(_drop(mention, "changed"))
+        elif not stands_alone(text, start, end):
+            bad.append(_drop(mention, "inside_word"))
+        else:
+            good.append((start, end))
+    return good, bad
+
+
+def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) -> list[Located]:
+    """All mentions of *target*, from the first rung that finds one."""
+    value = _trimmed(target.text)
+    if not value:
+        return []
+    by_range: dict[Range, Rung] = dict.fromkeys(marked, "mark")
+    for place in searchable.exact(value):
+        by_range.setdefault(place, "exact")
+    if not by_range:
+        by_range.update(dict.fromkeys(searchable.normalised(value), "normalised"))
+    if not by_range:
+        likeness = searchable.fuzzy(value)
+        by_range.update({likeness: "fuzzy"} if likeness else {})
+    if by_range:
+        _add_repeats(searchable, value, by_range)
+    return [Located(value_id=target.value_id, start=a, end=b, rung=rung) for (a, b), rung in by_range.items()]
+
+
+def _add_repeats(searchable: SearchableText, value: str, by_range: dict[Range, Rung]) -> None:
+    """Add the mentions of the spellings already found, and of *value* itself."""
+    surfaces = dict.fromkeys([value, *(searchable.text[start:end] for start, end in by_range)])
+    rest: Rung = "fuzzy" if "fuzzy" in by_range.values() else "normalised"
+    for surface in surfaces:
+        for place in searchable.mentions(surface):
+            by_range.setdefault(place, "exact" if searchable.text[place[0] : place[1]] == value else rest)
+
+
+def _reason(searchable: SearchableText, target: Target, rejected: Sequence[Dropped]) -> str:
+    reasons = {mark.reason for mark in rejected}
+    if not _trimmed(target.text):
+        return "empty"
+    if "changed" in reasons:
+        return "changed"
+    return "inside_word" if "inside_word" in reasons or searchable.only_touched(target.text) else "missing"
+
+
+def _without_overlaps(candidates: Sequence[Located], targets: Sequence[Target]) -> tuple[Located, ...]:
+    """The longest first; among equals a mark, then the earlier place, then the earlier target."""
+    rank = {target.value_id: position for position, target in enumerate(targets)}
+    kept: list[Located] = []
+    for span in sorted(candidates, key=lambda s: (s.start - s.end, _RUNGS.index(s.rung), s.start, rank[s.value_id])):
+        if all(span.end <= other.start or other.end <= span.start for other in kept):
+            kept.append(span)
+    return tuple(sorted(kept, key=lambda s: s.start))
+
+
+def _overlapped_marks(candidates: Sequence[Located], spans: Sequence[Located]) -> list[Dropped]:
+    kept = set(spans)
+    lost = (c for c in candidates if c.rung == "mark" and c not in kept)
+    return [Dropped(value_id=c.value_id, start=c.start, end=c.end, reason="overlap") for c in lost]
+
+
+def _broken_marks(text: str) -> Iterator[Dropped]:
+    for found in BROKEN_MARK.finditer(text):
+        value_id = found.group().strip("[] \t\r\n") or None
+        yield Dropped(value_id=value_id, start=found.start(), end=found.end(), reason="broken_mark")
+
+
+def _trimmed(text: str) -> str:
+    start, end = trim(text, 0, len(text))
+    return text[start:end]
+
+
+def _drop(mention: Mention, reason: str) -> Dropped:
+    return Dropped(value_id=mention.value_id, start=mention.start, end=mention.end, reason=reason)

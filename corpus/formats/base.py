@@ -1,0 +1,121 @@
+"""What a format is, and what reading and writing report.
+
+A row that cannot become a record is a ``RowReject`` with its line and reason, never a silent skip; a value that a
+format cannot express is a ``LossEntry``. Reasons name fields and positions, never corpus text; the loss report is data
+that stays beside the export, so it does name the values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from corpus.record import Record
+from foundation.errors import DataError
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowReject:
+    """A row that was refused: its 1-based line, why (fields and positions), and the row as it stood in the file."""
+
+    line: int
+    reason: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """A mention that was left out because it overlaps a longer (or equally long and earlier) one; ranges are code points.
+
+    ``value_lost`` says that no other mention of the value is left.
+    """
+
+    line: int
+    kept: tuple[int, int]
+    dropped: tuple[int, int]
+    dropped_type: str
+    value_lost: bool
+
+    def to_json(self) -> Json:
+        """The fields as JSON values."""
+        return {
+            "line": self.line,
+            "kept": list(self.kept),
+            "dropped": list(self.dropped),
+            "dropped_type": self.dropped_type,
+            "value_lost": self.value_lost,
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class ReadTally:
+    """Counts that grow while a file is read; rows that end as rejects are counted too.
+
+    ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` values are exact ones with two or more mentions.
+    """
+
+    rows: int = 0
+    values: int = 0
+    exact: int = 0
+    ambiguous: int = 0
+    inside_word: int = 0
+    missing: int = 0
+    overlapping: list[Overlap] = field(default_factory=list)
+    mapped_types: dict[str, str] = field(default_factory=dict)
+    unknown_types: Counter[str] = field(default_factory=Counter)
+    ignored_fields: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossEntry:
+    """What one record loses in a format; ``value`` is None when the loss is not a value's."""
+
+    record_id: str
+    value: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossReport:
+    """What a format could not express: ``fields`` for every record, ``entries`` for single ones (in export order)."""
+
+    fields: tuple[str, ...] = ()
+    entries: tuple[LossEntry, ...] = ()
+
+    def to_json(self) -> Json:
+        """Fields, counts by reason, and the entries."""
+        reasons = Counter(entry.reason for entry in self.entries)
+        return {
+            "fields": list(self.fields),
+            "reasons": dict(sorted(reasons.items())),
+            "entries": [{"record": e.record_id, "value": e.value, "reason": e.reason} for e in self.entries],
+        }
+
+
+class Format(Protocol):
+    """A way to write records down. ``suffix`` is the file name's end, with its dot."""
+
+    name: str
+    suffix: str
+
+    def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
+        """The rows of *path* in order; *locale* is for rows that name none. ``DataError`` if the file cannot be read."""
+        ...
+
+    def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
+        r"""Write *records* to *fh* (UTF-8, opened with ``newline="\n"``) in order; equal records give equal bytes."""
+        ...
+
+
+def read_records(file_format: Format, path: Path, *, locale: str = "en_US") -> Iterator[Record]:
+    """The records of *path*; the first row that is no record raises ``DataError`` with file, line and field."""
+    for row in file_format.read(path, locale=locale):
+        if isinstance(row, RowReject):
+            remedy = "Correct the row, or import the file to set such rows aside"
+            raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy=remedy)
+        yield row

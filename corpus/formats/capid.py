@@ -1,0 +1,169 @@
+"""CAPID JSONL: ``{"context", "question", "piis": {value: {"type", "relevance": "1" | "0"}}}``, without offsets.
+
+Reading marks every whole-word mention of each value. A row with a value that is absent, stands only inside a longer
+word, or has an unknown type or relevance is refused as a whole: a record with an unmarked value would teach a detector
+to miss it. Relevance may be spelled 1/0 or high/low. Of overlapping mentions the longest stays, then the earliest.
+
+Writing puts the values in text order (never high first, which would give the answer away). The format is keyed by
+value: mentions merge, and whatever reading the row again would not give back is in the loss report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
+from corpus.formats.capid_writing import capid_row
+from corpus.formats.json_rows import ImportedIds, RowFault, numbered_lines, parse_object, write_row
+from corpus.formats.placing import Placed, Range, find_values, keep_disjoint
+from corpus.record import Record, Relevance, SourceReference, Span
+from taxonomy.entity_types import load_taxonomy
+
+_RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
+# What a CAPID row has no place for.
+_LOST_FIELDS = ("id", "revision", "locale", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Value:
+    """One entry of ``piis``; ``position`` is its place in the row, by which faults name it."""
+
+    text: str
+    entity_type: str
+    relevance: Relevance
+    position: int
+
+
+class CapidFormat:
+    """See the module."""
+
+    name = "capid"
+    suffix = ".jsonl"
+
+    def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
+        """The rows of *path*; ids are digests of content and ordinal, ``source`` says file and line."""
+        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally)
+        for number, line in numbered_lines(path):
+            reader.tally.rows += 1
+            try:
+                yield reader.record(number, line)
+            except RowFault as fault:
+                yield RowReject(line=number, reason=str(fault), row=line)
+
+    def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
+        """Write one row a record and report what it cannot say."""
+        entries = []
+        for record in records:
+            row, losses = capid_row(record)
+            write_row(row, fh)
+            entries += losses
+        return LossReport(fields=_LOST_FIELDS, entries=tuple(entries))
+
+
+class _Reader:
+    """One reading of one file."""
+
+    def __init__(self, file: str, locale: str, tally: ReadTally) -> None:
+        self._file = file
+        self._locale = locale
+        self.tally = tally
+        self._ids = ImportedIds()
+
+    def record(self, number: int, line: str) -> Record:
+        row = parse_object(line)
+        context, question, piis = row.get("context"), row.get("question"), row.get("piis")
+        if not isinstance(context, str):
+            raise RowFault("context: not a text")
+        if question is not None and not isinstance(question, str):
+            raise RowFault("question: neither a text nor null")
+        if not isinstance(piis, dict):
+            raise RowFault("piis: not an object of values")
+        self.tally.ignored_fields.update(key for key in row if key not in {"id", "context", "question", "piis"})
+        values = self._values(context, piis)
+        found = find_values(context, [value.text for value in values])
+        self._refuse_unplaced(context, values, found)
+        placed = keep_disjoint((place, value) for value, places in enumerate(found) for place in places)
+        self._note_overlaps(number, values, placed)
+        own_id = row.get("id")
+        return Record(
+            id=self._ids.next("capid", context, question, [(v.text, v.entity_type, v.relevance) for v in values]),
+            locale=self._locale,
+            context=context,
+            question=question,
+            spans=_spans(values, placed),
+            source=SourceReference(file=self._file, line=number, id=own_id if isinstance(own_id, str) else None),
+        )
+
+    def _values(self, context: str, piis: dict[str, Any]) -> list[_Value]:
+        """The values in text order of their first occurrence (their order in the row carries no meaning)."""
+        faults: list[str] = []
+        values: list[_Value] = []
+        for position, (text, about) in enumerate(piis.items()):
+            entity_type, relevance = self._labels(about)
+            if not text.strip():
+                faults.append(f"piis[{position}]: an empty value")
+            elif entity_type is None:
+                faults.append(f"piis[{position}].type: not one of the known types")
+            elif relevance is None:
+                faults.append(f"piis[{position}].relevance: neither 1/0 nor high/low")
+            else:
+                values.append(_Value(text=text, entity_type=entity_type, relevance=relevance, position=position))
+        if faults:
+            raise RowFault("; ".join(faults))
+        return sorted(values, key=lambda value: (context.find(value.text), -len(value.text)))
+
+    def _labels(self, about: object) -> tuple[str | None, Relevance | None]:
+        labels = about if isinstance(about, dict) else {}
+        self.tally.ignored_fields.update(f"piis.{key}" for key in labels if key not in {"type", "relevance"})
+        raw, relevance = labels.get("type"), labels.get("relevance")
+        entity_type = load_taxonomy().resolve(raw) if isinstance(raw, str) else None
+        if isinstance(raw, str) and entity_type is None:
+            self.tally.unknown_types[raw] += 1
+        elif entity_type is not None and entity_type != raw:
+            self.tally.mapped_types[str(raw)] = entity_type
+        # bool before str(): JSON true is not the figure 1.
+        key = str(relevance) if isinstance(relevance, int | str) and not isinstance(relevance, bool) else None
+        return entity_type, _RELEVANCE.get(key)
+
+    def _refuse_unplaced(self, context: str, values: list[_Value], found: list[list[Range]]) -> None:
+        faults: dict[int, str] = {}
+        for value, places in zip(values, found, strict=True):
+            self.tally.values += 1
+            if places:
+                self.tally.exact += 1
+                self.tally.ambiguous += len(places) > 1
+            elif value.text in context:
+                self.tally.inside_word += 1
+                faults[value.position] = "stands only inside a longer word"
+            else:
+                self.tally.missing += 1
+                faults[value.position] = "is not in the context"
+        if faults:
+            raise RowFault("; ".join(f"piis[{position}]: {fault}" for position, fault in sorted(faults.items())))
+
+    def _note_overlaps(self, number: int, values: list[_Value], placed: Placed) -> None:
+        still_there = {value for _, value in placed.kept}
+        for place, value, winner in placed.dropped:
+            lost = value not in still_there
+            kind = values[value].entity_type
+            self.tally.overlapping.append(Overlap(line=number, kept=winner, dropped=place, dropped_type=kind, value_lost=lost))
+
+
+def _spans(values: list[_Value], placed: Placed) -> tuple[Span, ...]:
+    names: dict[int, str] = {}
+    for _, value in placed.kept:
+        names.setdefault(value, f"v{len(names) + 1}")
+    return tuple(
+        Span(
+            id=f"s{position}",
+            start=start,
+            end=end,
+            entity_type=values[value].entity_type,
+            relevance=values[value].relevance,
+            value_id=names[value],
+        )
+        for position, ((start, end), value) in enumerate(placed.kept, start=1)
+    )

@@ -1,0 +1,103 @@
+r"""JSON lines, one object a line.
+
+Lines end at ``\n`` alone: U+2028, U+0085 and lone carriage returns are text (``str.splitlines`` would cut there). A
+byte-order mark before the first row is dropped; anywhere else it is text. Blank lines are not rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import ValidationError
+
+from corpus.formats.base import Json
+from foundation.errors import DataError
+from foundation.seeding import digest
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class RowFault(Exception):
+    """Why a row cannot become a record; the message names fields and positions, never text."""
+
+
+class _RepeatedKey(ValueError):
+    """An object says the same thing twice."""
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The non-blank lines of *path*, numbered from 1; ``DataError`` when it cannot be opened or is not UTF-8."""
+    number = 0
+    try:
+        with path.open("rb") as fh:
+            for number, raw in enumerate(fh, start=1):
+                line = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
+                if line.strip(" \t\r"):
+                    yield number, line
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8 text", where=f"{path.name}:{number}", remedy="Convert it to UTF-8") from error
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+
+
+def parse_object(line: str) -> Json:
+    """The JSON object in *line*; ``RowFault`` when it is anything else, repeats a key, or holds half a character."""
+    try:
+        row = json.loads(line, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise RowFault(f"not valid JSON (column {error.colno})") from error
+    except _RepeatedKey as error:
+        raise RowFault("an object uses the same key twice") from error
+    except (RecursionError, ValueError) as error:  # nested too deeply; a number with thousands of digits
+        raise RowFault("JSON that cannot be read (nested too deeply, or a number too long)") from error
+    if not isinstance(row, dict):
+        raise RowFault("not a JSON object")
+    if "\\u" in line:
+        _refuse_lone_surrogates(row)
+    return row
+
+
+def write_row(row: Json, fh: TextIO) -> None:
+    """One line of JSON, keys in the order given, characters as they are."""
+    fh.write(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n")
+
+
+def fault_of(error: ValidationError) -> RowFault:
+    """The first thing pydantic found, as ``spans[2].start: …``."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
+    return RowFault(f"{place}: {first['msg']}")
+
+
+class ImportedIds:
+    """Ids for rows that have none: a digest of the content and of how many rows before had the same content.
+
+    Moving or removing other rows of a file does not change an id.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def next(self, *content: object) -> str:
+        """The id (16 hex digits) of the next row with this content."""
+        key = digest(*content)
+        ordinal = self._seen.get(key, 0)
+        self._seen[key] = ordinal + 1
+        return digest("imported", key, ordinal)[:16]
+
+
+def _unique(pairs: list[tuple[str, object]]) -> Json:
+    row = dict(pairs)
+    if len(row) != len(pairs):
+        raise _RepeatedKey
+    return row
+
+
+def _refuse_lone_surrogates(row: Json) -> None:
+    try:
+        json.dumps(row, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from error

@@ -1,0 +1,177 @@
+"""Native JSONL: record → row → record is equality.
+
+Reading verifies that every span's ``text`` equals ``context[start:end]``. A row that says otherwise is refused, as is
+one with an unknown type or a repeated id. Spans may come in any order; of overlapping spans the longest stays, then the
+earliest, and the tally lists the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import ValidationError
+
+from corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
+from corpus.formats.json_rows import ImportedIds, RowFault, fault_of, numbered_lines, parse_object, write_row
+from corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys, row_of
+from corpus.formats.placing import keep_disjoint
+from corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
+from taxonomy.entity_types import load_taxonomy
+
+
+class NativeFormat:
+    """See the module."""
+
+    name = "native"
+    suffix = ".jsonl"
+
+    def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
+        """The rows of *path*; a row without ``locale`` gets *locale*, one without ``id`` a digest of its content."""
+        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally)
+        for number, line in numbered_lines(path):
+            reader.tally.rows += 1
+            try:
+                yield reader.record(number, line)
+            except RowFault as fault:
+                yield RowReject(line=number, reason=str(fault), row=line)
+
+    def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
+        """Write one row a record; nothing is lost."""
+        for record in records:
+            write_row(row_of(record), fh)
+        return LossReport()
+
+
+class _Reader:
+    """One reading of one file."""
+
+    def __init__(self, file: str, locale: str, tally: ReadTally) -> None:
+        self._file = file
+        self._locale = locale
+        self.tally = tally
+        self._ids = ImportedIds()
+        self._taken: set[str] = set()
+
+    def record(self, number: int, line: str) -> Record:
+        try:
+            row = NativeRow.model_validate(parse_object(line))
+        except ValidationError as error:
+            raise fault_of(error) from error
+        self.tally.ignored_fields.update(extra_keys(row))
+        spans = self._spans(number, row)
+        plan = self._plan(row.meta)
+        marked = [(span.start, span.end, span.entity_type, span.relevance) for span in spans]
+        record_id = row.id or self._ids.next("native", row.context, row.question, marked)
+        if record_id in self._taken:
+            raise RowFault("id: an earlier row of the file has this id")
+        self._taken.add(record_id)
+        source = row.meta.source
+        return Record(
+            id=record_id,
+            revision=row.meta.revision,
+            locale=row.locale or self._locale,
+            context=row.context,
+            question=row.question,
+            spans=spans,
+            plan=plan,
+            source=SourceReference(file=source.file, line=source.line, id=source.id) if source else self._place(number, row),
+            group_keys=tuple(row.meta.group_keys),
+            provenance=_provenance(row.meta),
+        )
+
+    def _place(self, number: int, row: NativeRow) -> SourceReference | None:
+        """Rows that piiloom wrote say all there is about their origin; foreign ones come from this line."""
+        says_all = row.meta.provenance or row.meta.pair or "source" in row.meta.model_fields_set
+        return None if says_all else SourceReference(file=self._file, line=number, id=row.id)
+
+    def _spans(self, number: int, row: NativeRow) -> tuple[Span, ...]:
+        self.tally.values += len(row.spans)
+        types = [self._type(span.type, f"spans[{position}].type") for position, span in enumerate(row.spans)]
+        for position, span in enumerate(row.spans):
+            _check_text(row.context, span, position)
+        self.tally.exact += len(row.spans)
+        placed = keep_disjoint(((span.start, span.end), position) for position, span in enumerate(row.spans))
+        for place, position, winner in placed.dropped:
+            lost = _is_lost(row.spans, position, placed.kept)
+            self.tally.overlapping.append(Overlap(line=number, kept=winner, dropped=place, dropped_type=types[position], value_lost=lost))
+        ids = _span_ids([row.spans[position].id for _, position in placed.kept])
+        return tuple(_span(row.spans[position], types[position], span_id) for (_, position), span_id in zip(placed.kept, ids, strict=True))
+
+    def _type(self, raw: str, field: str) -> str:
+        resolved = load_taxonomy().resolve(raw)
+        if resolved is None:
+            self.tally.unknown_types[raw] += 1
+            raise RowFault(f"{field}: not one of the known types")
+        if resolved != raw:
+            self.tally.mapped_types[raw] = resolved
+        return resolved
+
+    def _plan(self, meta: MetaRow) -> RecordPlan | None:
+        if meta.pair is None:
+            return None
+        first, second = (self._type(name, "meta.pair") for name in meta.pair)
+        return RecordPlan(
+            pair=(first, second),
+            topic=meta.topic,
+            subtopic=meta.subtopic,
+            scenario=meta.scenario,
+            rationale=meta.rationale,
+            register=meta.register_,
+            cue_level=meta.cue_level,
+        )
+
+
+def _check_text(context: str, span: SpanRow, position: int) -> None:
+    if not span.start < span.end <= len(context):
+        raise RowFault(f"spans[{position}]: [{span.start}, {span.end}) is empty or outside the context")
+    if context[span.start : span.end] != span.text:
+        raise RowFault(f"spans[{position}].text: differs from context[{span.start}:{span.end}]")
+
+
+def _is_lost(spans: list[SpanRow], position: int, kept: tuple[tuple[tuple[int, int], int], ...]) -> bool:
+    """Whether no kept span tells the same value: by its value_id where it has one, otherwise by type and text."""
+    lost = spans[position]
+    others = (spans[number] for _, number in kept)
+    if lost.value_id is not None:
+        return all(other.value_id != lost.value_id for other in others)
+    return all((other.type, other.text) != (lost.type, lost.text) for other in others)
+
+
+def _span_ids(given: list[str | None]) -> list[str]:
+    """The ids given, and ``s1``, ``s2`` … by position for spans without one."""
+    named = {name for name in given if name is not None}
+    if len(named) != sum(name is not None for name in given):
+        raise RowFault("spans: an id is used twice")
+    ids = [name if name is not None else f"s{position}" for position, name in enumerate(given, start=1)]
+    if len(set(ids)) != len(ids):
+        raise RowFault("spans: give every span an id, or none")
+    return ids
+
+
+def _span(row: SpanRow, entity_type: str, span_id: str) -> Span:
+    return Span(
+        id=span_id,
+        start=row.start,
+        end=row.end,
+        entity_type=entity_type,
+        relevance=row.relevance,
+        subtype=row.subtype,
+        value_id=row.value_id,
+        subject=row.subject,
+    )
+
+
+def _provenance(meta: MetaRow) -> Provenance | None:
+    row = meta.provenance
+    if row is None:
+        if meta.provider is None and meta.model is None:
+            return None
+        return Provenance(stage="imported", provider=meta.provider, model=meta.model)
+    if any(len(template) != 2 for template in row.templates):
+        raise RowFault("meta.provenance.templates: each must be [name, sha256]")
+    templates = tuple((name, sha256) for name, sha256 in row.templates)
+    return Provenance(
+        stage=row.stage, provider=meta.provider, model=meta.model, templates=templates, seed=row.seed, parents=tuple(row.parents)
+    )

@@ -1,0 +1,146 @@
+"""The native row as JSON holds it (DESIGN 2.2): what is allowed, and how a record becomes one.
+
+Keys that a row may have beyond these are tolerated and counted, not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from corpus.formats.base import Json
+from corpus.record import Provenance, Record, Span
+
+
+class _Part(BaseModel):
+    # strict: "3" is no offset and 1 is no text; extra keys are counted by the reader.
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+
+class SpanRow(_Part):
+    """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    text: str
+    type: str
+    relevance: Literal["high", "low"] | None = None
+    id: str | None = Field(default=None, min_length=1)
+    subtype: str | None = None
+    value_id: str | None = None
+    subject: str | None = None
+
+
+class SourceRow(_Part):
+    """Where an imported text came from."""
+
+    file: str
+    line: int | None = None
+    id: str | None = None
+
+
+class ProvenanceRow(_Part):
+    """Who made the record; provider and model stand beside it in ``meta``."""
+
+    stage: str
+    templates: list[list[str]] = []
+    seed: int | None = None
+    parents: list[str] = []
+
+
+class MetaRow(_Part):
+    """Everything about a record that is neither text nor span."""
+
+    pair: list[str] | None = Field(default=None, min_length=2, max_length=2)
+    topic: str | None = None
+    subtopic: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    scenario: str | None = None
+    rationale: str | None = None
+    register_: str | None = Field(default=None, alias="register")
+    cue_level: str | None = None
+    source: SourceRow | None = None
+    group_keys: list[str] = []
+    revision: int = Field(default=0, ge=0)
+    provenance: ProvenanceRow | None = None
+
+
+class NativeRow(_Part):
+    """One line of a native file."""
+
+    id: str | None = Field(default=None, min_length=1)
+    locale: str | None = Field(default=None, min_length=1)
+    context: str
+    question: str | None = None
+    spans: list[SpanRow]
+    meta: MetaRow = MetaRow()
+
+
+def row_of(record: Record) -> Json:
+    """The native row of *record*; keys in fixed order, optional ones left out when there is nothing to say."""
+    return {
+        "id": record.id,
+        "locale": record.locale,
+        "context": record.context,
+        "question": record.question,
+        "spans": [_span(record.context, span) for span in record.spans],
+        "meta": _meta(record),
+    }
+
+
+def extra_keys(row: NativeRow) -> list[str]:
+    """Dotted names of the keys that the reader will not keep."""
+    parts: list[tuple[str, _Part | None]] = [("", row), ("meta.", row.meta), ("meta.source.", row.meta.source)]
+    parts += [("meta.provenance.", row.meta.provenance), *(("spans.", span) for span in row.spans)]
+    found = [prefix + key for prefix, part in parts if part is not None for key in (part.model_extra or ())]
+    if row.meta.pair is None:  # a plan without its pair is no plan
+        plan_keys = ("topic", "subtopic", "scenario", "rationale", "register_", "cue_level")
+        found += [f"meta.{key.rstrip('_')}" for key in plan_keys if getattr(row.meta, key) is not None]
+    return found
+
+
+def _span(context: str, span: Span) -> Json:
+    optional = {"subtype": span.subtype, "value_id": span.value_id, "subject": span.subject}
+    return {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text_in(context),
+        "type": span.entity_type,
+        "relevance": span.relevance,
+        "id": span.id,
+        **_stated(optional),
+    }
+
+
+def _meta(record: Record) -> Json:
+    plan, made, source = record.plan, record.provenance, record.source
+    meta: Json = {}
+    if plan is not None:
+        meta |= {"pair": list(plan.pair), "topic": plan.topic, "subtopic": plan.subtopic}
+    if made is not None:
+        meta |= {"provider": made.provider, "model": made.model}
+    if plan is not None:
+        meta |= _stated({"scenario": plan.scenario, "rationale": plan.rationale, "register": plan.register, "cue_level": plan.cue_level})
+    if source is not None:
+        meta["source"] = {"file": source.file, **_stated({"line": source.line, "id": source.id})}
+    elif plan is None and made is None:
+        meta["source"] = None  # said aloud, so that a reader does not take the row for a foreign one
+    if record.group_keys:
+        meta["group_keys"] = list(record.group_keys)
+    if record.revision:
+        meta["revision"] = record.revision
+    if made is not None:
+        meta["provenance"] = _provenance(made)
+    return meta
+
+
+def _provenance(made: Provenance) -> Json:
+    lists = {"templates": [list(template) for template in made.templates], "parents": list(made.parents)}
+    return {"stage": made.stage, **_stated({"seed": made.seed}), **{key: value for key, value in lists.items() if value}}
+
+
+def _stated(fields: Mapping[str, object]) -> Json:
+    return {key: value for key, value in fields.items() if value is not None}

@@ -1,0 +1,18 @@
+"""The formats by name."""
+
+from __future__ import annotations
+
+from corpus.formats.base import Format
+from corpus.formats.capid import CapidFormat
+from corpus.formats.native import NativeFormat
+from foundation.errors import UsageError
+
+FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
+
+
+def get_format(name: str) -> Format:
+    """The format called *name*; ``UsageError`` listing the known ones."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise UsageError(f"unknown format {name!r}", remedy=f"Known formats: {', '.join(FORMATS)}") from None

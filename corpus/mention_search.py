@@ -1,0 +1,181 @@
+"""Finding a value in a text without help: exactly, by normalised spelling, and by likeness.
+
+Ranges are half-open code-point offsets into the original text; every range found here stands alone
+(``corpus.word_edges``) and none overlaps another of the same search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from rapidfuzz import fuzz
+
+from corpus.normalising import Folded, extends, fold, plain, trim
+from corpus.word_edges import stands_alone
+from foundation.words import STOP_WORDS, WORD
+
+Range = tuple[int, int]
+
+FUZZY_SCORE = 88.0  # rapidfuzz ratio (0-100): about one letter in eight
+_FUZZY_LETTERS = 5  # one letter changed in a shorter word usually makes another word
+_CLITIC_END = re.compile(r"['’]s$", re.IGNORECASE)
+
+
+class SearchableText:
+    """A text that several values are looked for in; it is folded at most once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> Folded:
+        """The text in the form in which values are compared."""
+        return fold(self.text)
+
+    def exact(self, value: str) -> list[Range]:
+        """Whole-word occurrences of exactly *value*."""
+        return exact_mentions(self.text, value)
+
+    def normalised(self, value: str) -> list[Range]:
+        """Whole-word occurrences of *value* in any spelling that ``is_same_spelling`` accepts."""
+        return [r for r in self.occurrences(value) if r is not None and is_same_spelling(self.text[r[0] : r[1]], value)]
+
+    def mentions(self, value: str) -> list[Range]:
+        """Every whole-word occurrence that a reader takes for *value*.
+
+        Typography never matters. Case matters where *value* has capitals: "will" does not mention "Will", but "Asthma"
+        at the start of a sentence mentions "asthma".
+        """
+        found = self.normalised(value)
+        if value == value.lower():
+            return found
+        wanted = plain(value)
+        return [(start, end) for start, end in found if plain(self.text[start:end]) == wanted]
+
+    def only_touched(self, value: str) -> bool:
+        """Whether *value* occurs in the text, but never by itself: each time inside a longer word, number or emoji."""
+        places = list(self.occurrences(value))
+        return bool(places) and not any(places)
+
+    def fuzzy(self, value: str) -> Range | None:
+        """The run of words most like *value*, or None.
+
+        Refused where a small change makes another value: values with digits, single short or capitalised words, runs
+        that hold the value inside a longer word. The best score wins, then the run that begins first.
+        """
+        tokens = WORD.findall(value)
+        if not tokens or has_number(value) or (len(tokens) == 1 and value != value.lower()):
+            return None
+        wanted = _needle(value)
+        best: tuple[float, int, int] | None = None
+        for start, end in self._windows(len(tokens)):
+            surface = fold(self.text[start:end]).text
+            score = fuzz.ratio(surface, wanted, score_cutoff=FUZZY_SCORE)
+            if score and (best is None or score > best[0]) and _is_slip(surface, wanted) and stands_alone(self.text, start, end):
+                best = (score, start, end)
+        return None if best is None else best[1:]
+
+    def occurrences(self, value: str) -> Iterator[Range | None]:
+        """Where the folded text holds the folded *value*; None for a place inside something longer."""
+        needle = _needle(value)
+        haystack = self.folded.text
+        at = haystack.find(needle) if needle else -1
+        while at >= 0:
+            found = self.folded.original_range(at, at + len(needle))
+            alone = found is not None and stands_alone(self.text, *found)
+            yield found if alone else None
+            at = haystack.find(needle, at + (len(needle) if alone else 1))
+
+    def _windows(self, size: int) -> Iterator[Range]:
+        """Runs of ``size - 1`` to ``size + 1`` words, with and without a final possessive."""
+        tokens = list(_word_ranges(self.text))
+        for first in range(len(tokens)):
+            for last in range(first + max(size - 2, 0), min(first + size + 1, len(tokens))):
+                start, end = tokens[first][0], tokens[last][1]
+                yield start, end
+                if _CLITIC_END.search(self.text, end - 2, end):
+                    yield start, end - 2
+
+
+@lru_cache(maxsize=4096)
+def _needle(value: str) -> str:
+    return fold(value).text.strip()
+
+
+def exact_mentions(text: str, value: str) -> list[Range]:
+    """Whole-word occurrences of exactly *value* in *text*, without overlaps, in text order."""
+    found: list[Range] = []
+    if not value:
+        return found
+    at = text.find(value)
+    while at >= 0:
+        end = at + len(value)
+        if stands_alone(text, at, end):
+            found.append((at, end))
+        else:
+            end = at + 1
+        at = text.find(value, end)
+    return found
+
+
+def is_same_spelling(surface: str, value: str) -> bool:
+    """Whether the two differ only in typography, composition, compatibility forms or case.
+
+    Words that hold a digit may differ in typography only: in a code or a number every other change makes another value.
+    A function word is not a lower-case spelling of a name ("will", "Will").
+    """
+    if surface == value:
+        return True
+    if _needle(surface) != _needle(value):
+        return False
+    if _numeric_words(surface) != _numeric_words(value):
+        return False
+    return surface not in STOP_WORDS
+
+
+def is_same_value(surface: str, value: str) -> bool:
+    """Whether the ladder's search would take *surface* for *value*: same spelling, or a slip of the pen."""
+    if is_same_spelling(surface, value):
+        return True
+    start, end = trim(surface, 0, len(surface))
+    return SearchableText(surface).fuzzy(value) == (start, end)
+
+
+def has_number(text: str) -> bool:
+    """Whether *text* holds a digit or another numeric character (superscripts and fractions, which NFKD makes digits)."""
+    return any(c.isnumeric() for c in text)
+
+
+def _numeric_words(text: str) -> list[str]:
+    return [word for word in plain(text).split() if has_number(word)] if has_number(text) else []
+
+
+def _is_slip(surface: str, wanted: str) -> bool:
+    """Whether the folded *surface* can be *wanted* mistyped, rather than another value or a longer word."""
+    if wanted in surface or has_number(surface):
+        return False
+    if "hyper" in surface + wanted and "hypo" in surface + wanted:
+        return False  # two letters apart, and opposites
+    ours, theirs = surface.split(), wanted.split()
+    if len(ours) != len(theirs):
+        return True
+    return all(a == b or (len(b) >= _FUZZY_LETTERS and fuzz.ratio(a, b) >= FUZZY_SCORE) for a, b in zip(ours, theirs, strict=True))
+
+
+def _word_ranges(text: str) -> Iterator[Range]:
+    r"""Ranges of the words of *text*; unlike ``\w+`` a word keeps its combining marks."""
+    pending: Range | None = None
+    for found in WORD.finditer(text):
+        start, end = found.span()
+        while end < len(text) and extends(text[end]):
+            end += 1
+        if pending is not None and start <= pending[1]:
+            pending = (pending[0], end)
+            continue
+        if pending is not None:
+            yield pending
+        pending = (start, end)
+    if pending is not None:
+        yield pending

@@ -1,0 +1,57 @@
+"""The file beside an import that keeps every refused row with its line and reason."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from corpus.formats.base import RowReject
+from foundation.errors import OutputError
+
+
+class RejectsFile:
+    """Writes ``{"line", "reason", "row"}`` rows to *path*; ``row`` is the original line, character by character.
+
+    A context manager. The file appears under its name when the block ends, be it by an error; without rejects there is
+    no file, and one left by an earlier import is removed. ``OutputError`` when it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._draft = path.with_name(path.name + ".part")
+        self._fh: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if self._fh is None:
+                self._path.unlink(missing_ok=True)
+                return
+            self._fh.close()
+            self._draft.replace(self._path)
+        except OSError as fault:
+            with suppress(OSError):
+                self._draft.unlink(missing_ok=True)
+            if error is None:
+                raise self._cannot(fault) from fault
+
+    def add(self, reject: RowReject) -> None:
+        """Write one refused row."""
+        try:
+            if self._fh is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._fh = self._draft.open("w", encoding="utf-8", newline="\n")
+            row = {"line": reject.line, "reason": reject.reason, "row": reject.row}
+            self._fh.write(json.dumps(row, ensure_ascii=False) + "\n")
+        except OSError as fault:
+            raise self._cannot(fault) from fault
+
+    def _cannot(self, fault: OSError) -> OutputError:
+        return OutputError(
+            f"the rejected rows cannot be written ({fault.strerror})", where=str(self._path), remedy="Name another place for them"
+        )

@@ -1,0 +1,56 @@
+"""Freezing a release: its members, revisions and splits are written down once and never change.
+
+``export_release`` (``corpus.releases.exporting``) writes a frozen release to files.
+"""
+
+from __future__ import annotations
+
+from corpus.releases.exporting import export_release
+from corpus.releases.grouping import Member
+from corpus.releases.splits import TEST, TRAIN, split_members
+from corpus.store.database import Store
+from corpus.store.records import iter_records
+from corpus.store.releases import ReleaseRow, insert_release, list_releases
+from corpus.store.runs import get_run
+from foundation.errors import ReleaseError, UsageError
+
+__all__ = ["ANY_STATUS", "create_release", "export_release"]
+
+ANY_STATUS = "any"
+
+
+def create_release(
+    store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
+) -> ReleaseRow:
+    """Split the records of a run (``"last"`` works; of all runs and imports when None) with *status* and freeze them.
+
+    Of several revisions of a record the latest counts, of a record that two runs hold the oldest. ``ReleaseError`` when
+    the name is taken or there are no such records, ``UsageError`` for a size that leaves nothing to train on.
+    """
+    if not name.strip():
+        raise UsageError("a release needs a name", remedy="Give one with --name")
+    if any(release.name == name for release in list_releases(store)):
+        raise ReleaseError(f"there is a release {name!r} already", where=str(store.path), remedy="Choose another name")
+    run = None if run_id is None else get_run(store, run_id).id
+    members = _latest_members(store, run, status)
+    if not members:
+        raise ReleaseError("there are no records to release", where=_where(store, run, status), remedy="Generate or import some first")
+    split = split_members(list(members.values()), test_size=test_size, seed=seed)
+    rows = [(record_id, members[record_id].revision, TRAIN) for record_id in split.train_ids]
+    rows += [(record_id, members[record_id].revision, TEST) for record_id in split.test_ids]
+    row = ReleaseRow(name=name, seed=seed, test_size=str(test_size), run_id=run, status_filter=status)
+    return insert_release(store, row, rows, split.withheld)
+
+
+def _latest_members(store: Store, run_id: str | None, status: str) -> dict[str, Member]:
+    members: dict[str, Member] = {}
+    for record in iter_records(store, run_id=run_id, status=None if status == ANY_STATUS else status):
+        known = members.get(record.id)
+        if known is None or record.revision > known.revision:
+            members[record.id] = Member.of(record)
+    return members
+
+
+def _where(store: Store, run_id: str | None, status: str) -> str:
+    parts = [str(store.path), *([f"run {run_id}"] if run_id else []), *([] if status == ANY_STATUS else [f"status {status}"])]
+    return ", ".join(parts)

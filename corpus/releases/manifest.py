@@ -1,0 +1,118 @@
+"""What ``release.json`` says about a release: counts, producers, files, losses; no clock, no path, no run.
+
+Equal releases therefore give equal bytes on every machine with the same version of piiloom.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+from corpus.formats.base import Json, LossReport
+from corpus.record import Record
+from corpus.store.releases import ReleaseRow
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    """One file of an export; ``name`` is relative to the export's folder."""
+
+    name: str
+    split: str
+    records: int
+    sha256: str
+
+
+@dataclass(slots=True, kw_only=True)
+class SplitCounts:
+    """What one split holds; grows while its records pass through ``counting``."""
+
+    records: int = 0
+    spans: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    relevance: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[str] = field(default_factory=Counter)
+    locales: Counter[str] = field(default_factory=Counter)
+    producers: Counter[str] = field(default_factory=Counter)
+
+    def counting(self, records: Iterable[Record]) -> Iterator[Record]:
+        """The same records, counted."""
+        for record in records:
+            self.records += 1
+            self.spans += len(record.spans)
+            self.types.update(span.entity_type for span in record.spans)
+            self.relevance.update(span.relevance or "none" for span in record.spans)
+            if record.plan is not None:
+                self.pairs["+".join(record.plan.pair)] += 1
+            self.locales[record.locale] += 1
+            self.producers[producer_of(record)] += 1
+            yield record
+
+    def to_json(self) -> Json:
+        """All counts, keys sorted."""
+        counters = {
+            "types": self.types,
+            "relevance": self.relevance,
+            "pairs": self.pairs,
+            "locales": self.locales,
+            "producers": self.producers,
+        }
+        return {"records": self.records, "spans": self.spans, **{name: dict(sorted(count.items())) for name, count in counters.items()}}
+
+
+def producer_of(record: Record) -> str:
+    """How the record came about, in words that follow a number of records."""
+    made = record.provenance
+    if made is not None and made.provider == "composer":
+        return "composed by piiloom's composer (a template-based generator, no language model)"
+    if made is not None and made.provider is not None:
+        return f"written through {made.provider} by {made.model or 'an unnamed model'}"
+    return "imported" if record.source is not None else "of unstated origin"
+
+
+def describe(counts: Mapping[str, SplitCounts]) -> str:
+    """One paragraph that says what the release is."""
+    producers = sum((split.producers for split in counts.values()), Counter[str]())
+    origin = ", ".join(f"{count} {words}" for words, count in sorted(producers.items()))
+    return (
+        "Contexts with the spans that disclose personal information and, where a question is asked, whether each span matters "
+        f"for its answer (high) or not (low). Records: {origin}. Generated people and their data are invented."
+    )
+
+
+def manifest(
+    release: ReleaseRow,
+    format_name: str,
+    *,
+    counts: Mapping[str, SplitCounts],
+    files: Sequence[ExportedFile],
+    withheld: Sequence[tuple[str, str]],
+    loss: LossReport,
+) -> Json:
+    """The content of ``release.json``, keys in fixed order."""
+    return {
+        "schema": SCHEMA,
+        "name": release.name,
+        "format": format_name,
+        "description": describe(counts),
+        "piiloom": piiloom_version(),
+        "seed": release.seed,
+        "test_size": release.test_size,
+        "status": release.status_filter,
+        "splits": {split: count.to_json() for split, count in counts.items()},
+        "files": {file.name: {"split": file.split, "records": file.records, "sha256": file.sha256} for file in files},
+        "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld],
+        "loss": loss.to_json(),
+    }
+
+
+def piiloom_version() -> str:
+    """The installed version; "not installed" in a bare checkout."""
+    try:
+        return version("piiloom")
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,58 @@
+"""The JSON columns of the tables ``records`` and ``spans``: plan, source, group keys and provenance to text and back.
+
+Many records share a plan or a provenance; both are frozen, so equal ones are encoded and decoded once.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from functools import lru_cache
+
+from corpus.record import Provenance, RecordPlan, SourceReference
+
+Encodable = RecordPlan | SourceReference | Provenance
+
+
+@lru_cache(maxsize=4096)
+def encode(value: Encodable | None) -> str | None:
+    """The fields of *value* that are set, as a JSON object."""
+    if value is None:
+        return None
+    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    return json.dumps({name: held for name, held in found.items() if held is not None}, ensure_ascii=False)
+
+
+def encode_keys(keys: tuple[str, ...]) -> str | None:
+    """Group keys as a JSON array; None when there are none."""
+    return json.dumps(keys, ensure_ascii=False) if keys else None
+
+
+def decode_keys(text: str | None) -> tuple[str, ...]:
+    """The inverse of ``encode_keys``."""
+    return tuple(json.loads(text)) if text else ()
+
+
+@lru_cache(maxsize=4096)
+def decode_plan(text: str | None) -> RecordPlan | None:
+    """The inverse of ``encode`` for a plan."""
+    if text is None:
+        return None
+    held = json.loads(text)
+    first, second = held.pop("pair")
+    return RecordPlan(pair=(first, second), **held)
+
+
+def decode_source(text: str | None) -> SourceReference | None:
+    """The inverse of ``encode`` for a source."""
+    return None if text is None else SourceReference(**json.loads(text))
+
+
+@lru_cache(maxsize=4096)
+def decode_provenance(text: str | None) -> Provenance | None:
+    """The inverse of ``encode`` for a provenance."""
+    if text is None:
+        return None
+    held = json.loads(text)
+    templates = tuple((name, sha256) for name, sha256 in held.pop("templates"))
+    return Provenance(templates=templates, parents=tuple(held.pop("parents")), **held)

@@ -1,0 +1,134 @@
+"""DuckDB's errors in our words: what cannot be written, what cannot be opened, and who holds it.
+
+DuckDB may quote a value in its message ("could not convert string …"), so only messages of input and output errors,
+which name files and causes, are ever looked at, and none is passed on whole. The original stays as the cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
+
+_HOLDER = re.compile(r"\(PID (\d+)\)")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# What the operating system says when a write cannot be done, as DuckDB passes it on.
+_CANNOT_WRITE = {
+    "No space left on device": "the disk is full",
+    "Disk quota exceeded": "the disk quota is used up",
+    "File too large": "the file size limit is reached",
+    "Read-only file system": "the file system is read-only",
+    "Permission denied": "permission is denied",
+    "No such file or directory": "the folder does not exist",
+    "Not a directory": "a part of the path is not a folder",
+    "Is a directory": "the path is a folder",
+}
+# Where the magic bytes of a DuckDB file stand.
+_MAGIC_AT, _MAGIC = 8, b"DUCK"
+
+
+@contextmanager
+def duckdb_errors(path: Path) -> Iterator[None]:
+    """Turn DuckDB's errors inside the block into ``OutputError`` or ``StoreError`` about the store at *path*."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise translate(error, path) from error
+
+
+def translate(error: duckdb.Error, path: Path) -> PiiloomError:
+    """The error of ours for one that DuckDB raised while the store at *path* was in use."""
+    text = str(error)
+    for said, meaning in _CANNOT_WRITE.items():
+        if said in text:
+            return OutputError(
+                f"the store cannot be written: {meaning}",
+                where=str(path),
+                remedy="Nothing committed is lost. Make room or name another file with --store, then go on",
+            )
+    if isinstance(error, duckdb.FatalException):
+        return StoreError(
+            "DuckDB has shut the store after an earlier error",
+            where=str(path),
+            remedy="Open it again: everything committed is still there",
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return StoreError("DuckDB ran out of memory", where=str(path), remedy="Open the store with a higher memory_limit")
+    return StoreError(f"DuckDB refused a statement ({type(error).__name__})", where=str(path))
+
+
+def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
+    """The error of ours for one that DuckDB raised when it was asked to open *path*."""
+    text = str(error)
+    if "Could not set lock" in text:
+        return _locked(text, path)
+    if isinstance(error, duckdb.ConnectionException):
+        return StoreLocked("this process has the store open already, with other settings", where=str(path), remedy="Close it there first")
+    if any(said in text for said in _CANNOT_WRITE):
+        return translate(error, path)
+    if path.is_file() and not _is_duckdb_file(path):
+        return NotAStore("the file is not a piiloom store", where=str(path), remedy="Name another file with --store")
+    if re.search(r"newer version|storage version|version number", text, re.IGNORECASE):
+        return StoreTooNew("the file was written by a newer DuckDB", where=str(path), remedy="Upgrade piiloom and its duckdb package")
+    wal = " (its write-ahead log is damaged)" if "WAL" in text else ""
+    return StoreError(f"the file is damaged and cannot be opened{wal}", where=str(path), remedy="Restore it from a copy")
+
+
+def _is_duckdb_file(path: Path) -> bool:
+    """Whether *path* has DuckDB's magic bytes.
+
+    Only called when DuckDB has just failed to open it: its locks are POSIX locks, and closing any descriptor of a file
+    gives up all locks that this process holds on it.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
+    except OSError:
+        return True  # unreadable says nothing about what it is
+
+
+def _locked(text: str, path: Path) -> StoreLocked:
+    found = _HOLDER.search(text)
+    pid = int(found.group(1)) if found else None
+    command = holder_command(pid) if pid is not None else None
+    holder = "another process" if pid is None else f"process {pid}" + (f" ({command})" if command else "")
+    return StoreLocked(
+        f"{holder} holds the store; DuckDB lets one process at a time use a file",
+        where=str(path),
+        remedy="Wait for it or stop it, or use another file with --store",
+    )
+
+
+def holder_command(pid: int) -> str | None:
+    """How process *pid* was started, up to its first ``--option`` (what follows could be private), or None."""
+    try:
+        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return None
+    kept: list[str] = []
+    for word in raw.decode("utf-8", "replace").split("\0"):
+        if word.startswith("--"):
+            break
+        kept.append(word)
+    command = " ".join(" ".join(kept).split())
+    return command if len(command) <= 80 else command[:79] + "…"
+
+
+def refuse_lone_surrogates(table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Raise ``DataError`` naming the first row that UTF-8 cannot hold; the row's name is its first column.
+
+    Called after DuckDB has refused something, so that good rows need not be looked at.
+    """
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            if isinstance(value, str) and _LONE_SURROGATE.search(value):
+                raise DataError(
+                    f"the {column} holds a lone surrogate (half of a UTF-16 pair), which UTF-8 cannot store",
+                    where=f"{table}, {columns[0]} {row[0]!a}",
+                    remedy="Decode the text anew, or replace the half character",
+                )

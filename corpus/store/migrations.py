@@ -1,0 +1,104 @@
+"""The schema, as the steps that led to it. A new version is a new decorated function below; old ones never change.
+
+No table but the tiny ones has a primary key: DuckDB keeps hashed keys in memory (about 210 bytes a row). What must not
+be there twice is replaced or skipped by the queries of its module, which is safe because one process writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import duckdb
+
+Apply = Callable[[duckdb.DuckDBPyConnection], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One step: ``apply`` brings a store from ``version - 1`` to ``version``, inside a transaction that is already open."""
+
+    version: int
+    summary: str
+    apply: Apply
+
+
+class Migrations:
+    """An ordered list of steps, numbered from 1 without gaps."""
+
+    def __init__(self, steps: Iterable[Migration] = ()) -> None:
+        self._steps = list(steps)
+
+    @property
+    def steps(self) -> tuple[Migration, ...]:
+        """All steps in order."""
+        return tuple(self._steps)
+
+    @property
+    def latest(self) -> int:
+        """The version that a store has after all steps."""
+        return len(self._steps)
+
+    def register(self, version: int, summary: str) -> Callable[[Apply], Apply]:
+        """Decorator: the function is the step to *version*. Raises ``ValueError`` when that is not the next one."""
+        if version != self.latest + 1:
+            raise ValueError(f"migration {version} cannot follow {self.latest}")
+
+        def add(apply: Apply) -> Apply:
+            self._steps.append(Migration(version=version, summary=summary, apply=apply))
+            return apply
+
+        return add
+
+    def after(self, version: int) -> tuple[Migration, ...]:
+        """The steps that a store of *version* still needs."""
+        return tuple(self._steps[version:])
+
+
+MIGRATIONS = Migrations()
+
+
+@MIGRATIONS.register(1, "runs, plan items, paid replies, stage results, rejects, records and their spans")
+def _core_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("""
+        CREATE TABLE runs (
+            id VARCHAR PRIMARY KEY, created_order BIGINT NOT NULL, provider VARCHAR NOT NULL, model VARCHAR,
+            seed HUGEINT NOT NULL, samples BIGINT NOT NULL, config VARCHAR NOT NULL, config_digest VARCHAR NOT NULL,
+            status VARCHAR NOT NULL);
+        CREATE TABLE plan_items (plan_index BIGINT NOT NULL, run_id VARCHAR NOT NULL, item VARCHAR NOT NULL);
+        CREATE TABLE stage_results (
+            plan_index BIGINT NOT NULL, run_id VARCHAR NOT NULL, stage VARCHAR NOT NULL, payload VARCHAR NOT NULL);
+        CREATE TABLE shared_results (
+            key VARCHAR NOT NULL, run_id VARCHAR NOT NULL, stage VARCHAR NOT NULL, payload VARCHAR NOT NULL);
+        CREATE TABLE rejects (
+            plan_index BIGINT, key VARCHAR, run_id VARCHAR NOT NULL, stage VARCHAR NOT NULL, reason_code VARCHAR NOT NULL,
+            detail VARCHAR, attempts BIGINT NOT NULL, last_reply VARCHAR);
+        CREATE TABLE completions (
+            key VARCHAR NOT NULL, run_id VARCHAR NOT NULL, stage VARCHAR NOT NULL, item_id VARCHAR NOT NULL,
+            attempt BIGINT NOT NULL, provider VARCHAR NOT NULL, endpoint VARCHAR, model VARCHAR, template VARCHAR,
+            rendered_sha256 VARCHAR, reply VARCHAR, verdict VARCHAR, fault VARCHAR, input_tokens BIGINT NOT NULL,
+            cached_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, cost_usd DOUBLE, retries BIGINT NOT NULL);
+        CREATE TABLE completion_verdicts (key VARCHAR NOT NULL, run_id VARCHAR NOT NULL, verdict VARCHAR, fault VARCHAR);
+        CREATE SEQUENCE record_order;
+        CREATE TABLE records (
+            id VARCHAR NOT NULL, record_order BIGINT NOT NULL, run_id VARCHAR, plan_index BIGINT, status VARCHAR NOT NULL,
+            revision BIGINT NOT NULL, locale VARCHAR NOT NULL, context VARCHAR NOT NULL, question VARCHAR, plan VARCHAR,
+            source VARCHAR, group_keys VARCHAR, provenance VARCHAR);
+        CREATE TABLE spans (
+            record_order BIGINT NOT NULL, position INTEGER NOT NULL, id VARCHAR NOT NULL, span_start BIGINT NOT NULL,
+            span_end BIGINT NOT NULL, entity_type VARCHAR NOT NULL, relevance VARCHAR, subtype VARCHAR, value_id VARCHAR,
+            subject VARCHAR);
+    """)
+
+
+@MIGRATIONS.register(2, "releases, their members and what they withhold")
+def _releases(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("""
+        CREATE TABLE releases (
+            name VARCHAR PRIMARY KEY, created_order BIGINT NOT NULL, seed HUGEINT NOT NULL, test_size VARCHAR NOT NULL,
+            run_id VARCHAR, status_filter VARCHAR NOT NULL);
+        CREATE TABLE release_members (
+            release_name VARCHAR NOT NULL, split VARCHAR NOT NULL, record_order BIGINT NOT NULL);
+        CREATE TABLE release_withheld (
+            record_id VARCHAR NOT NULL, release_name VARCHAR NOT NULL, position BIGINT NOT NULL, reason VARCHAR NOT NULL);
+    """)

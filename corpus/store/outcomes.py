@@ -1,0 +1,44 @@
+"""What has become of a run's plan items: which have a record, and how far the others have come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corpus.store.database import Store
+
+
+def plan_indexes(store: Store, run_id: str) -> list[int]:
+    """List the plan indexes of the run's records, ascending."""
+    rows = store.rows("SELECT DISTINCT plan_index FROM records WHERE run_id = ? AND plan_index IS NOT NULL ORDER BY plan_index", [run_id])
+    return [index for (index,) in rows]
+
+
+def count_by_furthest_stage(store: Store, run_id: str, stages: Sequence[str]) -> dict[str, int]:
+    """Count plan items by the last of *stages* (in pipeline order) that they have passed."""
+    sql = (
+        "SELECT furthest, count(*) FROM (SELECT max(list_position(?::VARCHAR[], stage)) AS furthest "
+        "FROM stage_results WHERE run_id = ? GROUP BY plan_index) GROUP BY furthest"
+    )
+    return {stages[furthest - 1]: number for furthest, number in store.rows(sql, [list(stages), run_id]) if furthest}
+
+
+def count_reasons(store: Store, run_id: str) -> dict[str, dict[str, int]]:
+    """Count the rejects of a run by stage and reason code."""
+    reasons: dict[str, dict[str, int]] = {}
+    sql = "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? GROUP BY ALL ORDER BY stage, reason_code"
+    for stage, code, number in store.rows(sql, [run_id]):
+        reasons.setdefault(stage, {})[code] = number
+    return reasons
+
+
+def count_attempts(store: Store, run_id: str) -> dict[str, dict[str, int]]:
+    """Count the stored replies of a run by stage and verdict ("none" where no validator has judged yet)."""
+    counts: dict[str, dict[str, int]] = {}
+    sql = (
+        "SELECT c.stage, coalesce(v.verdict, c.verdict, 'none') AS verdict, count(*) FROM completions c LEFT JOIN "
+        "(SELECT run_id, key, last(verdict ORDER BY rowid) AS verdict FROM completion_verdicts GROUP BY run_id, key) v "
+        "ON v.run_id = c.run_id AND v.key = c.key WHERE c.run_id = ? GROUP BY ALL ORDER BY ALL"
+    )
+    for stage, verdict, number in store.rows(sql, [run_id]):
+        counts.setdefault(stage, {})[verdict] = number
+    return counts

@@ -1,0 +1,155 @@
+"""How far a run is: its plan, what each stage gave for each plan item, and what was rejected.
+
+Saving the same item again replaces what was there (deleted and inserted anew in one transaction), so a repeated save
+changes nothing. Payloads are JSON texts; the store does not look inside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from corpus.store.database import Store
+from corpus.store.statements import select
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResultRow:
+    """What *stage* gave for the plan item ``plan_index``, as JSON."""
+
+    plan_index: int
+    stage: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectRow:
+    """Why a plan item (or, with ``key``, a run-wide result) was given up. ``last_reply`` is what the provider last said."""
+
+    plan_index: int | None
+    stage: str
+    reason_code: str
+    attempts: int
+    key: str | None = None
+    detail: str = ""
+    last_reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCount:
+    """How many items *stage* has done and rejected, the latter by reason code."""
+
+    stage: str
+    done: int
+    rejected: int
+    reasons: dict[str, int] = field(default_factory=dict)
+
+
+def save_plan_items(store: Store, run_id: str, rows: Sequence[tuple[int, str]]) -> None:
+    """Keep plan items as (index, JSON)."""
+    latest = dict(rows)
+    if not latest:
+        return
+    indexes = list(latest)
+    with store.writing():
+        store.change(
+            "DELETE FROM plan_items WHERE run_id = ? AND plan_index BETWEEN ? AND ? AND plan_index IN (SELECT unnest(?::BIGINT[]))",
+            [run_id, min(indexes), max(indexes), indexes],
+        )
+        store.append("plan_items", ("plan_index", "run_id", "item"), [(index, run_id, item) for index, item in latest.items()])
+
+
+def load_plan_items(store: Store, run_id: str) -> list[tuple[int, str]]:
+    """The plan items of a run as (index, JSON), by index."""
+    found = store.rows("SELECT plan_index, item FROM plan_items WHERE run_id = ? ORDER BY plan_index", [run_id])
+    return [(index, item) for index, item in found]
+
+
+def save_stage_results(store: Store, run_id: str, rows: Sequence[StageResultRow]) -> None:
+    """Keep stage results; several stages may come in one call."""
+    latest = {(row.stage, row.plan_index): row.payload for row in rows}
+    if not latest:
+        return
+    stages, indexes = [stage for stage, _ in latest], [index for _, index in latest]
+    # The range lets DuckDB skip the blocks that cannot hold these items.
+    bounds = [run_id, min(indexes), max(indexes), sorted(set(stages))]
+    within = "run_id = ? AND plan_index BETWEEN ? AND ? AND list_contains(?::VARCHAR[], stage)"
+    with store.writing():
+        # A stage is mostly saved for the first time, and a look is three times as fast as a delete that finds nothing.
+        if store.rows(select(("1",), "stage_results", f"WHERE {within} LIMIT 1"), bounds):
+            store.change(
+                f"DELETE FROM stage_results WHERE {within} "  # noqa: S608 - the constant above
+                "AND (stage, plan_index) IN (SELECT unnest(?::VARCHAR[]), unnest(?::BIGINT[]))",
+                [*bounds, stages, indexes],
+            )
+        values = [(index, run_id, stage, payload) for (stage, index), payload in latest.items()]
+        store.append("stage_results", ("plan_index", "run_id", "stage", "payload"), values)
+
+
+def load_stage_results(store: Store, run_id: str, stage: str) -> dict[int, str]:
+    """What *stage* gave, by plan index, in plan order."""
+    sql = "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? ORDER BY plan_index"
+    return dict(store.rows(sql, [run_id, stage]))
+
+
+def save_shared_result(store: Store, run_id: str, stage: str, key: str, payload: str) -> None:
+    """Keep one result of a run-wide stage (topics of a pair, say) under *key*."""
+    with store.writing():
+        store.change("DELETE FROM shared_results WHERE run_id = ? AND stage = ? AND key = ?", [run_id, stage, key])
+        store.append("shared_results", ("key", "run_id", "stage", "payload"), [(key, run_id, stage, payload)])
+
+
+def load_shared_results(store: Store, run_id: str, stage: str) -> dict[str, str]:
+    """The results of a run-wide stage by key, keys sorted."""
+    sql = "SELECT key, payload FROM shared_results WHERE run_id = ? AND stage = ? ORDER BY key"
+    return dict(store.rows(sql, [run_id, stage]))
+
+
+def save_rejects(store: Store, run_id: str, rows: Sequence[RejectRow]) -> None:
+    """Keep rejects, one for each stage and item (or key)."""
+    latest = {(row.stage, row.plan_index, row.key): row for row in rows}
+    if not latest:
+        return
+    stages, indexes, keys = (list(column) for column in zip(*latest, strict=True))
+    with store.writing():
+        store.change(
+            "DELETE FROM rejects WHERE run_id = ? AND EXISTS (SELECT 1 FROM "
+            "(SELECT unnest(?::VARCHAR[]) AS stage, unnest(?::BIGINT[]) AS plan_index, unnest(?::VARCHAR[]) AS key) AS new "
+            "WHERE new.stage = rejects.stage AND new.plan_index IS NOT DISTINCT FROM rejects.plan_index "
+            "AND new.key IS NOT DISTINCT FROM rejects.key)",
+            [run_id, stages, indexes, keys],
+        )
+        store.append(
+            "rejects",
+            ("plan_index", "key", "run_id", "stage", "reason_code", "detail", "attempts", "last_reply"),
+            [(r.plan_index, r.key, run_id, r.stage, r.reason_code, r.detail, r.attempts, r.last_reply) for r in latest.values()],
+        )
+
+
+def load_rejects(store: Store, run_id: str) -> list[RejectRow]:
+    """The rejects of a run by plan index, those of run-wide stages last."""
+    found = store.rows(
+        "SELECT plan_index, key, stage, reason_code, detail, attempts, last_reply FROM rejects WHERE run_id = ? "
+        "ORDER BY plan_index NULLS LAST, stage, key",
+        [run_id],
+    )
+    return [
+        RejectRow(plan_index=index, key=key, stage=stage, reason_code=code, detail=detail, attempts=attempts, last_reply=reply)
+        for index, key, stage, code, detail, attempts, reply in found
+    ]
+
+
+def stage_counts(store: Store, run_id: str) -> list[StageCount]:
+    """Done and rejected items of each stage that has any, by stage name."""
+    done: Counter[str] = Counter()
+    for table in ("stage_results", "shared_results"):
+        done.update(dict(store.rows(select(("stage", "count(*)"), table, "WHERE run_id = ? GROUP BY stage"), [run_id])))
+    reasons: dict[str, dict[str, int]] = {}
+    sql = "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? GROUP BY stage, reason_code ORDER BY stage, reason_code"
+    for stage, code, number in store.rows(sql, [run_id]):
+        reasons.setdefault(stage, {})[code] = number
+    return [
+        StageCount(stage=stage, done=done[stage], rejected=sum(reasons.get(stage, {}).values()), reasons=reasons.get(stage, {}))
+        for stage in sorted(set(done) | set(reasons))
+    ]

@@ -1,0 +1,211 @@
+"""Records and their spans.
+
+A stored record never changes: what is there already is skipped, told by (run, plan index, revision), or by
+(id, revision) where there is no plan index. So adding the same rows again is harmless, and a release stays what it was.
+
+Reading is in pieces: first the order (eight bytes a record), then ``_CHUNK`` records at a time, each by queries of its
+own. The store may therefore be written while records are read; what is added meanwhile is not seen.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from corpus.record import Record, Span
+from corpus.store.database import Store
+from corpus.store.encoding import decode_keys, decode_plan, decode_provenance, decode_source, encode, encode_keys
+from corpus.store.statements import select
+
+_CHUNK = 1_000
+_RECORD_COLUMNS = (
+    "id",
+    "record_order",
+    "run_id",
+    "plan_index",
+    "status",
+    "revision",
+    "locale",
+    "context",
+    "question",
+    "plan",
+    "source",
+    "group_keys",
+    "provenance",
+)
+_SPAN_COLUMNS = (
+    "record_order",
+    "position",
+    "id",
+    "span_start",
+    "span_end",
+    "entity_type",
+    "relevance",
+    "subtype",
+    "value_id",
+    "subject",
+)
+_READ_COLUMNS = ("record_order", *(c for c in _RECORD_COLUMNS if c not in {"record_order", "run_id", "plan_index", "status"}))
+# The range lets DuckDB skip the blocks that cannot hold these records.
+_AMONG = "WHERE record_order BETWEEN ? AND ? AND record_order IN (SELECT unnest(?::BIGINT[]))"
+_SELECT_RECORDS = select(_READ_COLUMNS, "records", _AMONG)
+_SELECT_SPANS = select(_SPAN_COLUMNS, "spans", f"{_AMONG} ORDER BY record_order, position")
+# Runs in the order they were made and by plan within; imported records follow in the order they came.
+_READING_ORDER = "ORDER BY runs.created_order NULLS LAST, records.plan_index NULLS LAST, records.record_order"
+
+
+def add_records(store: Store, run_id: str | None, rows: Sequence[tuple[int | None, Record]], status: str = "generated") -> int:
+    """Add (plan index, record) rows and return how many were new. Raises ``DataError`` for text that UTF-8 cannot hold."""
+    with store.writing():
+        fresh = _without_known(store, run_id, rows)
+        if not fresh:
+            return 0
+        orders = store.integers("SELECT nextval('record_order') FROM range(?)", [len(fresh)])
+        records: list[tuple[object, ...]] = []
+        spans: list[tuple[object, ...]] = []
+        for order, (index, record) in zip(orders, fresh, strict=True):
+            records.append(_record_values(order, run_id, index, status, record))
+            spans += (_span_values(order, position, span) for position, span in enumerate(record.spans))
+        store.append("records", _RECORD_COLUMNS, records)
+        store.append("spans", _SPAN_COLUMNS, spans)
+    return len(fresh)
+
+
+def iter_records(
+    store: Store, *, run_id: str | None = None, status: str | None = None, ids: Sequence[str] | None = None
+) -> Iterator[Record]:
+    """The records of a run (all when None) with *status* and among *ids*, in plan order; imports in the order they came.
+
+    Constant memory but for eight bytes a record. The selection is made at the call.
+    """
+    where, parameters = _selection(run_id, status)
+    if ids is not None:
+        where += " AND records.id IN (SELECT unnest(?::VARCHAR[]))"
+        parameters.append(list(ids))
+    return records_in(store, f"WHERE {where}", parameters)
+
+
+def count_records(store: Store, *, run_id: str | None = None, status: str | None = None) -> int:
+    """How many records ``iter_records`` would give."""
+    where, parameters = _selection(run_id, status)
+    return int(store.rows(select(("count(*)",), "records", f"WHERE {where}"), parameters)[0][0])
+
+
+def records_in(store: Store, clause: str, parameters: Sequence[object]) -> Iterator[Record]:
+    """The records that *clause* (joins and conditions on ``records``; constant SQL) selects, in reading order."""
+    sql = select(("records.record_order",), "records LEFT JOIN runs ON runs.id = records.run_id", f"{clause} {_READING_ORDER}")
+    orders = store.integers(sql, parameters)
+    return _read(store, orders)
+
+
+def _selection(run_id: str | None, status: str | None) -> tuple[str, list[object]]:
+    conditions, parameters = ["true"], list[object]()
+    for column, value in (("run_id", run_id), ("status", status)):
+        if value is not None:
+            conditions.append(f"records.{column} = ?")
+            parameters.append(value)
+    return " AND ".join(conditions), parameters
+
+
+def _without_known(store: Store, run_id: str | None, rows: Sequence[tuple[int | None, Record]]) -> list[tuple[int | None, Record]]:
+    """The rows that the store does not have, and of several with one key the first."""
+    indexes = [index for index, _ in rows if index is not None]
+    ids = [record.id for index, record in rows if index is None]
+    same_run, run = ("run_id = ?", [run_id]) if run_id is not None else ("run_id IS NULL", [])
+    known: set[tuple[object, ...]] = set()
+    if indexes:
+        # Batches are close to contiguous: reading the whole range is three times as fast as looking up each index.
+        sql = select(("plan_index", "revision"), "records", f"WHERE {same_run} AND plan_index BETWEEN ? AND ?")
+        known.update(store.rows(sql, [*run, min(indexes), max(indexes)]))
+    if ids:
+        among = "plan_index IS NULL AND id IN (SELECT unnest(?::VARCHAR[]))"
+        known.update(store.rows(select(("id", "revision"), "records", f"WHERE {same_run} AND {among}"), [*run, ids]))
+    fresh: list[tuple[int | None, Record]] = []
+    for index, record in rows:
+        key = (record.id if index is None else index, record.revision)
+        if key not in known:
+            known.add(key)
+            fresh.append((index, record))
+    return fresh
+
+
+def _record_values(order: int, run_id: str | None, index: int | None, status: str, record: Record) -> tuple[object, ...]:
+    return (
+        record.id,
+        order,
+        run_id,
+        index,
+        status,
+        record.revision,
+        record.locale,
+        record.context,
+        record.question,
+        encode(record.plan),
+        encode(record.source),
+        encode_keys(record.group_keys),
+        encode(record.provenance),
+    )
+
+
+def _span_values(order: int, position: int, span: Span) -> tuple[object, ...]:
+    return (
+        order,
+        position,
+        span.id,
+        span.start,
+        span.end,
+        span.entity_type,
+        span.relevance,
+        span.subtype,
+        span.value_id,
+        span.subject,
+    )
+
+
+def _read(store: Store, orders: array[int]) -> Iterator[Record]:
+    for at in range(0, len(orders), _CHUNK):
+        chunk = orders[at : at + _CHUNK]
+        wanted = list(chunk)
+        bounds = [min(wanted), max(wanted), wanted]
+        spans = _spans_by_record(store.rows(_SELECT_SPANS, bounds))
+        found = store.rows(_SELECT_RECORDS, bounds)
+        records = {row[0]: row for row in found}
+        for order in wanted:
+            yield _record(records[order], spans.get(order, ()))
+
+
+def _spans_by_record(rows: list[tuple[Any, ...]]) -> dict[int, tuple[Span, ...]]:
+    return {order: tuple(_span(row) for row in group) for order, group in groupby(rows, key=itemgetter(0))}
+
+
+def _span(row: tuple[Any, ...]) -> Span:
+    _, _, name, start, end, entity_type, relevance, subtype, value_id, subject = row
+    return Span(
+        id=name,
+        start=start,
+        end=end,
+        entity_type=entity_type,
+        relevance=relevance,
+        subtype=subtype,
+        value_id=value_id,
+        subject=subject,
+    )
+
+
+def _record(row: tuple[Any, ...], spans: tuple[Span, ...]) -> Record:
+    _, name, revision, locale, context, question, plan, source, keys, provenance = row
+    return Record(
+        id=name,
+        revision=revision,
+        locale=locale,
+        context=context,
+        question=question,
+        spans=spans,
+        plan=decode_plan(plan),
+        source=decode_source(source),
+        group_keys=decode_keys(keys),
+        provenance=decode_provenance(provenance),
+    )

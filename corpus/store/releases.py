@@ -1,0 +1,119 @@
+"""Releases: a name, what made it, which records are in which split, and what it withholds.
+
+Members are kept by the store's own record number, so a release stays the same whatever is added or edited later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from corpus.record import Record
+from corpus.store.database import Store
+from corpus.store.records import records_in
+from corpus.store.statements import select
+from foundation.errors import ReleaseError
+
+_COLUMNS = ("name", "created_order", "seed", "test_size", "run_id", "status_filter")
+_SELECT = select(_COLUMNS, "releases")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRow:
+    """One release. ``test_size`` as it was asked for ("200", "0.1"); ``run_id`` None: of all runs and imports.
+
+    ``created_order`` counts from 1 and is given by ``insert_release``.
+    """
+
+    name: str
+    seed: int
+    test_size: str
+    run_id: str | None = None
+    status_filter: str = "any"
+    created_order: int = 0
+
+
+def insert_release(
+    store: Store,
+    row: ReleaseRow,
+    members: Sequence[tuple[str, int, str]],
+    withheld: Sequence[tuple[str, str]] = (),
+) -> ReleaseRow:
+    """Freeze *members* (record id, revision, split) and *withheld* (record id, reason) under a name, all or nothing.
+
+    Raises ``ReleaseError`` when the name is taken, a record is listed twice, or one is not in the store.
+    """
+    with store.writing():
+        if store.rows("SELECT 1 FROM releases WHERE name = ?", [row.name]):
+            raise ReleaseError(f"there is a release {row.name!r} already", where=str(store.path), remedy="Choose another name")
+        numbers = _record_numbers(store, row, members)
+        order = store.rows("SELECT coalesce(max(created_order), 0) + 1 FROM releases")[0][0]
+        kept = replace(row, created_order=order)
+        store.append("releases", _COLUMNS, [tuple(getattr(kept, column) for column in _COLUMNS)])
+        store.append(
+            "release_members",
+            ("release_name", "split", "record_order"),
+            [(row.name, split, number) for (_, _, split), number in zip(members, numbers, strict=True)],
+        )
+        store.append(
+            "release_withheld",
+            ("record_id", "release_name", "position", "reason"),
+            [(record_id, row.name, position, reason) for position, (record_id, reason) in enumerate(withheld)],
+        )
+    return kept
+
+
+def get_release(store: Store, name: str) -> ReleaseRow:
+    """The release *name*. Raises ``ReleaseError`` that lists the releases there are."""
+    found = store.rows(f"{_SELECT}WHERE name = ?", [name])
+    if found:
+        return _release(found[0])
+    names = ", ".join(release.name for release in list_releases(store))
+    known = f"Known releases: {names}" if names else "The store has no releases yet; make one with `piiloom release --name …`"
+    raise ReleaseError(f"there is no release {name!r}", where=str(store.path), remedy=known)
+
+
+def list_releases(store: Store) -> list[ReleaseRow]:
+    """All releases, oldest first."""
+    return [_release(row) for row in store.rows(f"{_SELECT}ORDER BY created_order")]
+
+
+def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record]:
+    """The records of one split in plan order, imports after them; none for a split that the release has not.
+
+    Raises ``ReleaseError`` for an unknown release, at the call.
+    """
+    get_release(store, name)
+    return records_in(
+        store,
+        "JOIN release_members AS m ON m.record_order = records.record_order WHERE m.release_name = ? AND m.split = ?",
+        [name, split],
+    )
+
+
+def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:
+    """What the release withholds, as (record id, reason) in the order given. Raises ``ReleaseError`` for an unknown one."""
+    get_release(store, name)
+    sql = "SELECT record_id, reason FROM release_withheld WHERE release_name = ? ORDER BY position"
+    return [(record_id, reason) for record_id, reason in store.rows(sql, [name])]
+
+
+def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]]) -> list[int]:
+    """The store's number of each member's record. Two runs may hold one id: the release's run, else the oldest, counts."""
+    if len({(record_id, revision) for record_id, revision, _ in members}) < len(members):
+        raise ReleaseError("a record is listed twice", where=f"release {row.name}", remedy="Put each record into one split")
+    found = store.rows(
+        "SELECT id, revision, min(record_order) FROM records WHERE (?::VARCHAR IS NULL OR run_id = ?) "
+        "AND id IN (SELECT unnest(?::VARCHAR[])) GROUP BY id, revision",
+        [row.run_id, row.run_id, [record_id for record_id, _, _ in members]],
+    )
+    numbers = {(record_id, revision): number for record_id, revision, number in found}
+    missing = [record_id for record_id, revision, _ in members if (record_id, revision) not in numbers]
+    if missing:
+        raise ReleaseError(f"{len(missing)} records are not in the store, the first is {missing[0]!r}", where=f"release {row.name}")
+    return [numbers[record_id, revision] for record_id, revision, _ in members]
+
+
+def _release(row: tuple[Any, ...]) -> ReleaseRow:
+    return ReleaseRow(**dict(zip(_COLUMNS, row, strict=True)))

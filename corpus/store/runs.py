@@ -1,0 +1,98 @@
+"""Runs: one row for each generation run, in the order they were made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from corpus.store.database import Store
+from corpus.store.statements import select
+from foundation.errors import RunError
+
+RunStatus = Literal["running", "interrupted", "finished", "failed"]
+_COLUMNS = ("id", "created_order", "provider", "model", "seed", "samples", "config", "config_digest", "status")
+_SELECT = select(_COLUMNS, "runs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run. ``created_order`` counts from 1; ``samples`` is how many accepted records were asked for."""
+
+    id: str
+    created_order: int
+    provider: str
+    model: str | None
+    seed: int
+    samples: int
+    config: dict[str, Any]
+    config_digest: str
+    status: RunStatus
+
+
+def create_run(
+    store: Store,
+    *,
+    provider: str,
+    model: str | None,
+    seed: int,
+    samples: int,
+    config: Mapping[str, Any],
+    config_digest: str,
+    run_id: str | None = None,
+    status: RunStatus = "running",
+) -> RunRow:
+    """Add a run; without *run_id* it is named after its order and configuration. Raises ``RunError`` when that is taken."""
+    with store.writing():
+        order = store.rows("SELECT coalesce(max(created_order), 0) + 1 FROM runs")[0][0]
+        name = run_id or f"r{order:04d}-{config_digest[:8]}"
+        if store.rows("SELECT 1 FROM runs WHERE id = ?", [name]):
+            raise RunError(f"there is a run {name!r} already", where=str(store.path), remedy="Resume it or choose another name")
+        text = json.dumps(dict(config), ensure_ascii=False)
+        store.append("runs", _COLUMNS, [(name, order, provider, model, seed, samples, text, config_digest, status)])
+    return get_run(store, name)
+
+
+def get_run(store: Store, run_id: str) -> RunRow:
+    """The run *run_id*, or the newest for ``"last"``. Raises ``RunError`` that lists the runs there are."""
+    if run_id == "last":
+        found = store.rows(f"{_SELECT}ORDER BY created_order DESC LIMIT 1")
+    else:
+        found = store.rows(f"{_SELECT}WHERE id = ?", [run_id])
+    if found:
+        return _run(found[0])
+    newest = [name for (name,) in store.rows("SELECT id FROM runs ORDER BY created_order DESC LIMIT 10")]
+    known = f"Known runs, newest first: {', '.join(newest)}" if newest else "The store has no runs yet"
+    raise RunError(f"there is no run {run_id!r}", where=str(store.path), remedy=known)
+
+
+def find_run(store: Store, config_digest: str, seed: int) -> RunRow | None:
+    """The newest run of this configuration and seed, if any."""
+    sql = f"{_SELECT}WHERE config_digest = ? AND seed = ? ORDER BY created_order DESC LIMIT 1"
+    found = store.rows(sql, [config_digest, seed])
+    return _run(found[0]) if found else None
+
+
+def list_runs(store: Store) -> list[RunRow]:
+    """All runs, oldest first."""
+    return [_run(row) for row in store.rows(f"{_SELECT}ORDER BY created_order")]
+
+
+def set_run_status(store: Store, run_id: str, status: RunStatus) -> None:
+    """Change the status of *run_id*. Raises ``RunError`` when there is no such run."""
+    run = get_run(store, run_id)
+    store.change("UPDATE runs SET status = ? WHERE id = ?", [status, run.id])
+
+
+def set_run_samples(store: Store, run_id: str, samples: int) -> None:
+    """Change how many records *run_id* is to have. Raises ``RunError`` when there is no such run."""
+    run = get_run(store, run_id)
+    store.change("UPDATE runs SET samples = ? WHERE id = ?", [samples, run.id])
+
+
+def _run(row: tuple[Any, ...]) -> RunRow:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values["config"] = json.loads(values["config"])
+    values["status"] = cast("RunStatus", values["status"])
+    return RunRow(**values)

@@ -1,0 +1,137 @@
+"""Bringing an opened file to the current schema: a copy first, then each step in a transaction of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from corpus.store.faults import duckdb_errors, translate
+from corpus.store.migrations import Migration, Migrations
+from foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
+
+APPLICATION = "piiloom"
+_VERSION_TABLE = """
+    CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, application VARCHAR NOT NULL, summary VARCHAR NOT NULL)
+"""
+
+
+def upgrade(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migrations) -> None:
+    """Bring the store to ``migrations.latest``; nothing happens when it is there already.
+
+    Raises ``NotAStore`` (a DuckDB file of somebody else's), ``StoreTooNew``, ``OutputError`` (no room for the copy) and
+    ``StoreError`` when a step fails; a failed step leaves nothing behind.
+    """
+    version = schema_version(connection, path)
+    if version > migrations.latest:
+        raise StoreTooNew(
+            f"the store has schema version {version}; this piiloom knows versions up to {migrations.latest}",
+            where=str(path),
+            remedy="Upgrade piiloom, or use another file with --store",
+        )
+    pending = migrations.after(version)
+    if pending:
+        backup = back_up(connection, path, version) if version else None
+        _apply(connection, path, pending, backup)
+
+
+def schema_version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """The schema version of an opened file; 0 for a database without tables. Raises ``NotAStore``."""
+    with duckdb_errors(path):
+        found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()").fetchall()
+        if not found:
+            return 0
+        if ("schema_version",) in found:
+            columns = connection.execute(
+                "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND table_name = 'schema_version'"
+            ).fetchall()
+            if {name for (name,) in columns} >= {"version", "application"}:
+                row = connection.execute("SELECT max(version) FROM schema_version WHERE application = ?", [APPLICATION]).fetchone()
+                if row is not None and row[0] is not None:
+                    return int(row[0])
+    raise NotAStore("the DuckDB file holds other tables than piiloom's", where=str(path), remedy="Name another file with --store")
+
+
+def back_up(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> Path:
+    """Copy the store beside itself as ``<name>.v<version>.bak`` and return that path; never replaces a file.
+
+    DuckDB makes the copy: reading the file here would give up the lock that keeps other processes out, since POSIX locks
+    go when any descriptor of the file is closed. Raises ``OutputError``.
+    """
+    partial = path.with_name(f"{path.name}.v{version}.bak.part")
+    try:
+        _remove(partial)
+        with duckdb_errors(partial):
+            source = connection.execute("SELECT current_database()").fetchall()[0][0]
+            connection.execute(f"ATTACH {_quoted(str(partial.absolute()), chr(39))} AS piiloom_backup")
+            try:
+                connection.execute(f"COPY FROM DATABASE {_quoted(source, chr(34))} TO piiloom_backup")
+            finally:
+                connection.execute("DETACH piiloom_backup")
+        _sync(partial)
+        return _claim(partial, path, version)
+    except (PiiloomError, OSError) as error:
+        _remove(partial)
+        raise OutputError(
+            f"no copy of the store could be made before its upgrade ({_cause(error)})",
+            where=str(path),
+            remedy="Nothing was changed. Make room beside it and open it again",
+        ) from error
+
+
+def _claim(partial: Path, path: Path, version: int) -> Path:
+    """Give the finished copy the first free name (``link`` fails where a rename would replace)."""
+    number = 1
+    while True:
+        backup = path.with_name(f"{path.name}.v{version}.bak" if number == 1 else f"{path.name}.v{version}.{number}.bak")
+        try:
+            os.link(partial, backup)
+        except FileExistsError:
+            number += 1
+            continue
+        partial.unlink()
+        _sync(backup.parent)
+        return backup
+
+
+def _apply(connection: duckdb.DuckDBPyConnection, path: Path, steps: Sequence[Migration], backup: Path | None) -> None:
+    for step in steps:
+        try:
+            connection.begin()
+            connection.execute(_VERSION_TABLE)
+            step.apply(connection)
+            connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", [step.version, APPLICATION, step.summary])
+            connection.commit()
+        except Exception as error:  # a step may fail in any way; the caller closes the connection, which undoes it
+            kept = f"A copy from before the upgrade is {backup.name}" if backup else "Make room or name another file with --store"
+            no_room = isinstance(error, duckdb.Error) and isinstance(translate(error, path), OutputError)
+            raise (OutputError if no_room else StoreError)(
+                f"schema version {step.version} ({step.summary}) could not be set up, and what was begun is undone; "
+                f"the store stays at version {step.version - 1}",
+                where=str(path),
+                remedy=kept,
+            ) from error
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(partial: Path) -> None:
+    for leftover in (partial, partial.with_name(partial.name + ".wal")):
+        leftover.unlink(missing_ok=True)
+
+
+def _quoted(text: str, mark: str) -> str:
+    """*text* as an SQL string (mark ``'``) or identifier (mark ``"``); neither takes a parameter in these statements."""
+    return mark + text.replace(mark, mark * 2) + mark
+
+
+def _cause(error: PiiloomError | OSError) -> str:
+    return error.message if isinstance(error, PiiloomError) else str(error.strerror)

@@ -1,0 +1,84 @@
+r"""Where a mention may begin and end: never inside a longer word, number, or grapheme.
+
+The rule is ``(?<!\w)value(?!\w)`` with what that pattern cannot see:
+
+- a combining mark, variation selector or skin tone after the value belongs to its last character;
+- zero-width characters are looked through, and a joiner (U+200D) between symbols makes one emoji;
+- an apostrophe inside a word joins ("Brien" in "O'Brien", "Don" in "Don't", "7" in 5'7"), save before a clitic
+  ("Ann's", "Ann'll"), where the mention ends before the apostrophe;
+- ``.``, ``,`` and ``:`` between digits join ("34" in "34.5", "45" in "7:45").
+
+A hyphen separates ("34" in "34-year-old").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from corpus.normalising import APOSTROPHES, extends, is_zero_width
+
+_JOINER = "\u200d"
+_CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
+_IN_NUMBERS = ".,:"
+
+
+def is_word_character(character: str) -> bool:
+    r"""Whether ``\w`` matches *character*."""
+    return character == "_" or character.isalnum()
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether nothing touches ``text[start:end]`` (non-empty) on either side."""
+    return not _joined_before(text, start) and not _joined_after(text, end)
+
+
+def _joined_before(text: str, start: int) -> bool:
+    if start == 0:
+        return False
+    first = text[start]
+    if extends(first):
+        return True
+    last = start - 1
+    while last >= 0 and is_zero_width(text[last]):
+        last -= 1
+    joiner = _JOINER in text[last + 1 : start]
+    while last > 0 and extends(text[last]):
+        last -= 1
+    if last < 0:
+        return False
+    before = text[last]
+    if is_word_character(before) or (joiner and _can_join(before)) or (_is_flag_half(before) and _is_flag_half(first)):
+        return True
+    if last == 0 or not is_word_character(first):
+        return False
+    inside_word = before in APOSTROPHES and is_word_character(text[last - 1])
+    inside_number = before in _IN_NUMBERS and first.isdigit() and text[last - 1].isdigit()
+    return inside_word or inside_number
+
+
+def _joined_after(text: str, end: int) -> bool:
+    size = len(text)
+    following = end
+    while following < size and is_zero_width(text[following]):
+        following += 1
+    if following == size:
+        return False
+    after, last = text[following], text[end - 1]
+    if is_word_character(after) or extends(after) or (_JOINER in text[end:following] and _can_join(after)):
+        return True
+    if _is_flag_half(after) and _is_flag_half(last):
+        return True
+    if following + 1 == size or not is_word_character(text[following + 1]):
+        return False
+    inside_word = after in APOSTROPHES and is_word_character(last) and not _CLITIC.match(text, following)
+    inside_number = after in _IN_NUMBERS and last.isdigit() and text[following + 1].isdigit()
+    return inside_word or inside_number
+
+
+def _can_join(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LMNS"
+
+
+def _is_flag_half(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

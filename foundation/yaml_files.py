@@ -1,0 +1,152 @@
+"""YAML files whose faults are named by file, line and key.
+
+A document keeps the nodes it was composed from (they exist anyway), so a place is looked up only when one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from foundation.errors import ConfigError
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+KeyPath = Sequence[str | int]
+
+_SHOWN_FAULTS = 3
+
+
+class _Loader(yaml.CSafeLoader):
+    """The safe C loader, which also refuses a key that is given twice (YAML says so, PyYAML keeps the last)."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[tuple[str, str]] = set()  # looked at before merge keys (``<<``) are resolved: overriding a merged key is no fault
+        for key, _ in node.value:
+            if (key.tag, str(key.value)) in seen:
+                raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
+            seen.add((key.tag, str(key.value)))
+        return super().construct_mapping(node, deep=deep)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlDocument:
+    """A read file: its plain data, and the node tree that knows the lines. ``file`` is the bare file name."""
+
+    file: str
+    data: Any
+    node: yaml.Node | None
+
+    def line(self, path: KeyPath = ()) -> int:
+        """The 1-based line of the value at *path*, or of its nearest ancestor that exists."""
+        node = self.node
+        if node is None:
+            return 1
+        line = node.start_mark.line
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                break
+            line, node = found
+        return int(line) + 1
+
+    def where(self, path: KeyPath = ()) -> str:
+        """``file:line`` of *path*, as errors name a place."""
+        return f"{self.file}:{self.line(path)}"
+
+    def text_lines(self) -> dict[str, int]:
+        """The 1-based line of each text in the file; where it stands twice, of the first."""
+        lines: dict[str, int] = {}
+        open_nodes = [self.node] if self.node else []
+        while open_nodes:
+            node = open_nodes.pop()
+            if isinstance(node, yaml.ScalarNode):
+                line = node.start_mark.line + 1
+                lines[node.value] = min(line, lines.get(node.value, line))
+            elif isinstance(node, yaml.SequenceNode):
+                open_nodes.extend(node.value)
+            else:
+                open_nodes.extend(value for _, value in node.value)
+        return lines
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
+    """The line and node of one step down: a key's own line for a mapping, the item's line for a sequence."""
+    if isinstance(node, yaml.MappingNode):
+        return next(((key.start_mark.line, value) for key, value in node.value if key.value == str(step)), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step].start_mark.line, node.value[step]
+    return None
+
+
+def key_name(path: KeyPath) -> str:
+    """*path* as people write it: ``scenarios[3].question.draft``."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def read_document(source: Traversable | Path) -> YamlDocument:
+    """Read one YAML document.
+
+    Raises ``ConfigError`` (file, line) when the file is missing, not UTF-8, not YAML, or gives a key twice.
+    """
+    try:
+        text = source.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or 'not a file'}", where=source.name, remedy="Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("is not UTF-8 text", where=source.name, remedy="Save the file as UTF-8.") from error
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            data = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _syntax_error(source.name, text, error) from error
+    return YamlDocument(file=source.name, data=data, node=node)
+
+
+def _syntax_error(file: str, text: str, error: Exception) -> ConfigError:
+    problem, line = "not valid YAML", 1
+    if isinstance(error, yaml.MarkedYAMLError):
+        problem = f"not valid YAML: {error.problem}"
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+    elif isinstance(error, yaml.reader.ReaderError):
+        problem = "not valid YAML: a control character"
+        line = text.count("\n", 0, int(error.position)) + 1
+    elif isinstance(error, RecursionError):
+        problem = "nested too deeply"
+    elif isinstance(error, ValueError):
+        problem = "holds a number or date that does not exist"
+    return ConfigError(problem, where=f"{file}:{line}", remedy="Correct the file.")
+
+
+def validate_document(document: YamlDocument, model: type[ModelT]) -> ModelT:
+    """*document* as a *model*; raises ``ConfigError`` that names file, line and key of the first faults, never a value."""
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        faults = [(_fault_path(fault), fault["msg"]) for fault in error.errors(include_url=False, include_input=False)]
+        shown = [f"{key_name(path) or 'document'} (line {document.line(path)}): {message}" for path, message in faults[:_SHOWN_FAULTS]]
+        more = f" (and {len(faults) - len(shown)} more)" if len(faults) > len(shown) else ""
+        where = document.where(faults[0][0])
+        raise ConfigError("; ".join(shown) + more, where=where, remedy="Correct the keys named here.") from error
+
+
+def _fault_path(fault: ErrorDetails) -> KeyPath:
+    """The location pydantic gives, without the ``[key]`` step it adds for a faulty mapping key."""
+    return tuple(step for step in fault["loc"] if step != "[key]")
+
+
+def load_yaml(source: Traversable | Path, model: type[ModelT]) -> ModelT:
+    """Read and validate one YAML file; raises ``ConfigError`` with ``file:line`` and the key path."""
+    return validate_document(read_document(source), model)

@@ -1,0 +1,40 @@
+"""What the sittings before this one left in the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from corpus.store.database import Store
+from corpus.store.outcomes import plan_indexes
+from corpus.store.progress import RejectRow, load_rejects, load_stage_results
+from generation.pipeline import STAGES
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierWork:
+    """Accepted and rejected plan items, and those under way: index to (last stage passed, the item as JSON)."""
+
+    accepted: frozenset[int]
+    rejects: tuple[RejectRow, ...]
+    under_way: dict[int, tuple[str, str]]
+
+    @cached_property
+    def decided(self) -> frozenset[int]:
+        """The plan items that need no further work."""
+        return self.accepted | {row.plan_index for row in self.rejects if row.plan_index is not None}
+
+    def passed(self, stage: str) -> dict[int, str]:
+        """Give the items that have come exactly as far as *stage*, by plan index."""
+        return {index: payload for index, (done, payload) in sorted(self.under_way.items()) if done == stage}
+
+
+def read_earlier(store: Store, run_id: str) -> EarlierWork:
+    """Read how far the items of a run have come."""
+    rejects = tuple(row for row in load_rejects(store, run_id) if row.plan_index is not None)
+    earlier = EarlierWork(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
+    for stage in STAGES:  # later stages overwrite earlier ones
+        for index, payload in load_stage_results(store, run_id, stage.name).items():
+            if index not in earlier.decided:
+                earlier.under_way[index] = (stage.name, payload)
+    return earlier

@@ -1,0 +1,83 @@
+"""One sitting from synchronous code: opens the provider, runs the loop, lets Ctrl-C end it cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from corpus.store.database import Store
+from corpus.store.runs import RunRow
+from execution.ordering import StopSignal
+from generation.configuration import RunConfig
+from generation.progress import RunProgress, Watch, unwatched
+from generation.run import generate_records
+from generation.session import open_provider, resume_run, settle, start_run
+from generation.stage_run import run_stage
+from providers.protocol import Provider
+
+R = TypeVar("R")
+
+
+def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]:
+    """Start a new run of *config*: its row, the settled configuration and the provider."""
+    provider = open_provider(config)
+    settled = settle(config, provider)
+    return start_run(store, settled), settled, provider
+
+
+def take_up(store: Store, run: RunRow, *, samples: int | None = None, concurrency: int | None = None) -> tuple[RunRow, RunConfig, Provider]:
+    """Take *run* up again, as ``begin`` does a new one."""
+    run, config = resume_run(store, run, samples=samples, concurrency=concurrency)
+    return run, config, open_provider(config)
+
+
+def sit(
+    store: Store, run: RunRow, config: RunConfig, provider: Provider, *, stage: str | None = None, watch: Watch = unwatched
+) -> RunProgress:
+    """Run to the end, or only *stage*; the first Ctrl-C stops cleanly (status "interrupted"), the second at once."""
+    stop = StopSignal()
+
+    async def work() -> RunProgress:
+        with _ctrl_c(stop):
+            if stage is None:
+                return await generate_records(store, run, config, provider, stop=stop, watch=watch)
+            return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch)
+
+    return _run(work)
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, R]]) -> R:
+    """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(lambda: asyncio.run(work())).result()
+
+
+@contextmanager
+def _ctrl_c(stop: StopSignal) -> Iterator[None]:
+    """Turn the first SIGINT or SIGTERM into a stop request; afterwards they act as before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        stop.request()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, first)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

@@ -1,0 +1,49 @@
+"""How many items each stage of a run has done and rejected, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus.store.database import Store
+from corpus.store.outcomes import count_attempts, count_by_furthest_stage, count_reasons
+from corpus.store.progress import load_shared_results
+from corpus.store.records import count_records
+from corpus.store.runs import RunRow
+from generation import screen, subtopics, topics
+from generation.pipeline import STAGE_NAMES, STAGES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageLine:
+    """One stage: items done (pairs and topics for the first two), rejects by reason, stored replies by verdict.
+
+    Of a provider that is not paid only refused replies are stored.
+    """
+
+    stage: str
+    done: int
+    rejected: int
+    reasons: dict[str, int]
+    replies: dict[str, int]
+
+
+def report_stages(store: Store, run: RunRow) -> list[StageLine]:
+    """List the stages of *run* in pipeline order."""
+    names = [stage.name for stage in STAGES]
+    furthest = count_by_furthest_stage(store, run.id, names)
+    # An item that has passed a stage has passed all before it.
+    done = {name: sum(furthest.get(later, 0) for later in names[place:]) for place, name in enumerate(names)}
+    for shared in (topics.NAME, subtopics.NAME):
+        done[shared] = len(load_shared_results(store, run.id, shared))
+    done[screen.NAME] = count_records(store, run_id=run.id)
+    reasons, replies = count_reasons(store, run.id), count_attempts(store, run.id)
+    return [
+        StageLine(
+            stage=name,
+            done=done[name],
+            rejected=sum(reasons.get(name, {}).values()),
+            reasons=reasons.get(name, {}),
+            replies=replies.get(name, {}),
+        )
+        for name in STAGE_NAMES
+    ]

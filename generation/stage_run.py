@@ -1,0 +1,161 @@
+"""One stage alone over what is pending in the store; all of them in order give what a whole run gives."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from corpus.store.database import Store
+from corpus.store.runs import RunRow, set_run_status
+from execution.committing import Batch
+from execution.ordering import OrderedRun, StopSignal
+from foundation.errors import RunError, UsageError
+from generation import screen, subtopics, topics
+from generation.configuration import RunConfig
+from generation.earlier import EarlierWork, read_earlier
+from generation.item import Item, item_from_json
+from generation.pipeline import STAGE_NAMES, STAGES, Outcome, advance
+from generation.planning import make_plan_item
+from generation.progress import RunProgress, Watch, unwatched
+from generation.run import outcome_rows, primed_screening, screened
+from generation.screen import Screening
+from generation.session import Session, open_session
+from generation.stage import ItemRejected, Stage
+from generation.triplet_book import planned_for
+from providers.protocol import Provider
+
+
+def check_stage(name: str) -> str:
+    """Give *name* back when it is a stage; raises ``UsageError`` listing the stages."""
+    if name not in STAGE_NAMES:
+        raise UsageError(f"unknown stage {name!r}", remedy=f"The stages, in order: {', '.join(STAGE_NAMES)}")
+    return name
+
+
+async def run_stage(
+    name: str,
+    store: Store,
+    run: RunRow,
+    config: RunConfig,
+    provider: Provider,
+    *,
+    stop: StopSignal | None = None,
+    watch: Watch = unwatched,
+) -> RunProgress:
+    """Run stage *name* over all that waits for it; raises ``RunError`` when an earlier stage has to run first."""
+    check_stage(name)
+    stop = stop or StopSignal()
+    earlier = read_earlier(store, run.id)
+    try:
+        async with open_session(store, run, config, provider) as session:
+            alone = _StageAlone(session, earlier, watch, stop)
+            screening = primed_screening(store, run, config, provider, session.ctx.bank) if name == screen.NAME else None
+            session.start_committing()
+            await alone.work(name, screening)
+    except BaseException:
+        set_run_status(store, run.id, "interrupted")
+        raise
+    progress = alone.progress
+    progress.status = "interrupted" if stop.requested else "finished"
+    whole = name == screen.NAME and len(earlier.accepted) + progress.accepted >= config.samples
+    set_run_status(store, run.id, "finished" if whole else "interrupted")
+    return progress
+
+
+class _StageAlone:
+    """One sitting of one stage."""
+
+    def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
+        self._session, self._earlier, self._watch, self._stop = session, earlier, watch, stop
+        self._config = session.ctx.config
+        # As many more as were rejected: running the stages again fills a set up.
+        self._planned = planned_for(self._config.samples, self._config.margin) + len(earlier.rejects)
+        self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
+
+    async def work(self, name: str, screening: Screening | None) -> None:
+        """Find the items that wait for stage *name* and work on them."""
+        book = self._session.book
+        if name == topics.NAME:
+            await book.ensure_topics(self._planned, self._stop)
+            self.progress.accepted = self.progress.wanted = book.topics_known
+            return
+        if not book.topics_known:
+            raise RunError("no topics are there yet", where=self._session.run.id, remedy="Run the stage topics first")
+        if name == subtopics.NAME:
+            await book.ensure_subtopics(self._planned, self._stop)
+            self.progress.accepted = self.progress.wanted = book.subtopics_known
+            return
+        if screening is not None:
+            self._screen(screening)
+            return
+        position = next(place for place, stage in enumerate(STAGES) if stage.name == name)
+        if position == 0:
+            await self._pass_new(STAGES[0])
+        else:
+            await self._pass_on(STAGES[position], STAGES[position - 1].name)
+
+    async def _pass_new(self, stage: Stage) -> None:
+        """Plan new items and take them through the first item stage."""
+        if not self._session.book.is_ready(self._planned):
+            raise RunError("subtopics are missing", where=self._session.run.id, remedy="Run the stage subtopics first")
+        known = self._earlier.decided | set(self._earlier.under_way)
+        digest = self._config.digest()
+
+        async def begin(index: int) -> tuple[int, Outcome | ItemRejected]:
+            try:
+                pair, triplet = self._session.book.triplet(index)
+            except ItemRejected as rejection:
+                return index, rejection
+            plan = make_plan_item(index, pair, triplet, config=self._config, digest=digest, bank=self._session.ctx.bank)
+            return index, await advance(Outcome(item=Item(plan=plan)), self._session.ctx, (stage,))
+
+        await self._go(begin, [index for index in range(self._planned) if index not in known])
+
+    async def _pass_on(self, stage: Stage, before: str) -> None:
+        """Take the items that have passed *before* through *stage*."""
+        waiting = self._earlier.passed(before)
+
+        async def on(index: int) -> tuple[int, Outcome | ItemRejected]:
+            return index, await advance(Outcome(item=item_from_json(waiting[index]), done=before), self._session.ctx, (stage,))
+
+        await self._go(on, waiting)
+
+    async def _go(self, work: Callable[[int], Awaitable[tuple[int, Outcome | ItemRejected]]], indexes: Iterable[int]) -> None:
+        pending = list(indexes)
+        self.progress.wanted = len(pending)
+        await OrderedRun(
+            source=iter(pending),
+            work=work,
+            consume=self._consumed,
+            still_wanted=lambda: len(pending),
+            concurrency=self._config.concurrency,
+            stop=self._stop,
+        ).run()
+
+    def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
+        index, outcome = result
+        batch, rejection = outcome_rows(index, outcome)
+        self._keep(index, batch, rejection)
+
+    def _screen(self, screening: Screening) -> None:
+        """Screen strictly in plan order: stop at the first item that another stage still has to finish."""
+        last = STAGES[-1].name
+        wanted = self._config.samples - len(self._earlier.accepted)
+        self.progress.wanted = max(0, wanted)
+        for index, (done, payload) in sorted(self._earlier.under_way.items()):
+            if self.progress.accepted >= wanted or self._stop.requested:
+                return
+            if done != last:
+                where = f"{self._session.run.id}, plan item {index}"
+                raise RunError(f"it has come no further than {done}", where=where, remedy="Run the stages after that first")
+            batch = Batch()
+            self._keep(index, batch, screened(item_from_json(payload), screening, batch))
+
+    def _keep(self, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
+        if rejection is None:
+            self.progress.accepted += 1
+        else:
+            row = rejection.row(plan_index=index)
+            batch.rejects.append(row)
+            self.progress.count_reject(row)
+        self._session.committer.put(batch)
+        self._watch(self.progress)

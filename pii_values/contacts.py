@@ -1,0 +1,59 @@
+"""Telephone numbers and e-mail addresses that belong to nobody.
+
+Blocks kept for fiction: US and CA 555-0100 to 555-0199 in any area code (NANPA), GB the ranges Ofcom keeps for drama, AU the
+ranges ACMA keeps for fiction (5550 xxxx and 7010 xxxx). India keeps no block: numbers there are mobile numbers that
+libphonenumber accepts. Mail domains are the ones RFC 2606 reserves and subdomains of them.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from pii_values.people import draw_glued_handle, draw_handle
+from pii_values.places import Region
+
+_DOMAINS: Final = ("example.com", "example.org", "example.net")
+_HOSTS: Final = ("", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.")
+_INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "70", "80", "81", "63", "75", "89")
+
+
+def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
+    """A number of the locale, in one of the ways it is written there; the area code is the region's where numbers have one."""
+    if locale == "en_IN":
+        return _indian(rng)
+    block = rng.choice(region.phone)
+    if locale == "en_GB":
+        return _british(block, rng)
+    if locale == "en_AU":
+        exchange, line = rng.choice(("5550", "7010")), f"{rng.randint(0, 9999):04d}"
+        spaced = (f"({block}) {exchange} {line}", f"{block} {exchange} {line}", f"+61 {block[1:]} {exchange} {line}")
+        return rng.choice((*spaced, f"{block}{exchange}{line}"))
+    line = f"01{rng.randint(0, 99):02d}"
+    forms = (f"({block}) 555-{line}", f"{block}-555-{line}", f"{block}.555.{line}", f"+1 {block}-555-{line}", f"{block}555{line}")
+    return rng.choice((*forms, f"+1{block}555{line}", f"1-{block}-555-{line}"))
+
+
+def _british(block: str, rng: random.Random) -> str:
+    """A drama number; a block ends where its three free digits begin ("0113 496 0", "01632 960")."""
+    start = "07700 900" if rng.random() < 0.4 else block
+    number = f"{start}{rng.randint(0, 999):03d}"
+    dice = rng.random()
+    if dice < 0.6:
+        return number
+    return f"+44 {number[1:]}" if dice < 0.85 else number.replace(" ", "")
+
+
+def _indian(rng: random.Random) -> str:
+    digits = rng.choice(_INDIAN_MOBILE) + f"{rng.randint(0, 10**8 - 1):08d}"
+    return rng.choice((f"{digits[:5]} {digits[5:]}", f"+91 {digits[:5]} {digits[5:]}", f"+91{digits}", digits, f"0{digits}"))
+
+
+def draw_email(given: str, family: str, birth_year: int, rng: random.Random) -> str:
+    """An address made of the name: "dana.whitlock84@mail.example.com"."""
+    return f"{draw_handle(given, family, birth_year, rng)}@{rng.choice(_HOSTS)}{rng.choice(_DOMAINS)}"
+
+
+def draw_glued_email(given: str, family: str, rng: random.Random) -> str:
+    """An address in which the name is no word of its own, so that name and address share none."""
+    return f"{draw_glued_handle(given, family, rng)}@{rng.choice(_HOSTS)}{rng.choice(_DOMAINS)}"

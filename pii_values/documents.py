@@ -1,0 +1,88 @@
+"""Passports, driving licences, number plates and booking codes.
+
+Shapes only: none of them has a public check digit.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from typing import Final
+
+from pii_values.identifiers import digits
+from pii_values.lexicons import Gender
+
+_LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out on most documents
+_TICKETS: Final = ("BK", "TK", "RF", "ORD", "INV", "CLM", "RES", "PX", "JB", "WR", "SR", "CX", "DL", "VN", "KT", "HB")
+_MONTHS_FOR_WOMEN: Final = 50  # added to the month of a British driver number
+
+
+def letters(count: int, rng: random.Random) -> str:
+    """*count* random capital letters without I, O and Q."""
+    return "".join(_LETTERS[int(rng.random() * len(_LETTERS))] for _ in range(count))
+
+
+def draw_passport(locale: str, rng: random.Random) -> str:
+    """A passport number: US letter and 8 digits or 9 digits, GB 9 digits, CA 2 letters and 6 digits, AU and IN letter(s) and 7 digits."""
+    match locale:
+        case "en_GB":
+            return str(rng.randint(1, 9)) + digits(8, rng)
+        case "en_CA":
+            return letters(2, rng) + digits(6, rng)
+        case "en_AU":
+            return rng.choice(("N", "PA", "PB", "PC", "RA")) + digits(7, rng)
+        case "en_IN":
+            return letters(1, rng) + str(rng.randint(1, 9)) + digits(6, rng)
+        case _:
+            return rng.choice(("A", "Y", str(rng.randint(1, 9)))) + digits(8, rng)
+
+
+def draw_driving_licence(locale: str, family_name: str, given_name: str, birth: date, gender: Gender, rng: random.Random) -> str:
+    """A licence number; the British one tells the holder's name and birth date, as it does on real licences."""
+    match locale:
+        case "en_GB":
+            name = "".join(c for c in family_name.upper() if c.isascii() and c.isalpha())[:5].ljust(5, "9")
+            month = birth.month + (_MONTHS_FOR_WOMEN if gender == "female" else 0)
+            born = f"{birth.year // 10 % 10}{month:02d}{birth.day:02d}{birth.year % 10}"
+            return f"{name} {born} {given_name[0].upper()}9{rng.randint(1, 9)}{letters(2, rng)}"
+        case "en_CA":
+            tail = digits(14, rng)
+            return f"{family_name[0].upper()}{tail[:4]}-{tail[4:9]}-{tail[9:]}" if rng.random() < 0.6 else digits(7, rng)
+        case "en_AU":
+            return digits(rng.choice((8, 9)), rng)
+        case "en_IN":
+            issued = min(2025, birth.year + 18 + int(rng.random() * 12))
+            return f"{letters(2, rng)}{rng.randint(1, 60):02d} {issued}{digits(7, rng)}"
+        case _:
+            forms = (letters(1, rng) + digits(7, rng), digits(8, rng), digits(9, rng), f"{family_name[0].upper()}{digits(12, rng)}")
+            return forms[int(rng.random() * len(forms))]
+
+
+def draw_licence_plate(locale: str, vehicle: str | None, rng: random.Random) -> str:
+    """A number plate in a shape of the locale; ``vehicle`` is the Indian state's registration code."""
+    match locale:
+        case "en_GB":
+            year = rng.randint(2, 25) + rng.choice((0, 50))
+            return f"{letters(2, rng)}{year:02d} {letters(3, rng)}"
+        case "en_CA":
+            return f"{letters(4, rng)} {digits(3, rng)}" if rng.random() < 0.6 else f"{letters(3, rng)} {digits(4, rng)}"
+        case "en_AU":
+            head = letters(2, rng)
+            return (
+                f"{head}{letters(1, rng)} {digits(2, rng)}{letters(1, rng)}"
+                if rng.random() < 0.5
+                else f"{head} {digits(2, rng)} {letters(2, rng)}"
+            )
+        case "en_IN":
+            return f"{vehicle or 'DL'} {rng.randint(1, 60):02d} {letters(2, rng)} {rng.randint(1, 9999):04d}"
+        case _:
+            forms = (f"{rng.randint(1, 9)}{letters(3, rng)}{digits(3, rng)}", f"{letters(3, rng)} {digits(4, rng)}")
+            return rng.choice((*forms, f"{letters(3, rng)}-{digits(4, rng)}", f"{digits(3, rng)} {letters(3, rng)}"))
+
+
+def draw_ticket(rng: random.Random) -> str:
+    """A booking, order or claim number: "BK-40917C"."""
+    prefix = _TICKETS[int(rng.random() * len(_TICKETS))]
+    number = digits(5, rng)
+    forms = (f"{prefix}-{number}{letters(1, rng)}", f"{prefix}{number}", f"{prefix}-{digits(6, rng)}", f"{letters(3, rng)}{digits(3, rng)}")
+    return forms[int(rng.random() * len(forms))]

@@ -1,0 +1,28 @@
+"""piiloom: synthetic, context-aware PII datasets in which every span is exact.
+
+From Python: ``generate``, ``release``, ``export``, ``load`` (see ``piiloom.api``). From a shell: ``piiloom --help``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foundation.errors import PiiloomError
+    from piiloom.api import export, generate, load, release
+
+__version__ = "0.1.0"
+__all__ = ["PiiloomError", "__version__", "export", "generate", "load", "release"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for only then: ``import piiloom`` and ``piiloom --help`` stay quick."""
+    if name == "PiiloomError":
+        from foundation.errors import PiiloomError
+
+        return PiiloomError
+    if name in __all__:
+        from piiloom import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'piiloom' has no attribute {name!r}")

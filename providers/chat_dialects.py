@@ -1,0 +1,83 @@
+"""What a chat completions server understands, found out by asking.
+
+Servers that call themselves OpenAI-compatible differ in ``response_format`` (json_schema, json_object, none at all), in
+the name of the output limit, and in whether they take a ``seed``. The provider begins with the most and steps down when
+a request comes back with 400 or 422 naming what was not understood.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from providers.protocol import JsonSchema, Message, PromptCall
+from providers.schemas import format_name, plain, strict_schema
+
+FormatKind = Literal["json_schema", "json_object", "plain"]
+
+_NEXT_FORMAT: dict[FormatKind, FormatKind] = {"json_schema": "json_object", "json_object": "plain"}
+# By these words servers say that the format of the reply is what they do not take (llama.cpp and vLLM speak of grammars).
+_FORMAT_SIGNS = (
+    "response_format",
+    "response format",
+    "json_schema",
+    "json schema",
+    "json_object",
+    "grammar",
+    "guided",
+    "structured output",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How requests to one server are put."""
+
+    reply_format: FormatKind = "json_schema"
+    limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    seeded: bool = True
+
+    def after_refusal(self, status: int, message: str) -> Dialect | None:
+        """The dialect to try after an answer of *status* that says *message*; None when another dialect would not help."""
+        if status not in {400, 422}:
+            return None
+        said = message.casefold()
+        if self.limit_name == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, limit_name="max_completion_tokens")
+        if self.seeded and "seed" in said.replace("'", " ").replace('"', " ").split():
+            return replace(self, seeded=False)
+        if self.reply_format != "plain" and any(sign in said for sign in _FORMAT_SIGNS):
+            return replace(self, reply_format=_NEXT_FORMAT[self.reply_format])
+        return None
+
+    def request(self, call: PromptCall, messages: Sequence[Message], *, model: str, limit: int) -> dict[str, Any]:
+        """The body of the request. Without a schema the server enforces, the schema goes into the system message."""
+        body: dict[str, Any] = {"model": model, self.limit_name: limit}
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        if self.reply_format == "json_schema":
+            schema = {"name": format_name(call.schema_name), "schema": strict_schema(call.schema), "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        else:
+            turns = _with_instruction(turns, schema_instruction(call.schema_name, call.schema))
+        if self.reply_format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        if self.seeded and call.settings.seed is not None:
+            body["seed"] = call.settings.seed
+        return {**body, "messages": turns}
+
+
+def schema_instruction(name: str, schema: JsonSchema) -> str:
+    """The sentence that asks for JSON of *schema* in words."""
+    wanted = json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":"))
+    return f"Answer with one JSON object and nothing else. It must match this JSON schema ({format_name(name)}):\n{wanted}"
+
+
+def _with_instruction(turns: list[dict[str, str]], instruction: str) -> list[dict[str, str]]:
+    """*turns* with *instruction* at the end of the first system message, which is made when there is none."""
+    for index, turn in enumerate(turns):
+        if turn["role"] == "system":
+            extended = {"role": "system", "content": f"{turn['content']}\n\n{instruction}"}
+            return [*turns[:index], extended, *turns[index + 1 :]]
+    return [{"role": "system", "content": instruction}, *turns]

@@ -1,0 +1,204 @@
+"""The provider of a name, with its key from the environment. Importing this module imports no SDK."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foundation.errors import UsageError
+from providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
+from providers.errors import AuthFailed
+from providers.prices import UNKNOWN, ModelBook, ModelSpec, load_models
+from providers.protocol import Provider
+from providers.redaction import Redactor
+from providers.retrying import RetryingProvider, RetryPolicy
+from providers.sdk_errors import Translator
+from providers.sdk_provider import SdkProvider
+
+if TYPE_CHECKING:
+    import httpx2
+
+COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What sets a provider apart: where its key and URL come from, and the class that speaks its API."""
+
+    load: Callable[[], Callable[..., SdkProvider[Any]]]
+    key_variable: str
+    key_needed: bool
+    url_variable: str | None
+    default_url: str | None
+    url_ends_in_v1: bool
+    unreachable_remedy: str
+
+
+def _openai() -> Callable[..., SdkProvider[Any]]:
+    from providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+
+    return OpenAIProvider
+
+
+def _anthropic() -> Callable[..., SdkProvider[Any]]:
+    from providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+
+    return AnthropicProvider
+
+
+def _compatible() -> Callable[..., SdkProvider[Any]]:
+    from providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+
+    return CompatibleProvider
+
+
+_NETWORK = "Check the network and the proxy settings"
+KINDS: dict[str, Kind] = {
+    "openai": Kind(
+        load=_openai,
+        key_variable="OPENAI_API_KEY",
+        key_needed=True,
+        url_variable="OPENAI_BASE_URL",
+        default_url="https://api.openai.com/v1",
+        url_ends_in_v1=True,
+        unreachable_remedy=_NETWORK,
+    ),
+    "anthropic": Kind(
+        load=_anthropic,
+        key_variable="ANTHROPIC_API_KEY",
+        key_needed=True,
+        url_variable="ANTHROPIC_BASE_URL",
+        default_url="https://api.anthropic.com",
+        url_ends_in_v1=False,
+        unreachable_remedy=_NETWORK,
+    ),
+    "compatible": Kind(
+        load=_compatible,
+        key_variable=COMPATIBLE_KEY,
+        key_needed=False,
+        url_variable=None,
+        default_url=None,
+        url_ends_in_v1=True,
+        unreachable_remedy=f"Start the server, or correct the base URL, for example {EXAMPLES}",
+    ),
+}
+
+
+def make_provider(
+    name: str,
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    http_client: httpx2.AsyncClient | None = None,
+    retry: RetryPolicy | None = None,
+    timeout_s: float = 60.0,
+    models_file: Path | None = None,
+) -> Provider:
+    """The provider *name* (openai, anthropic, compatible), asking again as *retry* says.
+
+    Raises ``UsageError`` for an unknown name, a malformed URL, or a missing model, ``ConfigError`` for a models file that
+    cannot be read, and ``AuthFailed`` naming the environment variable when a needed key is not set. *http_client* is
+    closed with the provider. Prices come from *models_file*, the file named by ``PIILOOM_MODELS``, and the shipped list.
+    """
+    direct = make_sdk_provider(
+        name,
+        model=model,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        http_client=http_client,
+        timeout_s=timeout_s,
+        models_file=models_file,
+    )
+    return RetryingProvider(direct, retry)
+
+
+def make_sdk_provider(
+    name: str,
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    http_client: httpx2.AsyncClient | None = None,
+    timeout_s: float = 60.0,
+    models_file: Path | None = None,
+) -> SdkProvider[Any]:
+    """As ``make_provider``, but without asking again; it has ``ping`` for checks of what works."""
+    kind = KINDS.get(name)
+    if kind is None:
+        raise UsageError(f"there is no LLM provider {name!r}", remedy=f"Choose one of {', '.join(KINDS)}")
+    book = load_models(models_file)
+    chosen = _model(name, model, book)
+    url = _base_url(kind, base_url)
+    key_variable = api_key_env or kind.key_variable
+    key = _key(name, kind, key_variable, explicit=api_key_env is not None)
+    options: dict[str, Any] = {
+        "model": chosen,
+        "api_key": key,
+        "base_url": url,
+        "spec": _spec(name, chosen, book),
+        "translator": _translator(name, kind, url, key, key_variable),
+        "timeout_s": timeout_s,
+        "http_client": http_client,
+    }
+    return kind.load()(**options)
+
+
+def _model(name: str, model: str | None, book: ModelBook) -> str:
+    """*model*, or the default of provider *name*."""
+    chosen = (model or book.defaults.get(name, "")).strip()
+    if not chosen:
+        raise UsageError(f"the provider {name!r} needs the name of a model", remedy="Give it with --model, as the server spells it")
+    return chosen
+
+
+def _spec(name: str, model: str, book: ModelBook) -> ModelSpec:
+    """What is known of *model*. A local server's model gets no extra room for thinking: its context may be small."""
+    return book.find(name, model) or (ModelSpec() if name == "compatible" else UNKNOWN)
+
+
+def _base_url(kind: Kind, base_url: str | None) -> str:
+    from_environment = os.environ.get(kind.url_variable, "") if kind.url_variable else ""
+    url = base_url or from_environment or kind.default_url
+    if not url:
+        raise UsageError("the provider 'compatible' needs a base URL", remedy=f"Give it with --base-url, for example {EXAMPLES}")
+    return check_base_url(url)
+
+
+def _key(name: str, kind: Kind, variable: str, *, explicit: bool) -> str | None:
+    """The key in the environment variable *variable*; ``AuthFailed`` when it is needed, or was named, and is not there."""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        if kind.key_needed or explicit:
+            raise AuthFailed(
+                f"the provider {name!r} needs a key, and the environment variable {variable} is not set",
+                remedy=f"Set it (export {variable}=…), or use --provider composer, which needs none",
+            )
+        return None
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        # Such a key cannot travel in a header, and the HTTP library would quote it in its error.
+        raise AuthFailed(f"the key in {variable} holds white space or characters no key has", remedy="Copy it anew")
+    return key
+
+
+def _missing_path_remedy(kind: Kind, shown: str) -> str:
+    """What to do when the server knows no such path."""
+    if kind.url_ends_in_v1 == shown.endswith("/v1"):
+        return "Check the base URL"
+    right = f"{shown}/v1" if kind.url_ends_in_v1 else shown.removesuffix("/v1")
+    return f"Check the base URL; did you mean {right}?"
+
+
+def _translator(name: str, kind: Kind, url: str, key: str | None, key_variable: str) -> Translator:
+    shown = public_url(url)
+    return Translator(
+        provider=name,
+        endpoint=shown,
+        redactor=Redactor([*([key] if key else []), *secrets_of(url)]),
+        key_variable=key_variable,
+        unreachable_remedy=kind.unreachable_remedy,
+        missing_path_remedy=_missing_path_remedy(kind, shown),
+    )

@@ -1,0 +1,71 @@
+"""Language: the context is written in the language asked for.
+
+py3langid decides among the languages that models drift into. It gives calibrated probabilities; a record is refused only
+when another language wins with at least 0.9, so names, dialect and slang never refuse a text. The spans' texts are left
+out (a name says nothing about the language around it), and what is then shorter than 40 characters passes.
+
+Loading the classifier takes about 0.7 s and 120 MB, a call 0.15 ms per 100 words (measured on two shared cores), so it is
+loaded when a text first needs it: an English text in which one word in eight is an English function word that no other
+of these languages has is English without it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import MappingProxyType
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from corpus.record import Record
+from foundation.errors import UsageError
+from foundation.words import words
+from screening.gate import Expectations, Verdict
+
+LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk el ar he fa hi bn ta zh ja ko th".split())
+MIN_CHARACTERS = 40
+MIN_PROBABILITY = 0.9
+_ENGLISH_ONLY = frozenset(
+    "the and my with that this have of to from which they would their what were been when because there you your".split()
+)
+_ENGLISH_SHARE = 0.125
+
+
+class LanguageGate:
+    """Refuses contexts that are clearly in another language than the one asked for."""
+
+    name = "language"
+    codes = MappingProxyType({"language.other": "the context is clearly in another language"})
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+        """Classify the context without its spans. Raises ``UsageError`` for a language the classifier does not know."""
+        text = _without_spans(record)
+        if len(text) < MIN_CHARACTERS or (expected.language == "en" and _is_plainly_english(text)):
+            return None
+        language, probability = _classifier(expected.language).classify(text)
+        if language == expected.language or probability < MIN_PROBABILITY:
+            return None
+        return Verdict(code="language.other", detail=f"{language} with probability {probability:.2f} instead of {expected.language}")
+
+
+def _without_spans(record: Record) -> str:
+    pieces: list[str] = []
+    position = 0
+    for span in record.spans:
+        pieces.append(record.context[position : span.start])
+        position = span.end
+    pieces.append(record.context[position:])
+    return "".join(pieces).strip()
+
+
+def _is_plainly_english(text: str) -> bool:
+    found = words(text)
+    return sum(word.lower() in _ENGLISH_ONLY for word in found) >= max(3, _ENGLISH_SHARE * len(found))
+
+
+@lru_cache(maxsize=4)
+def _classifier(language: str) -> LanguageIdentifier:
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    if language not in identifier.labels:
+        raise UsageError("the language classifier does not know this language", where=language, remedy="Use an ISO 639-1 code.")
+    identifier.set_languages([*LANGUAGES, language])
+    return identifier

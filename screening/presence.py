@@ -1,0 +1,23 @@
+"""Presence: the types that the question turns on are each disclosed with high relevance."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from corpus.record import Record
+from screening.gate import Expectations, Verdict
+
+
+class PresenceGate:
+    """Refuses records in which a type of the pair (or of ``high_types``) has no high-relevance span."""
+
+    name = "presence"
+    codes = MappingProxyType({"presence.no_high_span": "a type that must be of high relevance has no such span"})
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+        """Name the first type that is missing."""
+        present = {span.entity_type for span in record.spans if span.relevance == "high"}
+        for entity_type in expected.high_types or expected.pair:
+            if entity_type not in present:
+                return Verdict(code="presence.no_high_span", detail=f"no high-relevance span of type {entity_type}")
+        return None

@@ -1,0 +1,70 @@
+"""Question leaks: the question must need the context, so it repeats nothing of it and names no type of the pair.
+
+A question leaks when it holds a whole value of any relevance (any case and typography), a word that names a type of the
+pair ("health" for health: the taxonomy's ``type_words``), or a content word of a high-relevance value, be it in another
+number or tense (``screening.stemming``). Both the expected spelling and the one that stands in the context count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from corpus.mention_search import SearchableText
+from corpus.record import Record
+from screening.gate import Expectations, Verdict
+from screening.stemming import content_stems
+
+
+class QuestionLeaksGate:
+    """Refuses questions that give away what the context discloses. *type_words* maps a type to the words that name it."""
+
+    name = "question"
+    codes = MappingProxyType(
+        {
+            "question.missing": "there is no question",
+            "question.value": "the question holds a whole value",
+            "question.type_word": "the question names a type of the pair",
+            "question.content_word": "the question shares a content word with a high-relevance value",
+        }
+    )
+
+    def __init__(self, type_words: Mapping[str, Iterable[str]]) -> None:
+        self._type_words = {name: tuple(sorted({word.casefold() for word in (*words, name)})) for name, words in type_words.items()}
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+        """Look for values, type words and content words in the question."""
+        if not record.question or not record.question.strip():
+            return Verdict(code="question.missing", detail="the record has no question")
+        searchable = SearchableText(record.question)
+        stems = content_stems(record.question)
+        for name, text, high in _values(record, expected):
+            if any(place is not None for place in searchable.occurrences(text)):
+                return Verdict(code="question.value", detail=f"value {name} stands in the question")
+            if high and not stems.isdisjoint(content_stems(text)):
+                return Verdict(code="question.content_word", detail=f"the question shares a content word with value {name}")
+        folded = searchable.folded.text
+        for entity_type in expected.pair:
+            if _any_word(self._type_words.get(entity_type, (entity_type,))).search(folded):
+                return Verdict(code="question.type_word", detail=f"the question names the type {entity_type}")
+        return None
+
+
+def _values(record: Record, expected: Expectations) -> Iterator[tuple[str, str, bool]]:
+    """(name, spelling, is of high relevance) of each value, expected or found."""
+    seen: set[tuple[str, bool]] = set()
+    for value in expected.values:
+        seen.add((value.text, value.relevance == "high"))
+        yield f"{value.id} ({value.entity_type})", value.text, value.relevance == "high"
+    for span in record.spans:
+        surface = (span.text_in(record.context), span.relevance == "high")
+        if surface not in seen:
+            seen.add(surface)
+            yield f"{span.value_id} ({span.entity_type})", *surface
+
+
+@lru_cache(maxsize=64)
+def _any_word(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(word) for word in words)})(?!\w)")

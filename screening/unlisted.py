@@ -1,0 +1,53 @@
+"""Unlisted identifiers: what a pattern finds in the text must be covered by spans.
+
+A match inside a span (or inside neighbouring spans with nothing but punctuation between them) is listed. A match outside,
+or one that sticks out of its span, is personal information that the record does not own up to. In the question nothing
+may be found at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from corpus.record import Record, Span
+from screening.gate import Expectations, Verdict
+from screening.identifier_patterns import find_identifiers
+
+
+class UnlistedGate:
+    """Refuses records with an e-mail address, URL, telephone, card, account or social security number or IP address that is no span."""
+
+    name = "unlisted"
+    codes = MappingProxyType(
+        {
+            "unlisted.email": "an e-mail address is no span",
+            "unlisted.url": "a web address is no span",
+            "unlisted.card": "a payment card number is no span",
+            "unlisted.iban": "a bank account number (IBAN) is no span",
+            "unlisted.ssn": "a US social security number is no span",
+            "unlisted.ip": "an IP address is no span",
+            "unlisted.phone": "a telephone number is no span",
+        }
+    )
+
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
+        """Look through the context, then the question."""
+        region = record.locale.partition("_")[2] or None
+        for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
+            for kind, (start, end) in find_identifiers(text, region):
+                if not _is_covered(text, start, end, spans):
+                    return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
+        return None
+
+
+def _is_covered(text: str, start: int, end: int, spans: Sequence[Span]) -> bool:
+    """Whether every letter and digit of ``text[start:end]`` lies in a span."""
+    position = start
+    for span in spans:
+        if span.end <= position or span.start >= end:
+            continue
+        if any(c.isalnum() for c in text[position : max(position, span.start)]):
+            return False
+        position = min(span.end, end)
+    return not any(c.isalnum() for c in text[position:end])

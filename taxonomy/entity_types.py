@@ -1,0 +1,197 @@
+"""The PII types: what each one means, how its values look, and what other data sets call it.
+
+One file of ``data/types`` is one type; adding a type means adding a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from itertools import combinations
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from foundation.errors import ConfigError, UsageError
+from foundation.yaml_files import load_yaml
+
+Form = Literal["noun_phrase", "count_noun", "adjective", "noun", "proper", "amount", "number", "code", "phrase"]
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subtype:
+    """One kind of value of a type. ``form`` is how it stands in a sentence; ``open`` means that values seldom repeat."""
+
+    name: str
+    definition: str
+    form: Form
+    examples: tuple[str, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityType:
+    """One PII type. ``type_words`` name it in a question; ``aliases`` are its spellings in imported files."""
+
+    name: str
+    definition: str
+    counts: tuple[str, ...]
+    does_not_count: tuple[str, ...]
+    subtypes: tuple[Subtype, ...]
+    pairable: bool
+    open: bool
+    type_words: frozenset[str]
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taxonomy:
+    """All types in canonical order, the pairs they form, and the sha256 of the files they came from."""
+
+    types: Mapping[str, EntityType]
+    pairs: tuple[Pair, ...]
+    spellings: Mapping[str, str]
+    digest: str
+
+    def get(self, name: str) -> EntityType:
+        """The type spelled *name*; raises ``UsageError`` that lists the known names and the closest one."""
+        found = self.types.get(name)
+        if found is None:
+            raise UsageError(f"unknown type {name!r}", remedy=self._known(name, self.types))
+        return found
+
+    def resolve(self, raw: str) -> str | None:
+        """The canonical name for a spelling found in another data set; case, spaces and punctuation don't matter."""
+        return self.spellings.get(_bare(raw))
+
+    def subtype(self, entity_type: str, subtype: str) -> Subtype:
+        """One subtype; raises ``UsageError`` when the type or the subtype is unknown."""
+        subtypes = {s.name: s for s in self.get(entity_type).subtypes}
+        if subtype not in subtypes:
+            raise UsageError(f"type {entity_type!r} has no subtype {subtype!r}", remedy=self._known(subtype, subtypes))
+        return subtypes[subtype]
+
+    def parse_pairs(self, text: str) -> tuple[Pair, ...]:
+        """The pairs that ``"all"`` or ``"health+occupation,age+belief"`` names, each once, in the order given.
+
+        Other spellings of a type are understood. Raises ``UsageError`` when a type is unknown, equals its partner or
+        cannot be part of a pair.
+        """
+        if text.strip().casefold() == "all":
+            return self.pairs
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        if not parts:
+            raise UsageError("no pair is named", remedy='Say "all" or for example "health+occupation,age+belief".')
+        return tuple(dict.fromkeys(self._parse_pair(part) for part in parts))
+
+    def _parse_pair(self, part: str) -> Pair:
+        names = [self._pairable(name.strip()) for name in part.split("+")]
+        if len(names) != 2 or names[0] == names[1]:
+            raise UsageError(f"{part!r} is not a pair", remedy='A pair is two different types, such as "health+occupation".')
+        first, second = sorted(names)
+        return first, second
+
+    def _pairable(self, raw: str) -> str:
+        found = self.get(self.resolve(raw) or raw)
+        if not found.pairable:
+            names = ", ".join(t.name for t in self.types.values() if t.pairable)
+            raise UsageError(f"type {found.name!r} cannot be part of a pair", remedy=f"Types that can: {names}.")
+        return found.name
+
+    @staticmethod
+    def _known(name: str, known: Iterable[str]) -> str:
+        names = list(known)
+        close = get_close_matches(name.casefold(), names, n=1)
+        hint = f"Did you mean {close[0]!r}? " if close else ""
+        return f"{hint}Known: {', '.join(names)}."
+
+
+NonEmpty = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+TypeWord = Annotated[str, StringConstraints(pattern=r"^[a-z]+$")]
+
+
+class _SubtypeFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
+    definition: NonEmpty
+    form: Form
+    open: bool
+    examples: list[NonEmpty] = Field(min_length=1)
+
+
+class _TypeFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z ]*[a-z]$")]
+    order: int  # place in the canonical order; gaps leave room for new types
+    definition: NonEmpty
+    counts: list[NonEmpty] = Field(min_length=1)
+    does_not_count: list[NonEmpty] = Field(min_length=1)
+    pairable: bool
+    open: bool
+    type_words: list[TypeWord] = Field(min_length=1)
+    aliases: list[NonEmpty]
+    subtypes: list[_SubtypeFile] = Field(min_length=1)
+
+    @field_validator("subtypes")
+    @classmethod
+    def _named_once(cls, subtypes: list[_SubtypeFile]) -> list[_SubtypeFile]:
+        if len({subtype.name for subtype in subtypes}) != len(subtypes):
+            raise ValueError("two subtypes share a name")
+        return subtypes
+
+    def frozen(self) -> EntityType:
+        subtypes = tuple(
+            Subtype(name=s.name, definition=s.definition, form=s.form, examples=tuple(s.examples), open=s.open) for s in self.subtypes
+        )
+        return EntityType(
+            name=self.name,
+            definition=self.definition,
+            counts=tuple(self.counts),
+            does_not_count=tuple(self.does_not_count),
+            subtypes=subtypes,
+            pairable=self.pairable,
+            open=self.open,
+            type_words=frozenset(self.type_words),
+            aliases=tuple(self.aliases),
+        )
+
+
+@lru_cache(maxsize=1)
+def load_taxonomy() -> Taxonomy:
+    """The taxonomy that ships with piiloom; raises ``ConfigError`` (file, line, key) when one of its files is malformed."""
+    return read_taxonomy(files("taxonomy") / "data" / "types")
+
+
+def read_taxonomy(folder: Traversable) -> Taxonomy:
+    """The taxonomy in *folder* (``*.yaml``, one type a file); raises ``ConfigError`` on a malformed file or a clash of names."""
+    sources = sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name)
+    found = [(load_yaml(source, _TypeFile), source) for source in sources]
+    types: dict[str, EntityType] = {}
+    spellings: dict[str, str] = {}
+    for model, source in sorted(found, key=lambda pair: (pair[0].order, pair[0].name)):
+        types[model.name] = model.frozen()
+        for spelling in dict.fromkeys(_bare(s) for s in (model.name, *model.aliases)):
+            if spelling in spellings:
+                raise ConfigError(f"{spelling!r} already means {spellings[spelling]!r}", where=f"{source.name}: aliases")
+            spellings[spelling] = model.name
+    pairable = [name for name, t in types.items() if t.pairable]
+    pairs = tuple((min(a, b), max(a, b)) for a, b in combinations(pairable, 2))
+    digest = hashlib.sha256()
+    for source in sources:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return Taxonomy(types=MappingProxyType(types), pairs=pairs, spellings=MappingProxyType(spellings), digest=digest.hexdigest())
+
+
+def _bare(raw: str) -> str:
+    """A spelling reduced to its letters and digits, so that ``Sexual_Orientation`` and ``sexualorientation`` agree."""
+    return re.sub(r"[\W_]+", "", raw.casefold())

@@ -1,0 +1,158 @@
+"""The notation of all bank texts: ``<a|b>`` alternatives and ``{slot}``s.
+
+- ``<early|late|>`` stands for one of its alternatives; they nest, and one may be empty.
+- ``{health}`` is where a value goes; ``{a:health}`` and ``{A:health}`` put "a" or "an" before it.
+
+A pattern has a number of expansions, numbered from 0 in reading order; drawing one is drawing a number, so every expansion
+is as likely as any other, however the alternatives nest. Where an empty alternative was taken, blanks are closed up.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from foundation.words import count_words
+from taxonomy.pattern_tree import Choice, Sequence, Slot, Text, parse
+
+__all__ = [
+    "Choice",
+    "Sequence",
+    "Slot",
+    "Text",
+    "all_expansions",
+    "combinations",
+    "count_range",
+    "expand",
+    "expansion",
+    "parse",
+    "slot_counts",
+]
+
+Range = tuple[int, int]
+
+_BLANKS = re.compile(r"\s{2,}")
+_BLANK_BEFORE_STOP = re.compile(r"\s+(?=[,.;?!](?!\w))")
+
+# Where a word counter stands after what it has read: outside a word, inside one, or behind an apostrophe inside one.
+_OUTSIDE, _INSIDE, _APOSTROPHE = 0, 1, 2
+_READ_BEFORE = ("", "x", "x'")  # a text that brings the counter there
+_ENDS_INSIDE = re.compile(r"\w\Z")
+_ENDS_APOSTROPHE = re.compile(r"\w['’]\Z")
+
+
+def combinations(pattern: str) -> int:
+    """How many expansions *pattern* has; equal ones that come about in different ways count each."""
+    return parse(pattern).total
+
+
+def expand(pattern: str, rng: random.Random) -> str:
+    """One expansion, each as likely as any other; slots stay in place. Raises ``ConfigError`` on a malformed pattern."""
+    tree = parse(pattern)
+    return _render(tree, rng.randrange(tree.total) if tree.total > 1 else 0)
+
+
+def expansion(pattern: str, index: int) -> str:
+    """The expansion number *index* (from 0); raises ``IndexError`` outside ``range(combinations(pattern))``."""
+    tree = parse(pattern)
+    if not 0 <= index < tree.total:
+        raise IndexError(index)
+    return _render(tree, index)
+
+
+def all_expansions(pattern: str, limit: int) -> tuple[str, ...]:
+    """The first *limit* expansions in order, equal ones once; without a limit a pattern may have millions."""
+    tree = parse(pattern)
+    return tuple(dict.fromkeys(_render(tree, index) for index in range(min(tree.total, limit))))
+
+
+def _render(tree: Sequence, index: int) -> str:
+    pieces: list[str] = []
+    _collect(tree, index, pieces)
+    text = "".join(pieces)
+    if tree.gaps:
+        text = _BLANK_BEFORE_STOP.sub("", _BLANKS.sub(" ", text)).strip()
+    return text
+
+
+def _collect(tree: Sequence, index: int, pieces: list[str]) -> None:
+    """Append the texts of expansion *index*: the choices of a sequence are the digits of a mixed-radix number."""
+    rest = tree.total
+    for part in tree.parts:
+        if isinstance(part, Text):
+            pieces.append(part.text)
+        elif isinstance(part, Slot):
+            pieces.append(str(part))
+        else:
+            rest //= part.ends[-1]
+            digit, index = divmod(index, rest)
+            option = bisect_right(part.ends, digit)
+            _collect(part.options[option], digit - (part.ends[option - 1] if option else 0), pieces)
+
+
+@lru_cache(maxsize=65_536)
+def count_range(pattern: str) -> Range:
+    """The fewest and the most fixed words of any expansion; a slot counts 0, the article of ``{a:…}`` counts 1.
+
+    Words are those of ``foundation.words``, also where one is put together from a text and an alternative.
+    """
+    ends = _count(parse(pattern), {_OUTSIDE: (0, 0)})
+    return min(low for low, _ in ends.values()), max(high for _, high in ends.values())
+
+
+def _count(tree: Sequence, states: Mapping[int, Range]) -> dict[int, Range]:
+    """The word counts with which each counter state can be left, given those with which each is entered."""
+    current = dict(states)
+    for part in tree.parts:
+        following: dict[int, Range] = {}
+        if isinstance(part, Choice):
+            for option in part.options:
+                for state, counts in _count(option, current).items():
+                    _merge(following, state, counts)
+        else:
+            for state, (low, high) in current.items():
+                after, words = _step(part, state)
+                _merge(following, after, (low + words, high + words))
+        current = following
+    return current
+
+
+def _step(part: Text | Slot, state: int) -> tuple[int, int]:
+    """The counter state after *part* and the words that begin in it. A value ends inside a word: "'s" behind it is no new one."""
+    if isinstance(part, Slot):
+        return _INSIDE, 1 if part.article else 0
+    text = _READ_BEFORE[state] + part.text
+    after = _INSIDE if _ENDS_INSIDE.search(text) else _APOSTROPHE if _ENDS_APOSTROPHE.search(text) else _OUTSIDE
+    return after, count_words(text) - (state != _OUTSIDE)
+
+
+def _merge(ranges: dict[int, Range], key: int, found: Range) -> None:
+    low, high = ranges.get(key, found)
+    ranges[key] = (min(low, found[0]), max(high, found[1]))
+
+
+@lru_cache(maxsize=65_536)
+def slot_counts(pattern: str) -> Mapping[str, Range]:
+    """How often each slot of *pattern* is used, at least and at most, over all expansions."""
+    return MappingProxyType(_slots(parse(pattern)))
+
+
+def _slots(tree: Sequence) -> dict[str, Range]:
+    total: dict[str, Range] = {}
+    for part in tree.parts:
+        found: dict[str, Range] = {}
+        if isinstance(part, Slot):
+            found = {part.name: (1, 1)}
+        elif isinstance(part, Choice):
+            options = [_slots(option) for option in part.options]
+            for name in dict.fromkeys(name for option in options for name in option):
+                uses = [option.get(name, (0, 0)) for option in options]
+                found[name] = (min(low for low, _ in uses), max(high for _, high in uses))
+        for name, (low, high) in found.items():
+            before = total.get(name, (0, 0))
+            total[name] = (before[0] + low, before[1] + high)
+    return total

@@ -1,0 +1,181 @@
+"""Splits: exact sizes, whole groups, every record accounted for, pairs on both sides."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.record import Record, RecordPlan
+from corpus.releases.grouping import Member, group_members
+from corpus.releases.sizes import parse_test_size, size_of_test
+from corpus.releases.splits import Split, split_members, split_records
+from foundation.errors import ReleaseError, UsageError
+
+PAIRS = [f"{a}+{b}" for a, b in combinations("abcdefghijklm", 2)]
+
+
+def member(number: int, *keys: str, stratum: str = "", context: str | None = None) -> Member:
+    """A member whose context shares no five words with any other's."""
+    text = context if context is not None else " ".join(f"w{number}x{n}" for n in range(8))
+    return Member(id=f"r{number:05d}", revision=0, context=text, group_keys=keys, stratum=stratum)
+
+
+def check(members: list[Member], split: Split, count: int) -> None:
+    """What every split must satisfy."""
+    held = [record_id for record_id, _ in split.withheld]
+    everyone = [*split.train_ids, *split.test_ids, *held]
+    assert sorted(everyone) == sorted(m.id for m in members)
+    assert len(set(everyone)) == len(everyone)
+    assert len(split.test_ids) == count
+    train, test = set(split.train_ids), set(split.test_ids)
+    for group in group_members(members, near_duplicate_threshold=0.5):
+        assert not (train & set(group.ids) and test & set(group.ids))
+    assert all(reason for _, reason in split.withheld)
+
+
+@st.composite
+def populations(draw: st.DrawFn) -> list[Member]:
+    """Members in groups of any size over a few strata, some tied by key chains or by near-identical contexts."""
+    members: list[Member] = []
+    for group in range(draw(st.integers(2, 12))):
+        stratum = draw(st.sampled_from(["", "age+belief", "age+health"]))
+        same = " ".join(f"g{group}x{n}" for n in range(20))
+        by_text = draw(st.booleans())
+        for number in range(draw(st.integers(1, 9))):
+            context = f"{same} tail {number}" if by_text else None
+            keys = () if by_text else (f"group:{group}", f"own:{len(members)}")
+            members.append(member(len(members), *keys, stratum=stratum, context=context))
+    return members
+
+
+@settings(max_examples=150, deadline=None)
+@given(members=populations(), seed=st.integers(0, 5), data=st.data())
+def test_no_group_is_parted_sizes_are_exact_and_nobody_is_lost(members: list[Member], seed: int, data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, len(members) - 1))
+    smallest = min(group.size for group in group_members(members, near_duplicate_threshold=0.5))
+    if count > len(members) - smallest:  # only all groups together reach the count
+        with pytest.raises(UsageError, match="nothing to train on"):
+            split_members(members, test_size=count, seed=seed)
+        return
+    split = split_members(members, test_size=count, seed=seed)
+    check(members, split, count)
+    assert split.train_ids
+    shuffled = members[:]
+    random.Random(seed).shuffle(shuffled)
+    again = split_members(shuffled, test_size=count, seed=seed)
+    assert set(again.test_ids) == set(split.test_ids)
+    assert dict(again.withheld) == dict(split.withheld)
+
+
+def test_as_few_records_as_possible_are_withheld() -> None:
+    members = [member(n, f"scenario:{n // 15}", stratum=PAIRS[n // 45]) for n in range(15 * 30)]
+    split = split_members(members, test_size=200, seed=1)
+    check(members, split, 200)
+    assert len(split.withheld) == 10  # 14 groups of 15 are the nearest above 200
+    assert "exactly 200 records" in split.withheld[0][1]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_pairs_are_on_both_sides_in_proportion_while_they_have_groups_to_give(seed: int) -> None:
+    rng = random.Random(seed)
+    members = [member(n, f"scenario:{PAIRS[n % 78]}:{rng.randrange(4)}", stratum=PAIRS[n % 78]) for n in range(78 * 20)]
+    split = split_members(members, test_size=0.2, seed=seed)
+    check(members, split, 312)
+    strata = {m.id: m.stratum for m in members}
+    test, train = (Counter(strata[i] for i in ids) for ids in (split.test_ids, split.train_ids))
+    assert len(train) == len(test) == 78
+    assert max(test.values()) <= 10
+    assert not split.withheld
+
+
+def test_a_pair_with_one_group_stays_in_train_while_others_can_give() -> None:
+    single = [member(n, "only", stratum="age+belief") for n in range(30)]
+    others = [member(100 + n, f"g{n // 3}", stratum="age+health") for n in range(30)]
+    split = split_members([*single, *others], test_size=27, seed=3)
+    check([*single, *others], split, 27)
+    assert not {m.id for m in single} & set(split.test_ids)
+    assert len(split_members([*single, *others], test_size=30, seed=3).test_ids) == 30
+
+
+def test_many_loose_records_split_exactly_and_at_random() -> None:
+    members = [member(n) for n in range(2000)]
+    first, second = (split_members(members, test_size=200, seed=seed) for seed in (1, 2))
+    check(members, first, 200)
+    assert not first.withheld
+    assert len(set(first.test_ids) & set(second.test_ids)) < 60
+    quarters = Counter(int(i[1:]) // 500 for i in first.test_ids)
+    assert min(quarters.values()) > 25
+
+
+def test_large_and_small_groups_together_meet_the_count() -> None:
+    members, rng = [], random.Random(4)
+    for group, size in enumerate([*([1] * 5), *(rng.randrange(20, 60) for _ in range(40))]):
+        members += [member(len(members) + n, f"g{group}") for n in range(size)]
+    for count in (1, 37, 200, 701):
+        check(members, split_members(members, test_size=count, seed=5), count)
+
+
+def test_near_duplicates_and_key_chains_form_one_group_whatever_their_order() -> None:
+    base = [f"word{n}" for n in range(40)]
+    drift = [" ".join(base[:30] + [f"x{n}" for n in range(10)]), " ".join(base[:20] + [f"y{n}" for n in range(20)])]
+    members = [
+        member(1, context=" ".join(base)),
+        member(2, context=drift[0]),
+        member(3, "persona:7", context=drift[0] + " more"),
+        member(4, "persona:7", "scenario:2"),
+        member(5, "scenario:2"),
+        member(6, context=drift[1]),
+    ]
+    for order in (members, members[::-1]):
+        groups = group_members(order, near_duplicate_threshold=0.5)
+        assert [g.ids for g in groups] == [("r00001", "r00002", "r00003", "r00004", "r00005"), ("r00006",)]
+
+
+def test_records_are_read_for_their_pair_keys_and_context() -> None:
+    plan = RecordPlan(pair=("health", "age"))
+    items = [Record(id=f"r{n}", context=" ".join(f"{n}w{k}" for k in range(9)), plan=plan, group_keys=(f"g{n // 2}",)) for n in range(10)]
+    split = split_records(items, test_size=4, seed=1)
+    assert (len(split.train_ids), len(split.test_ids), split.withheld) == (6, 4, ())
+    assert list(split.train_ids) == sorted(split.train_ids)
+    assert Member.of(items[0]).stratum == "age+health"
+    everyone = split_records(items, test_size=0, seed=1)
+    assert (len(everyone.train_ids), everyone.test_ids) == (10, ())
+
+
+def test_an_id_that_comes_twice_is_refused() -> None:
+    with pytest.raises(ReleaseError, match="twice"):
+        split_members([member(1), member(1)], test_size=0, seed=0)
+
+
+def test_one_group_cannot_be_split() -> None:
+    with pytest.raises(UsageError, match="nothing to train on"):
+        split_members([member(n, "same") for n in range(5)], test_size=2, seed=0)
+
+
+@pytest.mark.parametrize(("text", "size"), [("200", 200), ("0", 0), ("0.1", 0.1), (" 7 ", 7), ("1e-2", 0.01)])
+def test_a_test_size_is_a_count_a_fraction_or_nothing(text: str, size: float) -> None:
+    parsed = parse_test_size(text)
+    assert parsed == size
+    assert type(parsed) is type(size)
+
+
+@pytest.mark.parametrize("text", ["-1", "1.0", "0.0", "1.5", "-0.1", "nan", "inf", "ten", "", "10%"])
+def test_any_other_test_size_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="test size"):
+        parse_test_size(text)
+
+
+@pytest.mark.parametrize(("size", "records", "count"), [(0.1, 14, 1), (0.1, 15, 2), (0.25, 10, 3), (0.01, 5, 1), (3, 4, 3), (0, 0, 0)])
+def test_fractions_round_half_up_and_give_at_least_one(size: float, records: int, count: int) -> None:
+    assert size_of_test(size, records) == count
+
+
+@pytest.mark.parametrize(("size", "records"), [(4, 4), (5, 4), (0.5, 1), (0.9, 2), (-1, 4), (1.5, 4)])
+def test_a_size_that_leaves_no_train_split_is_refused(size: float, records: int) -> None:
+    with pytest.raises(UsageError):
+        size_of_test(size, records)

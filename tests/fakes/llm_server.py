@@ -1,0 +1,244 @@
+"""A loopback LLM server: OpenAI Responses, OpenAI chat completions and Anthropic Messages over real HTTP.
+
+A test gives an ``answer`` (from a ``Request`` to the JSON data of the reply) and, if it wants trouble, a ``schedule``
+(from the request's ordinal to a ``Fault`` or None)::
+
+    with LLMServer(lambda request: {"sentence": "…"}, schedule=seeded_faults(7, {"rate_limit": 0.1})) as server:
+        make_provider("openai", base_url=server.openai_url, …)
+
+The server holds requests to what the real APIs take: sampling parameters, a missing key or output limit, and an open
+schema are answered with 400 or 401, so that a test cannot pass with a request the makers would refuse.
+``answer`` runs in server threads, several at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults
+from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body
+
+__all__ = ["DELIVERED", "FAULT_KINDS", "LOST", "Fault", "FaultKind", "LLMServer", "LogEntry", "Request", "Schedule", "seeded_faults"]
+
+Answer = Callable[[Request], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One request and what became of it: ``outcome`` is "ok", a fault kind, or "rejected" (our own 400, 401, 404)."""
+
+    ordinal: int
+    api: str
+    schema_name: str
+    outcome: str
+
+
+class LLMServer:
+    """The server; a context manager. Its counters may be read at any time.
+
+    ``chat_formats`` are the ``response_format`` types that chat completions take; others get a 400 as vLLM words it.
+    ``latency_s`` is how long every answer takes.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        schedule: Schedule | None = None,
+        *,
+        latency_s: float = 0.0,
+        chat_formats: frozenset[str] = frozenset({"json_schema", "json_object"}),
+        models: tuple[str, ...] = (),
+    ) -> None:
+        self.answer = answer
+        self.schedule = schedule or (lambda _: None)
+        self.latency_s = latency_s
+        self.chat_formats = chat_formats
+        self.models = models
+        self.stopping = threading.Event()
+        self.crashes: list[BaseException] = []
+        self._lock = threading.Lock()
+        self._next = 0
+        self._log: list[LogEntry] = []
+        self._bodies: list[Mapping[str, Any]] = []
+        self._http = _HttpServer(self)
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving (requests kept waiting end at once); raise the first exception that ``answer`` let through."""
+        self.stopping.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+        if self.crashes:
+            raise self.crashes[0]
+
+    @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def openai_url(self) -> str:
+        """The base URL for the openai and compatible providers."""
+        return f"{self.root}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """The base URL for the anthropic provider."""
+        return self.root
+
+    @property
+    def requests(self) -> int:
+        """How many completion requests have come in."""
+        with self._lock:
+            return self._next
+
+    @property
+    def log(self) -> list[LogEntry]:
+        """Every request that has been answered, in the order of the answers."""
+        with self._lock:
+            return list(self._log)
+
+    @property
+    def bodies(self) -> list[Mapping[str, Any]]:
+        """The JSON body of every completion request."""
+        with self._lock:
+            return list(self._bodies)
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many requests ended how."""
+        return Counter(entry.outcome for entry in self.log)
+
+    @property
+    def billed(self) -> Counter[str]:
+        """Replies that were delivered and have to be paid, by outcome."""
+        return Counter({kind: count for kind, count in self.outcomes.items() if kind in DELIVERED})
+
+    def take_ordinal(self, body: Mapping[str, Any]) -> int:
+        """Count a request in; its ordinal, from 0."""
+        with self._lock:
+            self._bodies.append(body)
+            self._next += 1
+            return self._next - 1
+
+    def note(self, entry: LogEntry) -> None:
+        with self._lock:
+            self._log.append(entry)
+
+
+class _HttpServer(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def __init__(self, owner: LLMServer) -> None:
+        self.owner = owner
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are part of the tests; anything else is a fault of the test and told at ``close``."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, ConnectionError):
+            self.owner.crashes.append(error)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 65536
+    server: _HttpServer
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
+        """Nothing on stderr."""
+
+    def do_GET(self) -> None:
+        models = self.server.owner.models
+        listed = {"object": "list", "data": [{"id": name, "object": "model", "type": "model"} for name in models], "has_more": False}
+        name = self.path.rsplit("/models/", 1)[-1]
+        if self.path.startswith("/v1/models/") and name in models:
+            self._send(200, {"id": name, "object": "model", "type": "model", "display_name": name})
+        elif self.path.split("?")[0] == "/v1/models" and models:
+            self._send(200, listed)
+        else:
+            self._send(404, error_body(self._api(), "not_found_error", f"The model '{name}' does not exist", code="model_not_found"))
+
+    def do_POST(self) -> None:
+        owner = self.server.owner
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        ordinal = owner.take_ordinal(body)
+        try:
+            request = read_request(
+                self.path, {name.lower(): value for name, value in self.headers.items()}, body, ordinal, owner.chat_formats
+            )
+        except BadCall as bad:
+            owner.note(LogEntry(ordinal=ordinal, api=self._api(), schema_name="", outcome="rejected"))
+            self._send(bad.status, error_body(self._api(), bad.kind, str(bad), code=bad.code))
+            return
+        fault = owner.schedule(ordinal)
+        # Noted before the answer leaves: a client that has it may look at the counters at once.
+        outcome = fault.kind if fault else "ok"
+        if owner.latency_s:
+            time.sleep(owner.latency_s)
+        owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome=outcome))
+        self._respond(request, fault)
+
+    def _api(self) -> str:
+        return "messages" if self.headers.get("anthropic-version") else "openai"
+
+    def _respond(self, request: Request, fault: Fault | None) -> None:
+        kind = fault.kind if fault else "ok"
+        if fault and kind in {"rate_limit", "quota", "server_error", "overloaded"}:
+            self._refuse(request.api, fault)
+            return
+        data = "{}" if kind == "refusal" else json.dumps(self.server.owner.answer(request), ensure_ascii=False)
+        whole = json.dumps(reply_body(request, data, kind), ensure_ascii=False).encode()
+        if fault and kind == "timeout":
+            self.server.owner.stopping.wait(fault.seconds)
+            self.close_connection = True
+        elif kind == "cut":
+            self._headers(200, len(whole))
+            self.wfile.write(whole[: len(whole) // 2])
+            self.close_connection = True
+        else:
+            self._send_bytes(200, whole[:-2] if kind == "bad_json_body" else whole)
+
+    def _refuse(self, api: str, fault: Fault) -> None:
+        if fault.kind == "rate_limit":
+            body = error_body(api, "rate_limit_error", "slow down", code="rate_limit_exceeded")
+            self._send(429, body, {"retry-after": f"{fault.retry_after:g}"})
+        elif fault.kind == "quota":
+            self._send(429, error_body(api, "insufficient_quota", "You exceeded your current quota", code="insufficient_quota"))
+        elif fault.kind == "overloaded":
+            self._send(529, error_body(api, "overloaded_error", "Overloaded", code="overloaded"))
+        else:
+            self._send(500, error_body(api, "api_error", "something broke", code="server_error"))
+
+    def _send(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+        self._send_bytes(status, json.dumps(body).encode(), headers)
+
+    def _send_bytes(self, status: int, data: bytes, headers: Mapping[str, str] | None = None) -> None:
+        self._headers(status, len(data), headers)
+        self.wfile.write(data)
+
+    def _headers(self, status: int, length: int, headers: Mapping[str, str] | None = None) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(length))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()

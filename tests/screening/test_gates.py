@@ -1,0 +1,154 @@
+"""The gates that need nothing but the record: exactness, presence, length, duplicates."""
+
+import pytest
+
+from corpus.alignment import Target, align
+from corpus.marks import strip_marks
+from corpus.record import Record, Span
+from screening.duplicates import DuplicatesGate
+from screening.exactness import ExactnessGate
+from screening.gate import Expectations, ExpectedValue, Gate, MemoryGate
+from screening.language import LanguageGate
+from screening.length import LengthGate
+from screening.presence import PresenceGate
+from screening.question_leaks import QuestionLeaksGate
+from screening.refusals import RefusalsGate
+from screening.unlisted import UnlistedGate
+
+GATES = [
+    ExactnessGate(),
+    PresenceGate(),
+    LengthGate(),
+    QuestionLeaksGate({}),
+    RefusalsGate(),
+    UnlistedGate(),
+    LanguageGate(),
+    DuplicatesGate(),
+]
+NURSE = ExpectedValue(id="v1", text="nurse", entity_type="occupation", relevance="high")
+ASTHMA = ExpectedValue(id="v2", text="asthma", entity_type="health", relevance="high")
+EXPECTED = Expectations(pair=("occupation", "health"), values=(NURSE, ASTHMA), min_words=3, max_words=12)
+
+
+def record_of(marked, values=(NURSE, ASTHMA), *, record_id="r1", question="Can I go back up?"):
+    """A record whose spans the ladder found."""
+    stripped = strip_marks(marked)
+    by_id = {v.id: v for v in values}
+    alignment = align(stripped.text, stripped.mentions, [Target(value_id=v.id, text=v.text) for v in values])
+    spans = tuple(
+        Span(
+            id=f"s{i}",
+            start=s.start,
+            end=s.end,
+            entity_type=by_id[s.value_id].entity_type,
+            relevance=by_id[s.value_id].relevance,
+            value_id=s.value_id,
+        )
+        for i, s in enumerate(alignment.spans)
+    )
+    return Record(id=record_id, context=stripped.text, question=question, spans=spans)
+
+
+def with_spans(context, *spans):
+    return Record(id="r1", context=context, spans=tuple(Span(id=f"s{i}", **span) for i, span in enumerate(spans)))
+
+
+def code_of(gate, record, expected=EXPECTED):
+    verdict = gate.check(record, expected)
+    assert verdict is None or verdict.code in gate.codes
+    return verdict and verdict.code
+
+
+@pytest.mark.parametrize("gate", GATES, ids=lambda g: g.name)
+def test_gates_explain_their_codes_under_their_name(gate):
+    assert isinstance(gate, Gate)
+    assert gate.codes
+    assert all(code.startswith(f"{gate.name}.") and explanation for code, explanation in gate.codes.items())
+    assert isinstance(gate, MemoryGate) == (gate.name == "duplicate")
+
+
+def test_an_aligned_record_is_exact():
+    assert code_of(ExactnessGate(), record_of("As a [[v1|nurse]] with [[v2|asthma]]. Asthma is mean, says the nurse's list.")) is None
+
+
+def test_a_repaired_spelling_is_still_the_value():
+    assert code_of(ExactnessGate(), record_of("As a nurse with astma.")) is None
+
+
+def span(start, end, value_id="v2", entity_type="health", relevance="high"):
+    return {"start": start, "end": end, "value_id": value_id, "entity_type": entity_type, "relevance": relevance}
+
+
+@pytest.mark.parametrize(
+    ("spans", "code"),
+    [
+        ([span(5, 10, "v1", "occupation"), span(16, 22)], None),
+        ([span(5, 11, "v1", "occupation"), span(16, 22)], "exactness.edges"),
+        ([span(5, 9, "v1", "occupation"), span(16, 22)], "exactness.edges"),
+        ([span(5, 10, "v1", "occupation"), span(16, 22, "v7")], "exactness.unexpected_span"),
+        ([span(5, 10, "v1", "occupation"), span(16, 22, None)], "exactness.unexpected_span"),
+        ([span(5, 10, "v1", "occupation"), span(16, 22, relevance="low")], "exactness.label"),
+        ([span(5, 10, "v1", "health"), span(16, 22)], "exactness.label"),
+        ([span(5, 10, "v1", "occupation"), span(11, 15)], "exactness.changed_value"),
+        ([span(5, 10, "v1", "occupation")], "exactness.missing_value"),
+        ([], "exactness.missing_value"),
+    ],
+)
+def test_spans_must_be_their_values(spans, code):
+    assert code_of(ExactnessGate(), with_spans("As a nurse with asthma.", *spans)) == code
+
+
+@pytest.mark.parametrize(
+    ("context", "code"),
+    [
+        ("As a nurse with asthma. Asthma!", "exactness.unmarked_mention"),
+        ("As a nurse with asthma, one nurse.", "exactness.unmarked_mention"),
+        ("As a nurse with asthma, asthmatic nurses.", None),
+    ],
+)
+def test_every_mention_must_be_a_span(context, code):
+    assert code_of(ExactnessGate(), with_spans(context, span(5, 10, "v1", "occupation"), span(16, 22))) == code
+
+
+def test_a_mention_inside_a_longer_value_is_part_of_it():
+    dana = ExpectedValue(id="v1", text="Dana", entity_type="name", relevance="low")
+    full = ExpectedValue(id="v2", text="Dana Whitlock", entity_type="name", relevance="low")
+    expected = Expectations(pair=("occupation", "health"), values=(dana, full))
+    assert code_of(ExactnessGate(), record_of("Dana Whitlock is Dana.", (dana, full)), expected) is None
+
+
+def test_presence_wants_both_types_high():
+    low = ExpectedValue(id="v2", text="asthma", entity_type="health", relevance="low")
+    assert code_of(PresenceGate(), record_of("A nurse with asthma.")) is None
+    assert code_of(PresenceGate(), record_of("A nurse with asthma.", (NURSE, low))) == "presence.no_high_span"
+    narrowed = Expectations(pair=("occupation", "health"), high_types=("occupation",))
+    assert code_of(PresenceGate(), record_of("A nurse with asthma.", (NURSE, low)), narrowed) is None
+
+
+@pytest.mark.parametrize(("words", "code"), [(2, "length.short"), (3, None), (12, None), (13, "length.long")])
+def test_length_counts_words(words, code):
+    assert code_of(LengthGate(), Record(id="r", context="don't " * words)) == code
+
+
+def test_length_may_be_open_ended():
+    assert code_of(LengthGate(), Record(id="r", context="w " * 5000), Expectations(pair=("a", "b"))) is None
+
+
+LONG = "I froze halfway up a swaying mast last Tuesday and now my supervisor demands proof that I am safe to climb again"
+
+
+def test_duplicates_are_found_in_order():
+    gate = DuplicatesGate()
+    records = [Record(id=f"r{i}", context=c) for i, c in enumerate([LONG, LONG, LONG + " today", "something else entirely here today"])]
+    assert [code_of(gate, r) for r in records] == [None, "duplicate.exact", "duplicate.near", None]
+    assert "r0" in gate.check(records[2], EXPECTED).detail
+    assert code_of(gate, records[0]) is None  # its own duplicate it is not
+
+
+def test_primed_records_are_remembered():
+    gate = DuplicatesGate()
+    gate.prime(Record(id="old", context=LONG))
+    gate.prime(Record(id="old", context=LONG))
+    assert code_of(gate, Record(id="old", context=LONG)) is None
+    assert code_of(gate, Record(id="new", context=LONG)) == "duplicate.exact"
+    assert code_of(gate, Record(id="new", context=f"Well, {LONG}")) == "duplicate.near"

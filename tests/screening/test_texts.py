@@ -1,0 +1,128 @@
+"""Refusals and language: wording and languages that must go, and posts that must stay."""
+
+import pytest
+
+from corpus.record import Record, Span
+from foundation.errors import UsageError
+from screening.gate import Expectations
+from screening.language import LanguageGate, _classifier, _is_plainly_english
+from screening.refusals import RefusalsGate
+
+EXPECTED = Expectations(pair=("health", "occupation"))
+
+
+def code_of(gate, context, question="Can I go?", expected=EXPECTED, spans=()):
+    verdict = gate.check(Record(id="r", context=context, question=question, spans=spans), expected)
+    assert verdict is None or verdict.code in gate.codes
+    return verdict and verdict.code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("As an AI language model, I have no body.", "refusal.assistant"),
+        ("Well, as a language model I cannot say.", "refusal.assistant"),
+        ("I'm an AI assistant.", "refusal.assistant"),
+        ("I’m sorry, but I can’t help with that.", "refusal.declined"),
+        ("I cannot assist with this request.", "refusal.declined"),
+        ("I cannot help.", "refusal.declined"),
+        ("I'm unable to generate realistic personal data.", "refusal.declined"),
+        ("I cannot fulfill this request as it stands.", "refusal.declined"),
+        ("Here is the paraphrased text: I froze.", "refusal.meta"),
+        ("Sure! Here's a rewritten version of it. I froze.", "refusal.meta"),
+        ("Rewritten text: I froze.", "refusal.meta"),
+        ("Context: I froze.", "refusal.meta"),
+        ("I have [[v1|asthma]] now.", "refusal.mark"),
+        ("I have [[v1|asthma now.", "refusal.mark"),
+        ("I have asthma]] now.", "refusal.mark"),
+        ("I have {health} now.", "refusal.leftover"),
+        ("I have {a:health} now.", "refusal.leftover"),
+        ("I have {{ value }} now.", "refusal.leftover"),
+        ("I <froze|stalled> there.", "refusal.leftover"),
+        ("My name is [NAME] here.", "refusal.leftover"),
+        ("My name is <PERSON_1> here.", "refusal.leftover"),
+        ("I live in [insert city] now.", "refusal.leftover"),
+        ("I live in XXXXX now.", "refusal.leftover"),
+        ("```I froze.```", "refusal.leftover"),
+        ("I have v3|asthma now.", "refusal.leftover"),
+    ],
+)
+def test_talk_about_the_task_is_refused(text, code):
+    assert code_of(RefusalsGate(), text) == code
+    assert code_of(RefusalsGate(), "Fine.", text) == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot help my sister with her rent any more.",
+        "I'm sorry, but I can't afford it.",
+        "Here is the thing: I froze.",
+        "Here's my situation: I froze.",
+        "Sure, I could go back up.",
+        "I can't write to my landlord without shaking.",
+        "I am unable to provide for my kids.",
+        "My boss (who I <3) says [sic] I am fine; I wear size XXL.",
+        "I model AI systems for a living.",
+        "I can't complete the form.",
+        "She said the final version is due.",
+    ],
+)
+def test_what_people_write_passes(text):
+    assert code_of(RefusalsGate(), text) is None
+
+
+ENGLISH = [
+    "i lost my keys at the gym lol, any tips pls or am i doomed forever",
+    "My cousin Giovanni Bellini met Françoise Lefèvre and Jürgen Müller-Lüdenscheidt in Saint-Germain-en-Laye near Île-de-France.",
+    "Priya Venkataraman and Oluwaseun Adébáyò live in Thiruvananthapuram, Kerala.",
+    "Rent due Friday, $14,300 debt, 612 credit score, no savings, tired.",
+    "Señora Martínez González bought jalapeños, tortillas and salsa verde with her cousin José for the wedding in Guadalajara.",
+    "4111 1111 1111 1111 4111 1111 1111 1111 4111 1111 1111",
+]
+FOREIGN = {
+    "de": "Als Krankenschwester mit Asthma habe ich letzten Dienstag auf halber Höhe angehalten, und jetzt will mein Chef einen Nachweis.",
+    "fr": "Je me suis arrêtée à mi-hauteur mardi dernier et maintenant mon chef exige une preuve que je peux remonter.",
+    "es": "Me quedé paralizada a mitad de camino el martes pasado y ahora mi jefe exige pruebas de que puedo subir.",
+    "nl": "Ik ben mijn sleutels gisteren in de trein kwijtgeraakt en weet niet wat ik nu moet doen.",
+    "pt": "Fiquei parada a meio caminho na terça-feira passada e agora o meu chefe exige uma prova de que posso subir.",
+    "ja": "昨日、電車の中で鍵をなくしてしまい、とても困っています。どうすればいいですか。教えてください。",
+}
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+def test_english_is_never_refused(text):
+    assert code_of(LanguageGate(), text) is None
+
+
+@pytest.mark.parametrize(("language", "text"), FOREIGN.items())
+def test_another_language_is_refused_and_allowed_where_asked_for(language, text):
+    assert code_of(LanguageGate(), text) == "language.other"
+    assert not _is_plainly_english(text)
+
+
+def test_the_language_asked_for_passes_and_english_then_does_not():
+    german = Expectations(pair=("health", "occupation"), language="de")
+    assert code_of(LanguageGate(), FOREIGN["de"], expected=german) is None
+    assert (
+        code_of(LanguageGate(), "My boss says that I am not safe to climb and that I have to prove it.", expected=german)
+        == "language.other"
+    )
+
+
+def test_short_texts_and_texts_of_spans_pass():
+    assert code_of(LanguageGate(), "Ich habe meine Schlüssel verloren.") is None
+    title = "Gesellschaft der Freunde der Stadtbücherei und des Heimatvereins"
+    span = Span(id="s", start=5, end=5 + len(title), entity_type="organization")
+    assert code_of(LanguageGate(), f"I am {title} chair here", spans=(span,)) is None
+
+
+def test_a_language_nobody_knows_is_a_usage_error():
+    with pytest.raises(UsageError, match="tlh"):
+        code_of(LanguageGate(), ENGLISH[0], expected=Expectations(pair=("a", "b"), language="tlh"))
+
+
+def test_plain_english_needs_no_classifier():
+    _classifier.cache_clear()
+    assert code_of(LanguageGate(), "I froze on the mast with my boss watching, and they want proof that I can climb.") is None
+    assert _classifier.cache_info().currsize == 0

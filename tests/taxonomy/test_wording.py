@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from taxonomy.wording import peripheral_slips, sentence_slips
+
+
+@pytest.mark.parametrize("text", ["I saw a owl", "I saw an dog", "A old cat is mine", "I ran the the mile"])
+def test_slips_are_seen(text: str) -> None:
+    assert len(list(peripheral_slips([text]))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I had a one-way ticket",
+        "an MRI",
+        "an hour",
+        "a uniform",
+        "an X-ray",
+        "a European",
+        "{a:health} act",
+        "I know that that is so",
+        "a {v} an",
+    ],
+)
+def test_what_only_looks_like_a_slip_is_none(text: str) -> None:
+    assert list(peripheral_slips([text])) == []
+
+
+def test_every_expansion_of_a_sentence_needs_a_capital_and_the_writer() -> None:
+    assert list(sentence_slips(["My cat left.", "{A:health} is ours."])) == []
+    assert len(list(sentence_slips(["my cat left.", "The cat left."]))) == 2
