@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from corpus.marks import mark, strip_marks
 from foundation.words import count_words
-from generation.composer.filling import capitalised, fill, slot_name
+from generation.composer.filling import capitalised, fill
 from taxonomy.grammar import expand
 from taxonomy.scenarios import Bank
 
@@ -35,7 +35,7 @@ def compose_aside(bank: Bank, values: Sequence[Mapping[str, str]], band: tuple[i
 
 
 def _clause(bank: Bank, value: Mapping[str, str], rng: random.Random) -> str:
-    patterns = bank.clauses[f"{slot_name(value['type'])}.{value['subtype']}"]
+    patterns = bank.clauses_for(value["type"], value["subtype"])
     return fill(expand(rng.choice(patterns), rng), {"v": value["text"]}, lambda _, text: mark(value["id"], text))
 
 
