@@ -84,7 +84,7 @@ def draw_by_code(item: Item) -> tuple[ItemValue, ...]:
     except PiiloomError as error:
         raise ItemRejected("no_values", str(error), stage=NAME) from error
     return tuple(
-        ItemValue(id=w.id, entity_type=d.entity_type, subtype=d.subtype, text=d.text, relevance=w.relevance, subject=w.subject)
+        ItemValue(id=w.id, entity_type=d.entity_type, subtype=d.subtype, text=d.text, relevance=w.relevance, subject=d.subject)
         for w, d in zip(plan.wanted, drawn, strict=True)
     )
 

@@ -6,11 +6,11 @@ Shapes only: none of them has a public check digit.
 from __future__ import annotations
 
 import random
-from datetime import date
 from typing import Final
 
+from pii_values.dates import REFERENCE_DATE
 from pii_values.identifiers import digits
-from pii_values.lexicons import Gender
+from pii_values.persona import Persona
 
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out on most documents
 _TICKETS: Final = ("BK", "TK", "RF", "ORD", "INV", "CLM", "RES", "PX", "JB", "WR", "SR", "CX", "DL", "VN", "KT", "HB")
@@ -37,24 +37,25 @@ def draw_passport(locale: str, rng: random.Random) -> str:
             return rng.choice(("A", "Y", str(rng.randint(1, 9)))) + digits(8, rng)
 
 
-def draw_driving_licence(locale: str, family_name: str, given_name: str, birth: date, gender: Gender, rng: random.Random) -> str:
-    """A licence number; the British one tells the holder's name and birth date, as it does on real licences."""
-    match locale:
+def draw_driving_licence(holder: Persona, rng: random.Random) -> str:
+    """A licence number; the British one tells the holder's name and birth date, the Indian one the state, as real ones do."""
+    family, birth = holder.family_name, holder.birth_date
+    match holder.locale:
         case "en_GB":
-            name = "".join(c for c in family_name.upper() if c.isascii() and c.isalpha())[:5].ljust(5, "9")
-            month = birth.month + (_MONTHS_FOR_WOMEN if gender == "female" else 0)
+            name = "".join(c for c in family.upper() if c.isascii() and c.isalpha())[:5].ljust(5, "9")
+            month = birth.month + (_MONTHS_FOR_WOMEN if holder.gender == "female" else 0)
             born = f"{birth.year // 10 % 10}{month:02d}{birth.day:02d}{birth.year % 10}"
-            return f"{name} {born} {given_name[0].upper()}9{rng.randint(1, 9)}{letters(2, rng)}"
+            return f"{name} {born} {holder.given_name[0].upper()}9{rng.randint(1, 9)}{letters(2, rng)}"
         case "en_CA":
             tail = digits(14, rng)
-            return f"{family_name[0].upper()}{tail[:4]}-{tail[4:9]}-{tail[9:]}" if rng.random() < 0.6 else digits(7, rng)
+            return f"{family[0].upper()}{tail[:4]}-{tail[4:9]}-{tail[9:]}" if rng.random() < 0.6 else digits(7, rng)
         case "en_AU":
             return digits(rng.choice((8, 9)), rng)
         case "en_IN":
-            issued = min(2025, birth.year + 18 + int(rng.random() * 12))
-            return f"{letters(2, rng)}{rng.randint(1, 60):02d} {issued}{digits(7, rng)}"
+            issued = min(REFERENCE_DATE.year - 1, birth.year + 18 + int(rng.random() * 12))
+            return f"{holder.place.vehicle}{rng.randint(1, 60):02d} {issued}{digits(7, rng)}"
         case _:
-            forms = (letters(1, rng) + digits(7, rng), digits(8, rng), digits(9, rng), f"{family_name[0].upper()}{digits(12, rng)}")
+            forms = (letters(1, rng) + digits(7, rng), digits(8, rng), digits(9, rng), f"{family[0].upper()}{digits(12, rng)}")
             return forms[int(rng.random() * len(forms))]
 
 

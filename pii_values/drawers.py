@@ -179,7 +179,7 @@ def email(p: Persona, rng: random.Random, attempt: int) -> str:
 
 def licence(p: Persona, rng: random.Random, _: int) -> str:
     """A driving licence number of the persona."""
-    return documents.draw_driving_licence(p.locale, p.family_name, p.given_name, p.birth_date, p.gender, rng)
+    return documents.draw_driving_licence(p, rng)
 
 
 def date(p: Persona, rng: random.Random, _: int) -> str:
@@ -189,9 +189,9 @@ def date(p: Persona, rng: random.Random, _: int) -> str:
 
 def hair(p: Persona, rng: random.Random, attempt: int) -> str:
     """The persona's hair, then other hair for the age."""
-    return p.hair if attempt == 0 else looks.draw_hair(p.locale, p.age, rng)
+    return p.hair if attempt == 0 else looks.draw_hair(p.locale, p.age, rng, dark=heritage_named(p.locale, p.heritage).dark_features)
 
 
 def eyes(p: Persona, rng: random.Random, attempt: int) -> str:
     """The persona's eyes, then others."""
-    return p.eyes if attempt == 0 else looks.draw_eyes(p.locale, p.age, rng)
+    return p.eyes if attempt == 0 else looks.draw_eyes(p.locale, p.age, rng, dark=heritage_named(p.locale, p.heritage).dark_features)

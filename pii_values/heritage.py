@@ -44,6 +44,7 @@ class _Heritage(FileModel):
     ethnicities: list[Text]
     languages: list[Text]
     religions: dict[str, float]
+    dark_features: bool = False
 
 
 class _Profile(FileModel):
@@ -54,6 +55,7 @@ class _Profile(FileModel):
     religions: dict[str, float]
     kinship: dict[str, str]
     shares: dict[str, float]
+    dark_features: bool = False
 
 
 class _HeritageFile(FileModel):
@@ -63,7 +65,10 @@ class _HeritageFile(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heritage:
-    """One family background as it occurs in a locale. ``nationalities`` are (adjective, country)."""
+    """One family background as it occurs in a locale.
+
+    ``nationalities`` are (adjective, country); ``dark_features``: hair and eyes are dark unless dyed or gray.
+    """
 
     key: str
     given: dict[Gender, Weighted[str]]
@@ -72,6 +77,7 @@ class Heritage:
     ethnicities: Weighted[str]
     languages: Weighted[str]
     religions: Weighted[str]
+    dark_features: bool
 
 
 @lru_cache(maxsize=1)
@@ -122,6 +128,7 @@ def _majority(locale: str) -> Heritage:
         ethnicities=_even(here.ethnicities),
         languages=_even(here.languages),
         religions=weighted(here.religions.items()),
+        dark_features=here.dark_features,
     )
 
 
@@ -134,6 +141,7 @@ def _minority(key: str, source: _Heritage) -> Heritage:
         ethnicities=_even(source.ethnicities),
         languages=_even(source.languages),
         religions=weighted(source.religions.items()),
+        dark_features=source.dark_features,
     )
 
 

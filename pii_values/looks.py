@@ -58,21 +58,24 @@ def _part(topic: str, locale: str, age: int, rng: random.Random) -> str:
     return fitting("appearance", topic, locale, age).draw(rng).text
 
 
-def draw_hair(locale: str, age: int, rng: random.Random) -> str:
-    """Texture and color: "curly red hair"."""
-    return f"{_part('hair_texture', locale, age, rng)} {_part('hair_color', locale, age, rng)} hair"
+def draw_hair(locale: str, age: int, rng: random.Random, *, dark: bool = False) -> str:
+    """Texture and color, or color and style: "curly red hair", "black dreadlocks"."""
+    color = _part("hair_dark" if dark else "hair_color", locale, age, rng)
+    if rng.random() < 0.15:
+        return f"{color} {_part('hair_style', locale, age, rng)}"
+    return f"{_part('hair_texture', locale, age, rng)} {color} hair"
 
 
-def draw_eyes(locale: str, age: int, rng: random.Random) -> str:
+def draw_eyes(locale: str, age: int, rng: random.Random, *, dark: bool = False) -> str:
     """Color, at times with a shade: "green eyes", "pale gray eyes"."""
     dice = rng.random()
-    if dice < 0.08:
+    if dice < 0.05:
         return f"{_part('eye_special', locale, age, rng)} eyes"
-    color = _part("eye_color", locale, age, rng)
+    color = _part("eye_dark" if dark else "eye_color", locale, age, rng)
     if dice < 0.42:
         return f"{color} eyes"
     shade = _part("eye_shade", locale, age, rng)
-    return f"{color} eyes" if shade in color else f"{shade} {color} eyes"
+    return f"{color} eyes" if " " in color or shade in color else f"{shade} {color} eyes"
 
 
 def draw_build(locale: str, age: int, rng: random.Random) -> str:

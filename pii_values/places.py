@@ -79,7 +79,7 @@ def region_named(locale: str, name: str) -> Region:
 def draw_region_name(own: Region, locale: str, rng: random.Random, *, elsewhere: bool) -> str:
     """The region, or a named area inside it; ``elsewhere``: of any region of the locale."""
     region = regions(locale).draw(rng) if elsewhere else own
-    if region.areas and rng.random() < 0.5:
+    if region.areas and rng.random() < 0.72:  # countries with few states would repeat them otherwise
         return region.areas[int(rng.random() * len(region.areas))]
     return region.name
 
@@ -89,7 +89,7 @@ def draw_country(rng: random.Random, *, home: str, origin: str) -> str:
     dice = rng.random()
     if dice < 0.02:
         return home
-    if dice < 0.35:
+    if dice < 0.3 and origin != home:
         return origin
     known = countries()
     return known[int(rng.random() * len(known))]

@@ -9,6 +9,7 @@ import random
 from functools import cache
 from typing import Final
 
+from foundation.words import count_words
 from pii_values.lexicons import fitting
 from pii_values.sampling import Weighted, weighted
 
@@ -16,6 +17,7 @@ LEVELS: Final = ("school", "certificate", "associate", "bachelor", "master", "do
 # Weight and least age (years) of each level.
 _LEVELS: Final = ((24.0, 0), (14.0, 19), (12.0, 20), (29.0, 21), (15.0, 24), (6.0, 27))
 _BACHELOR: Final = 3
+_MAX_WORDS: Final = 6
 _ACADEMIC: Final = (
     "health care science engineering technology education law finance business arts media agriculture government sports religion".split()
 )
@@ -53,7 +55,10 @@ def draw_degree(level: int, job_field: str, locale: str, rng: random.Random) -> 
     form = fitting("education", LEVELS[level], locale).draw(rng).text
     if "{field}" not in form:
         return form
-    return form.replace("{field}", draw_study_field(job_field, level, locale, rng, related=related))
+    while True:
+        degree = form.replace("{field}", draw_study_field(job_field, level, locale, rng, related=related))
+        if count_words(degree) <= _MAX_WORDS:
+            return degree
 
 
 def draw_student_status(age: int, level: int, job_field: str, locale: str, rng: random.Random) -> str:

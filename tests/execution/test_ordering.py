@@ -66,9 +66,7 @@ def test_results_come_in_source_order_and_none_is_started_in_vain(delays, concur
 def test_the_same_items_are_accepted_at_every_concurrency():
     rng = random.Random(3)
     delays = [rng.randrange(12) for _ in range(80)]
-    results = {
-        tuple(run_ordered(delays, concurrency=c, accept=lambda i: i % 3 > 0, wanted=30)[1]) for c in (1, 2, 7, 64)
-    }
+    results = {tuple(run_ordered(delays, concurrency=c, accept=lambda i: i % 3 > 0, wanted=30)[1]) for c in (1, 2, 7, 64)}
     assert len(results) == 1
 
 

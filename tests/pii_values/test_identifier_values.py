@@ -1,0 +1,162 @@
+"""Numbers are valid under python-stdnum or phonenumbers, or lie in the reserved range that the code documents."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import phonenumbers
+import pytest
+from stdnum import iban, luhn
+from stdnum.au import tfn
+from stdnum.ca import sin
+from stdnum.gb import nhs
+from stdnum.in_ import aadhaar, pan
+from stdnum.us import ssn
+
+from pii_values.contacts import draw_phone
+from pii_values.documents import draw_driving_licence, draw_licence_plate, draw_passport, draw_ticket
+from pii_values.finance import draw_credit_score, written_amount
+from pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
+from pii_values.persona import draw_persona
+from pii_values.places import regions
+
+LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN")
+N = 200
+
+
+def compact(text: str) -> str:
+    return re.sub(r"[ -]", "", text)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_cards_pass_luhn_and_carry_an_issuers_prefix(locale):
+    rng = random.Random(locale)
+    for _ in range(N):
+        number = compact(draw_payment_card(locale, rng))
+        assert luhn.is_valid(number)
+        assert re.fullmatch(r"4\d{15}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|(6011|65|60|81|82)\d+", number)
+        assert len(number) in {15, 16}
+
+
+def test_bank_accounts():
+    rng = random.Random(1)
+    shapes = {"en_US": r"\d{9,12}|\d{5,8}-\d{4}", "en_CA": r"\d{5}-\d{3} \d{7}", "en_AU": r"\d{3}-\d{3} \d{8}", "en_IN": r"[1-9]\d{10,14}"}
+    for _ in range(N):
+        assert iban.is_valid(draw_bank_account("en_GB", rng))
+        for locale, shape in shapes.items():
+            assert re.fullmatch(shape, draw_bank_account(locale, rng))
+
+
+def test_social_security_numbers_were_never_issued():
+    rng = random.Random(2)
+    for _ in range(N):
+        number = compact(draw_national_id("en_US", "Whitlock", rng))
+        area, group, serial = number[:3], number[3:5], number[5:]
+        assert 900 <= int(area) <= 999
+        assert 1 <= int(group) <= 49
+        assert serial != "0000"
+        assert not ssn.is_valid(number)
+
+
+def test_british_ids_are_test_numbers_or_unallocated():
+    rng = random.Random(3)
+    for _ in range(N):
+        number = compact(draw_national_id("en_GB", "Whitlock", rng))
+        if number[0].isdigit():
+            assert number.startswith("999")
+            assert nhs.is_valid(number)
+        else:
+            assert re.fullmatch(r"(BG|GB|KN|NK|NT|TN|ZZ|QQ)\d{6}[A-D]", number)
+
+
+def test_canadian_australian_and_indian_ids():
+    rng = random.Random(4)
+    for _ in range(N):
+        insurance = compact(draw_national_id("en_CA", "Whitlock", rng))
+        assert insurance[0] == "0"
+        assert luhn.is_valid(insurance)
+        assert not sin.is_valid(insurance)
+        assert tfn.is_valid(draw_national_id("en_AU", "Whitlock", rng))
+        number = draw_national_id("en_IN", "Menon", rng)
+        if number[0].isalpha():
+            assert pan.is_valid(number)
+            assert number[4] == "M"
+        else:
+            assert aadhaar.is_valid(number)
+
+
+# Ofcom's drama ranges and ACMA's fictional ones, as digits after the country code.
+DRAMA = re.compile(
+    r"(113|114|115|116|117|121|131|141|151|161)4960\d{3}|1914980\d{3}|2079460\d{3}|2896496\d{3}|2920180\d{3}|1632960\d{3}|7700900\d{3}"
+)
+FICTION = re.compile(r"[2378](5550|7010)\d{4}")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_phones_are_reserved_for_fiction_or_valid(locale):
+    rng = random.Random(locale)
+    region = locale[-2:]
+    for _ in range(N):
+        text = draw_phone(locale, regions(locale).draw(rng), rng)
+        number = phonenumbers.parse(text, region)
+        national = str(number.national_number)
+        assert phonenumbers.is_possible_number(number), text
+        match region:
+            case "US" | "CA":
+                assert re.fullmatch(r"\d{3}55501\d\d", national), text
+            case "GB":
+                assert DRAMA.fullmatch(national), text
+            case "AU":
+                assert FICTION.fullmatch(national), text
+                assert phonenumbers.is_valid_number(number), text
+            case _:
+                assert phonenumbers.is_valid_number(number), text
+
+
+PASSPORTS = {
+    "en_US": r"[AY]\d{8}|\d{9}",
+    "en_GB": r"\d{9}",
+    "en_CA": r"[A-Z]{2}\d{6}",
+    "en_AU": r"[A-Z]{1,2}\d{7}",
+    "en_IN": r"[A-Z][1-9]\d{6}",
+}
+PLATES = {
+    "en_US": r"\d[A-Z]{3}\d{3}|[A-Z]{3}[ -]\d{4}|\d{3} [A-Z]{3}",
+    "en_GB": r"[A-Z]{2}\d{2} [A-Z]{3}",
+    "en_CA": r"[A-Z]{3,4} \d{3,4}",
+    "en_AU": r"[A-Z]{3} \d\d[A-Z]|[A-Z]{2} \d\d [A-Z]{2}",
+    "en_IN": r"[A-Z]{2} \d\d [A-Z]{2} \d{4}",
+}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_documents_have_the_shapes_of_the_place(locale):
+    rng = random.Random(locale)
+    for _ in range(60):
+        persona = draw_persona(rng, locale)
+        assert re.fullmatch(PASSPORTS[locale], draw_passport(locale, rng))
+        plate = draw_licence_plate(locale, persona.place.vehicle, rng)
+        assert re.fullmatch(PLATES[locale], plate)
+        licence = draw_driving_licence(persona, rng)
+        if locale == "en_GB":
+            assert licence.startswith(persona.family_name[:5].upper())
+            assert licence.split()[1][5] == str(persona.birth_date.year)[3]
+        if locale == "en_IN":
+            assert licence[:2] == plate[:2] == persona.place.vehicle
+        assert re.search(r"\d", draw_ticket(rng))
+
+
+def test_amounts_are_grouped_as_in_the_locale():
+    assert written_amount(52400, "en_US") == "$52,400"
+    assert written_amount(850, "en_GB") == "£850"
+    assert written_amount(960000, "en_IN") == "₹9,60,000"
+    assert written_amount(12345678, "en_IN") == "₹1,23,45,678"
+    assert written_amount(900, "en_IN") == "₹900"
+
+
+def test_credit_scores_stay_inside_the_agencies_range():
+    rng = random.Random(5)
+    scores = [draw_credit_score("en_US", rng) for _ in range(3000)]
+    assert min(scores) >= 300
+    assert max(scores) <= 850

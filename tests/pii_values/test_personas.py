@@ -1,0 +1,146 @@
+"""Personas agree with themselves."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundation.errors import UsageError
+from pii_values.contacts import _DOMAINS
+from pii_values.dates import REFERENCE_DATE, age_on
+from pii_values.heritage import heritage_named
+from pii_values.lexicons import entries
+from pii_values.persona import Persona, draw_persona
+from pii_values.places import region_named
+from pii_values.relatives import draw_relative
+
+LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN")
+LEAST_AGE = (0, 19, 20, 21, 24, 27)  # of each education level
+
+personas = st.builds(lambda seed, locale: draw_persona(random.Random(seed), locale), st.integers(0, 2**32), st.sampled_from(LOCALES))
+
+
+@settings(max_examples=150, deadline=None)
+@given(personas)
+def test_age_birth_date_and_stage_agree(persona: Persona):
+    assert 18 <= persona.age <= 90
+    assert age_on(persona.birth_date, REFERENCE_DATE) == persona.age
+    assert (persona.life_stage == "retired") == (persona.age >= 67)
+    assert persona.life_stage != "student" or persona.education.student_status is not None
+
+
+@settings(max_examples=150, deadline=None)
+@given(personas)
+def test_education_and_occupation_fit_age_and_each_other(persona: Persona):
+    assert persona.age >= LEAST_AGE[persona.education.level]
+    assert persona.job.education <= persona.education.level <= persona.job.max_education
+    assert persona.job.min_age <= persona.age <= persona.job.max_age
+    assert persona.occupation == persona.job.title
+
+
+@settings(max_examples=150, deadline=None)
+@given(personas)
+def test_kin_fit_age_marriage_and_orientation(persona: Persona):
+    kin, kind = set(persona.kin), persona.marital_kind
+    assert ("husband" in kin or "wife" in kin) == (kind in {"married", "separated"})
+    assert ("ex-husband" in kin or "ex-wife" in kin) == (kind == "divorced")
+    assert not kin & {"grandson", "granddaughter"} or persona.age >= 46
+    assert not kin & {"mother", "father"} or persona.age <= 68
+    assert not kin & {"daughter", "son"} or persona.parent
+    if persona.orientation in {"straight", "heterosexual"} and kind == "married" and persona.gender != "nonbinary":
+        assert ("husband" in kin, "wife" in kin) == (persona.gender == "female", persona.gender == "male")
+    if persona.orientation == "lesbian" and kind == "married" and persona.gender == "female":
+        assert "wife" in kin
+        assert "husband" not in kin
+
+
+@settings(max_examples=150, deadline=None)
+@given(personas)
+def test_contacts_come_from_name_and_place(persona: Persona):
+    local, domain = persona.email.split("@")
+    family = "".join(c for c in persona.family_name.casefold() if c.isalnum())
+    given_name = persona.given_name.casefold()
+    for handle in (local, persona.username):
+        assert family in handle or given_name in handle
+    assert domain.endswith(_DOMAINS)
+    place = region_named(persona.locale, persona.region)
+    assert persona.city in place.cities.items
+    assert persona.postcode.startswith(place.post)
+    if persona.locale in {"en_US", "en_CA"}:
+        assert any(code in persona.phone for code in place.phone)
+
+
+@settings(max_examples=150, deadline=None)
+@given(personas)
+def test_conditions_fit_age_and_gender(persona: Persona):
+    known = [e for e in entries("conditions", persona.locale) if e.text in persona.conditions]
+    assert {e.text for e in known} == set(persona.conditions)
+    assert all(any(e.fits(persona.age, persona.gender) for e in known if e.text == text) for text in persona.conditions)
+
+
+def test_pay_follows_the_job_and_the_money_of_the_place():
+    rng = random.Random(5)
+    drawn = [draw_persona(rng, "en_US", min_age=40, max_age=60) for _ in range(1500)]
+    doctors = [p.income for p in drawn if p.job.education == 5]
+    cashiers = [p.income for p in drawn if p.job.field == "retail" and p.job.education == 0]
+    assert min(doctors) > max(cashiers)
+    low = min(p.income for p in drawn)
+    assert low >= 10_000
+    rupees = [draw_persona(rng, "en_IN", min_age=40, max_age=60).income for _ in range(50)]
+    assert sorted(rupees)[25] > 200_000
+
+
+def test_nationality_origin_and_religion_come_from_one_background():
+    rng = random.Random(8)
+    for _ in range(300):
+        persona = draw_persona(rng, "en_US")
+        background = heritage_named("en_US", persona.heritage)
+        assert (persona.nationality, persona.origin) in background.nationalities.items
+        assert set(persona.languages) <= set(background.languages.items)
+
+
+def test_ages_are_honoured_and_refused():
+    rng = random.Random(1)
+    assert {draw_persona(rng, "en_GB", min_age=30, max_age=32).age for _ in range(60)} == {30, 31, 32}
+    assert draw_persona(rng, "en_GB", min_age=55, max_age=55).age == 55
+    with pytest.raises(UsageError, match="no range"):
+        draw_persona(rng, "en_US", min_age=40, max_age=20)
+    with pytest.raises(UsageError, match="locale"):
+        draw_persona(rng, "xx_YY")
+
+
+@pytest.mark.parametrize(
+    ("word", "gender", "older"),
+    [
+        ("sister", "female", (-8, 8)),
+        ("mother-in-law", "female", (20, 38)),
+        ("grandson", "male", (-62, -37)),
+        ("late husband", "male", (-6, 8)),
+        ("twin brother", "male", (0, 0)),
+        ("younger sister", "female", (-10, -1)),
+        ("daughter-in-law", "female", (-36, -18)),
+        ("grandmother", "female", (42, 60)),
+        ("boss", None, (-20, 20)),
+    ],
+)
+def test_relatives_fit_the_word(word, gender, older):
+    rng = random.Random(3)
+    for _ in range(40):
+        persona = draw_persona(rng, "en_US", min_age=40, max_age=45)
+        relative = draw_relative(persona, word, rng)
+        assert gender in {None, relative.gender}
+        assert older[0] <= relative.age - persona.age <= older[1] or relative.age in {3, 18, 100}
+
+
+def test_a_child_of_a_persona_can_be_a_child():
+    rng = random.Random(4)
+    persona = draw_persona(rng, "en_US", min_age=30, max_age=30)
+    son = draw_relative(persona, "son", rng)
+    assert son.age <= 10
+    assert son.gender == "male"
+    assert son.life_stage == "minor"
+    assert son.education.level == 0
+    assert son.marital_kind == "single"

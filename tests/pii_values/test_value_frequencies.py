@@ -1,0 +1,77 @@
+"""No value of an open type dominates, and equal seeds give equal values in every process."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pii_values.drawing import draw_value
+from pii_values.persona import draw_persona
+from taxonomy.entity_types import load_taxonomy
+
+DRAWS = 12_000
+PROGRAM = """
+import random
+from pii_values.catalogue import KINDS
+from pii_values.drawing import ValueRequest, draw_value, draw_values
+from pii_values.persona import draw_persona
+from foundation.seeding import derive_rng, digest
+rng = derive_rng("values", 7)
+found = []
+for locale in ("en_US", "en_GB", "en_CA", "en_AU", "en_IN"):
+    for _ in range(5):
+        p = draw_persona(rng, locale)
+        found.append(repr(p.kin) + repr(p.conditions) + p.full_name + p.hair)
+        found += [draw_value(p, t, None, rng).text for t in KINDS]
+        found += [v.text for v in draw_values(p, [ValueRequest(entity_type=t) for t in ("health", "name", "datetime", "code")], rng)]
+print(digest(found))
+"""
+
+
+def heaviest(locale: str, draws: int) -> dict[str, tuple[str, float]]:
+    """The most frequent value of each open type and its share."""
+    rng = random.Random(locale)
+    personas = [draw_persona(rng, locale) for _ in range(draws)]
+    found = {}
+    for entity_type in load_taxonomy().types.values():
+        if entity_type.open:
+            counts = Counter(draw_value(p, entity_type.name, None, rng).text.casefold() for p in personas)
+            text, count = counts.most_common(1)[0]
+            found[entity_type.name] = (text, count / draws)
+    return found
+
+
+def test_no_value_of_an_open_type_exceeds_one_percent():
+    shares = heaviest("en_US", DRAWS)
+    assert len(shares) >= 10
+    assert {name: found for name, found in shares.items() if found[1] > 0.01} == {}
+
+
+@pytest.mark.parametrize("locale", ["en_GB", "en_CA", "en_AU", "en_IN"])
+def test_the_other_locales_are_as_varied(locale):
+    # Fewer draws to save time, so the bound allows for three standard errors above 1%.
+    assert {name: found for name, found in heaviest(locale, 3000).items() if found[1] > 0.0155} == {}
+
+
+def test_equal_seeds_agree_between_processes():
+    root = Path(__file__).parents[2]
+    outputs = set()
+    for seed in ("0", "1"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
+        done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment)
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+    assert len(outputs.pop().strip()) == 64
+
+
+def test_importing_is_light():
+    program = "import sys, pii_values.drawing; print([m for m in ('faker', 'phonenumbers', 'stdnum', 'duckdb') if m in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[]"
