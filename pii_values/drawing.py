@@ -61,7 +61,8 @@ def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.
 
     Texts differ (case-folded), none stands as whole words inside another, and no two share a content word. Values of a
     relative come from one invented relative per subject. Raises ``UsageError`` for unknown types or subtypes and
-    ``PiiloomError`` when no such set was found (two ages of one person, say).
+    ``PiiloomError`` when no such set was found: two ages of one person, say, or two values of a subtype whose values share
+    a word by nature (``email``: the reserved domains; ``eyes``; ``allergy``).
     """
     for request in requests:
         kinds_for(request.entity_type, request.subtypes)

@@ -67,15 +67,6 @@ def _region(name: str, source: _Region) -> Region:
     )
 
 
-@cache
-def region_named(locale: str, name: str) -> Region:
-    """The region called *name*; raises ``UsageError`` when *locale* has none of that name."""
-    found = next((r for r in regions(locale).items if r.name == name), None)
-    if found is None:
-        raise UsageError(f"locale {locale!r} has no region {name!r}", remedy=f"Known: {', '.join(r.name for r in regions(locale).items)}.")
-    return found
-
-
 def draw_region_name(own: Region, locale: str, rng: random.Random, *, elsewhere: bool) -> str:
     """The region, or a named area inside it; ``elsewhere``: of any region of the locale."""
     region = regions(locale).draw(rng) if elsewhere else own

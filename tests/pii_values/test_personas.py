@@ -14,7 +14,6 @@ from pii_values.dates import REFERENCE_DATE, age_on
 from pii_values.heritage import heritage_named
 from pii_values.lexicons import entries
 from pii_values.persona import Persona, draw_persona
-from pii_values.places import region_named
 from pii_values.relatives import draw_relative
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN")
@@ -66,7 +65,8 @@ def test_contacts_come_from_name_and_place(persona: Persona):
     for handle in (local, persona.username):
         assert family in handle or given_name in handle
     assert domain.endswith(_DOMAINS)
-    place = region_named(persona.locale, persona.region)
+    place = persona.place
+    assert place.name == persona.region
     assert persona.city in place.cities.items
     assert persona.postcode.startswith(place.post)
     if persona.locale in {"en_US", "en_CA"}:

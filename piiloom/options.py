@@ -1,0 +1,70 @@
+"""The options that several commands share, declared once. Imports nothing heavy: help must be quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+DEFAULT_STORE = Path("outputs/piiloom.duckdb")
+
+_RUN = "Settings of the run"
+
+StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else; no progress is shown.")]
+RunOption = Annotated[
+    str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
+]
+
+SamplesOption = Annotated[
+    int | None, typer.Option("--samples", min=1, rich_help_panel=_RUN, help="How many accepted records are wanted (100).")
+]
+ProviderOption = Annotated[
+    str | None,
+    typer.Option("--provider", rich_help_panel=_RUN, help="Who writes: composer (needs no key or network), openai, anthropic or compatible."),
+]
+ModelOption = Annotated[str | None, typer.Option("--model", rich_help_panel=_RUN, help="The provider's model, as the provider spells it.")]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", rich_help_panel=_RUN, help="Where a compatible server listens: http://localhost:11434/v1."),
+]
+PairsOption = Annotated[
+    str | None, typer.Option("--pairs", rich_help_panel=_RUN, help='"all", or pairs of PII types: health+occupation,age+belief.')
+]
+LocaleOption = Annotated[str | None, typer.Option("--locale", rich_help_panel=_RUN, help="Locale of texts and values (en_US).")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", rich_help_panel=_RUN, help="Same seed and settings, same records from the composer (7).")
+]
+ConcurrencyOption = Annotated[
+    int | None,
+    typer.Option("--concurrency", min=1, rich_help_panel=_RUN, help="How many items are worked on at once (16). Never changes a record."),
+]
+ValuesOption = Annotated[
+    Literal["code", "llm"] | None,
+    typer.Option("--values", rich_help_panel=_RUN, help="Who draws the PII values: code (the value lexicons) or llm (code)."),
+]
+TopicsOption = Annotated[
+    int | None, typer.Option("--topics-per-pair", min=1, rich_help_panel=_RUN, help="How many topics are asked for a pair of types (10).")
+]
+SubtopicsOption = Annotated[
+    int | None, typer.Option("--subtopics-per-topic", min=1, rich_help_panel=_RUN, help="How many subtopics are asked for a topic (20).")
+]
+AttemptsOption = Annotated[
+    int | None,
+    typer.Option("--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (3)."),
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); options win over it."),
+]
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Keep the options that were given on the command line."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def examples(*lines: str) -> str:
+    """Write the Examples part of a help text; Typer takes a blank line for a line break."""
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])

@@ -1,0 +1,58 @@
+"""Writing to the terminal: one-line errors, JSON, and text of unknown origin made harmless."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+
+# Control characters become visible, one for one, so that offsets stay: text of a corpus must not steer the terminal.
+_KEPT = "\n\t"
+_VISIBLE = {code: 0x2400 + code for code in range(0x20) if chr(code) not in _KEPT}
+_VISIBLE |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+
+
+def harmless(text: str) -> str:
+    """Give *text* with control characters (escape sequences, carriage returns …) replaced, same length."""
+    return text.translate(_VISIBLE)
+
+
+def tolerate_any_text() -> None:
+    """Let a terminal of any encoding take any text: what it cannot show is written as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def console() -> Console:
+    """Give a console on standard output that interprets nothing in the texts it is given."""
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def error_console() -> Console:
+    """Give the same for standard error: progress, and whatever is not the result."""
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def say(text: str) -> None:
+    """Print one or more lines of a result."""
+    sys.stdout.write(harmless(text) + "\n")
+
+
+def say_aside(text: str) -> None:
+    """Print a line beside the result, on standard error."""
+    sys.stderr.write(harmless(" ".join(text.split())) + "\n")
+    sys.stderr.flush()
+
+
+def say_error(message: str) -> None:
+    """Print an error as exactly one line on standard error."""
+    say_aside(f"error: {message}")
+
+
+def say_json(data: Any) -> None:
+    """Print *data* as indented JSON, text as it is."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
