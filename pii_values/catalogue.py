@@ -100,7 +100,8 @@ _KINDS: Final[dict[str, tuple[Kind, ...]]] = {
     ),
     "appearance": _kinds(
         height=(1, lambda p, rng, _n: looks.written_height(p.height_cm, p.locale, rng)),
-        weight=(1.5, lambda p, rng, _n: looks.written_weight(p.weight_kg, p.locale, rng)),
+        # A weight whose number another value has (61 kg at the age of 61) is put a kilogram higher.
+        weight=(1.5, lambda p, rng, n: looks.written_weight(p.weight_kg + n // 4, p.locale, rng)),
         hair=(2, d.hair),
         eyes=(1, d.eyes),
         body_mark=(2, lambda p, rng, _n: looks.draw_body_mark(p.locale, p.age, rng)),

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from foundation.errors import ProviderError
 from generation.configuration import RunConfig
 from generation.session import open_provider
 from providers.errors import ProviderUnavailable
 from providers.factory import make_sdk_provider
-from providers.sdk_provider import Ping
+from providers.sdk_provider import Ping, SdkProvider
 
 PING_TIMEOUT_S = 10.0
 
 
-def ping(name: str, *, model: str | None, base_url: str | None) -> Ping:
-    """Reach provider *name* once, without retries and without paying; raises what ``make_provider`` and ``ping`` raise."""
+def ping(provider: SdkProvider[Any]) -> Ping:
+    """Reach *provider* once, without paying for tokens, and close it; raises what its ``ping`` raises."""
 
     async def work() -> Ping:
-        provider = make_sdk_provider(name, model=model, base_url=base_url, timeout_s=PING_TIMEOUT_S)
         try:
             return await provider.ping()
         finally:
@@ -33,15 +33,14 @@ def ping(name: str, *, model: str | None, base_url: str | None) -> Ping:
 def check_provider(config: RunConfig) -> None:
     """Refuse a *config* whose provider is unknown, has no key (``AuthFailed``), or cannot be reached (``ProviderUnavailable``).
 
-    Other answers to the ping prove nothing (a key may be good for completions only): the run itself finds out.
+    Any other answer to the ping proves nothing (a key may be good for completions only): the run itself finds out.
     """
     if config.provider == "composer":
         open_provider(config)
         return
-    # Made first and outside the ``try``: a missing key is also a ProviderError, and does end it.
-    make_sdk_provider(config.provider, model=config.model, base_url=config.base_url)
+    provider = make_sdk_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=PING_TIMEOUT_S)
     try:
-        ping(config.provider, model=config.model, base_url=config.base_url)
+        ping(provider)
     except ProviderUnavailable:
         raise
     except ProviderError:

@@ -12,6 +12,7 @@ from corpus.store.records import count_records
 from corpus.store.runs import RunRow, find_run, get_run, list_runs
 from foundation.errors import PiiloomError, UsageError
 from generation.configuration import RunConfig, make_config
+from generation.session import open_provider, resume_run, settle, start_run
 from generation.sitting import begin, take_up
 from piiloom.preflight import check_provider
 from providers.protocol import Provider
@@ -80,10 +81,12 @@ def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
     """
     check_provider(config)
     with store_for_writing(path) as store:
-        known = find_run(store, config.digest(), config.seed)
+        provider = open_provider(config)
+        settled = settle(config, provider)
+        known = find_run(store, settled.digest(), settled.seed)
         if known is None:
-            run, settled, provider = begin(store, config)
+            run = start_run(store, settled)
         else:
             samples = max(config.samples, known.samples)
-            run, settled, provider = take_up(store, known, samples=samples, concurrency=config.concurrency)
+            run, settled = resume_run(store, known, samples=samples, concurrency=config.concurrency)
         yield OpenedRun(store=store, run=run, config=settled, provider=provider)

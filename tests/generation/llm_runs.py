@@ -1,0 +1,137 @@
+"""Runs of the pipeline against the loopback LLM server, as the tests of this room make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.record import Record
+from corpus.releases.freezing import create_release, export_release
+from corpus.store.completions import CompletionRow
+from corpus.store.database import Store
+from corpus.store.progress import RejectRow, load_rejects
+from corpus.store.records import iter_records
+from corpus.store.runs import RunRow, get_run
+from corpus.store.statements import select
+from dataclasses import fields
+from generation.configuration import RunConfig, make_config
+from generation.progress import RunProgress
+from generation.session import resume_run, settle, start_run
+from generation.sitting import sit
+from providers.factory import make_provider
+from providers.protocol import Provider
+from providers.retrying import RetryPolicy
+from tests.fakes.llm_server import LLMServer
+
+KEY = "sk-test-LOOPBACK-0123456789-keyring"
+MODELS = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "compatible": "local-model"}
+PROVIDERS = tuple(MODELS)
+PAIRS = "health+occupation,age+belief,finance+location,appearance+relationship"
+# Waits so short that a test does not notice them.
+QUICK = RetryPolicy(attempts=4, base_s=0.002, cap_s=0.01, patience_s=1.0)
+_ENVIRONMENT = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PIILOOM_COMPATIBLE_API_KEY")
+_FOREIGN = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_AUTH_TOKEN")
+
+
+def set_keys(monkeypatch: pytest.MonkeyPatch, key: str = KEY) -> None:
+    """Have every provider find *key*, and nothing of the developer's own environment."""
+    for name in (*_FOREIGN, "ANTHROPIC_CUSTOM_HEADERS", "PIILOOM_MODELS"):
+        monkeypatch.delenv(name, raising=False)
+    for name in _ENVIRONMENT:
+        monkeypatch.setenv(name, key)
+
+
+def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
+    """Settings of a small run of provider *name* on *server*."""
+    url = server.anthropic_url if name == "anthropic" else server.openai_url
+    chosen = {"samples": 12, "pairs": PAIRS, "topics_per_pair": 3, "subtopics_per_topic": 6, "concurrency": 8, "margin": 0.0, **settings}
+    return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen})
+
+
+def provider_for(config: RunConfig, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0) -> Provider:
+    return make_provider(config.provider, model=config.model, base_url=config.base_url, retry=retry, timeout_s=timeout_s)
+
+
+def start(store: Store, config: RunConfig, **options: Any) -> RunProgress:
+    """A new run of *config*, to its end."""
+    provider = provider_for(config, **options)
+    settled = settle(config, provider)
+    return sit(store, start_run(store, settled), settled, provider)
+
+
+def resume(store: Store, *, samples: int | None = None, concurrency: int | None = None, **options: Any) -> RunProgress:
+    """Go on with the newest run."""
+    run, config = resume_run(store, get_run(store, "last"), samples=samples, concurrency=concurrency)
+    return sit(store, run, config, provider_for(config, **options))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """All that a store keeps of its newest run."""
+
+    run: RunRow
+    records: list[Record]
+    indexes: list[int]
+    rejects: list[RejectRow]
+    completions: list[CompletionRow]
+
+
+def read_back(store: Store) -> Kept:
+    run = get_run(store, "last")
+    indexes = [index for (index,) in store.rows("SELECT plan_index FROM records WHERE run_id = ? ORDER BY plan_index", [run.id])]
+    return Kept(
+        run=run,
+        records=list(iter_records(store, run_id=run.id)),
+        indexes=indexes,
+        rejects=load_rejects(store, run.id),
+        completions=all_completions(store, run.id),
+    )
+
+
+def all_completions(store: Store, run_id: str) -> list[CompletionRow]:
+    """Every ledger row in order, also where one key has two, each with the last verdict on its key."""
+    columns = tuple(field.name for field in fields(CompletionRow))
+    verdicts = dict(store.rows("SELECT key, verdict FROM completion_verdicts WHERE run_id = ? ORDER BY rowid", [run_id]))
+    rows = [dict(zip(columns, row, strict=True)) for row in store.rows(select(columns, "completions", "WHERE run_id = ? ORDER BY rowid"), [run_id])]
+    return [CompletionRow(**{**row, "verdict": verdicts.get(row["key"], row["verdict"])}) for row in rows]
+
+
+def exported(store: Store, out: Path, file_format: str = "native") -> dict[str, bytes]:
+    """The files of a release of the newest run, by name."""
+    name = f"release-{out.name}"
+    create_release(store, name, test_size=0.2, seed=1, run_id="last")
+    export_release(store, name, file_format, out)
+    return {path.name: path.read_bytes() for path in sorted(out.iterdir()) if path.name != "release.json"}
+
+
+def check_exact(records: list[Record]) -> None:
+    """Every span is exact, in order and apart from its neighbours; every value of the plan is there; both pair types are high."""
+    assert len({record.id for record in records}) == len(records)
+    for record in records:
+        ends = [0, *(span.end for span in record.spans)]
+        assert all(span.start >= end for span, end in zip(record.spans, ends, strict=False))
+        for span in record.spans:
+            text = record.context[span.start : span.end]
+            assert text == text.strip() != ""
+            assert not _touches_a_word(record.context, span.start, span.end)
+        assert record.plan is not None
+        assert set(record.plan.pair) <= {span.entity_type for span in record.spans if span.relevance == "high"}
+        assert "[[" not in record.context
+        assert record.question is not None
+        assert record.question.endswith("?")
+
+
+def _touches_a_word(text: str, start: int, end: int) -> bool:
+    def word(at: int) -> bool:
+        return 0 <= at < len(text) and text[at].isalnum()
+
+    return (word(start - 1) and word(start)) or (word(end) and word(end - 1))
+
+
+def in_store(path: Path, make: Callable[[Store], Any]) -> Any:
+    with Store.open(path) as store:
+        return make(store)
