@@ -13,9 +13,12 @@ from corpus.store.completions import CompletionRow, ReplyVerdict
 from execution.committing import Batch, GroupCommitter
 from foundation.errors import ProviderError
 from foundation.seeding import digest
-from providers.errors import InvalidReply, ReplyRejected
+from providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
 from providers.protocol import Completion, PromptCall, Provider
 from providers.replies import BadReply, read_reply
+
+# How the ledger tells apart the answers that cannot be used; a replayed one is the same error again.
+REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}
 
 
 @dataclass(slots=True)
@@ -61,7 +64,8 @@ class Calls:
             key = digest(self._run_id, call.stage, call.item_id, call.template, call.attempt)
             return Answer(call=call, completion=completion, key=key, rendered_sha256="")
         key, rendered = self._key(call)
-        known = self._journal.get(key)
+        # Taken out: within one sitting no call is made twice, and a long run must not hold all its replies in memory.
+        known = self._journal.pop(key, None)
         if known is not None and known.reply is not None:
             self.totals.replayed += 1
             return Answer(call=call, completion=_replayed(call, known), key=key, rendered_sha256=rendered)
@@ -69,7 +73,7 @@ class Calls:
             completion = await self.provider.complete(call)
         except ReplyRejected as error:
             self._count(error.completion)
-            await self._keep(self._row(call, key, rendered, error.completion, "error", str(error)))
+            await self._keep(self._row(call, key, rendered, error.completion, "error", f"{reply_code(error)}: {error}"))
             raise
         except ProviderError as error:
             self.totals.failed += 1
@@ -89,7 +93,6 @@ class Calls:
             self._committer.put(Batch(completions=[row]))
 
     async def _keep(self, row: CompletionRow) -> None:
-        self._journal[row.key] = row
         await self._committer.commit(Batch(completions=[row]))
 
     def _key(self, call: PromptCall) -> tuple[str, str]:
@@ -136,11 +139,17 @@ class Calls:
             totals.cost_usd += completion.cost_usd
 
 
+def reply_code(error: ReplyRejected) -> str:
+    """Name the kind of *error* as rejects and the ledger do."""
+    return next((code for code, kind in REPLY_FAULTS.items() if isinstance(error, kind)), "unusable_reply")
+
+
 def _replayed(call: PromptCall, row: CompletionRow) -> Completion:
     text = row.reply or ""
     plain = Completion(text=text, data=None, model=row.model or "")
     if row.verdict == "error":
-        raise ReplyRejected(row.fault or "the reply could not be used", completion=plain)
+        code, _, message = (row.fault or "").partition(": ")
+        raise REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain)
     try:
         return replace(plain, data=read_reply(text, call.schema))
     except BadReply as error:

@@ -50,6 +50,7 @@ class OrderedRun(Generic[T, R]):
     stop: StopSignal
     _window: deque[asyncio.Task[R]] = field(default_factory=deque)
     _running: int = 0
+    _failed: asyncio.Task[R] | None = None
     # One event for all tasks: waking costs the same however many are in flight, which asyncio.wait on a set does not.
     _something_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -62,6 +63,9 @@ class OrderedRun(Generic[T, R]):
                 await self._something_ended.wait()
                 self._something_ended.clear()
                 self._consume_finished()
+                if self._failed is not None:
+                    # At once, not when its turn comes: a wrong key must not be tried by all that still wait behind a slow item.
+                    self._failed.result()
                 self._start_more()
         finally:
             await self._drop_rest()
@@ -80,8 +84,10 @@ class OrderedRun(Generic[T, R]):
     def _room(self) -> int:
         return min(self.still_wanted(), 4 * self.concurrency)
 
-    def _ended(self, _task: asyncio.Task[R]) -> None:
+    def _ended(self, task: asyncio.Task[R]) -> None:
         self._running -= 1
+        if self._failed is None and not task.cancelled() and task.exception() is not None:
+            self._failed = task
         self._something_ended.set()
 
     def _consume_finished(self) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from execution.calls import reply_code
 from foundation.errors import ProviderError
 from generation.stage import ItemRejected, StageContext
 from prompts.library import find_template, render
-from providers.errors import AuthFailed, BudgetExceeded, InvalidReply, InvalidRequest, RateLimited, Refused, ReplyRejected, Truncated
+from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
 from providers.protocol import Message, PromptCall
 
 R = TypeVar("R")
@@ -70,14 +71,12 @@ async def ask(
         try:
             answer = await ctx.calls.complete(call)
         except ReplyRejected as error:
-            ctx.note_answer()
-            fault, last_reply = Fault(_reply_code(error), str(error)), error.completion.text
+            fault, last_reply = Fault(reply_code(error), str(error)), error.completion.text
             continue
         except ProviderError as error:
             if _ends_the_run(error, ctx):
                 raise
             raise ItemRejected(_code(error), str(error), stage=question.stage, attempts=attempt + 1) from error
-        ctx.note_answer()
         last_reply = answer.completion.text
         judge = last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept
         try:
@@ -94,20 +93,13 @@ async def ask(
 
 def _ends_the_run(error: ProviderError, ctx: StageContext) -> bool:
     """Whether no other item could fare better: then going on would only turn the whole plan into rejects."""
-    ctx.failures_in_a_row += 1
+    ctx.note_failure()
     if isinstance(error, AuthFailed | BudgetExceeded):
         return True
-    if not ctx.reached:
+    if not ctx.calls.totals.answered:
         # One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.
         return not isinstance(error, InvalidRequest) or ctx.failures_in_a_row >= 3
     return ctx.failures_in_a_row >= max(20, 2 * ctx.config.concurrency)
-
-
-def _reply_code(error: ReplyRejected) -> str:
-    for kind, code in ((Refused, "refused"), (Truncated, "truncated"), (InvalidReply, "invalid_reply")):
-        if isinstance(error, kind):
-            return code
-    return "unusable_reply"
 
 
 def _code(error: ProviderError) -> str:

@@ -11,12 +11,14 @@ from foundation.errors import UsageError
 from foundation.seeding import digest
 from foundation.yaml_files import load_yaml
 from prompts.library import find_template, template_names
+from providers.factory import KINDS
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.locales import get_locale
 from taxonomy.scenarios import load_bank
 
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 1
+PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 
 
 class RunConfig(BaseModel):
@@ -63,6 +65,8 @@ class RunConfig(BaseModel):
 
     def check(self) -> RunConfig:
         """Refuse what the taxonomy does not know (``UsageError``); gives itself back."""
+        if self.provider not in PROVIDERS:
+            raise UsageError(f"unknown provider {self.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
         load_taxonomy().parse_pairs(self.pairs)
         locale = get_locale(self.locale)
         if self.provider == "composer" and not locale.composer:

@@ -15,7 +15,7 @@ from corpus.record import Record
 from generation.asking import Ask, Fault, ask
 from generation.item import Item, Question
 from generation.stage import ItemRejected, Stage, StageContext, text_schema
-from generation.texts import check_first_person, check_length, value_variables
+from generation.texts import check_first_person, check_length, check_no_meta, value_variables
 from screening.gate import Expectations, ExpectedValue
 from screening.question_leaks import QuestionLeaksGate
 from taxonomy.entity_types import load_taxonomy
@@ -49,6 +49,7 @@ class QuestionStage:
             if not text.endswith(("?", "？", "؟")):
                 raise Fault("not_a_question", "it must be one question that ends with a question mark")
             check_length(text, plan.question_words)
+            check_no_meta(text)
             if template == "question_personal":
                 check_first_person(text, ctx.locale.language)
             if template == "question_abstracted":

@@ -102,7 +102,7 @@ async def open_session(store: Store, run: RunRow, config: RunConfig, provider: P
     committer = GroupCommitter(store, run.id, linger_s=0.0 if provider.paid else UNPAID_LINGER_S)
     calls = Calls(provider, committer, run.id, journal)
     bank = provider.bank if isinstance(provider, ComposerProvider) else None
-    ctx = StageContext(config=config, calls=calls, bank=bank, reached=bool(journal))
+    ctx = StageContext(config=config, calls=calls, bank=bank)
     book = TripletBook(ctx, committer, store, run.id)
     try:
         with closing(committer):

@@ -48,17 +48,29 @@ def sit(
                 return await generate_records(store, run, config, provider, stop=stop, watch=watch)
             return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch)
 
-    return _run(work)
+    return _run(work, stop)
 
 
-def _run(work: Callable[[], Coroutine[Any, Any, R]]) -> R:
+def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
     """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work())
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def noted() -> R:
+        loops.append(asyncio.get_running_loop())
+        return await work()
+
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(lambda: asyncio.run(work())).result()
+        future = thread.submit(lambda: asyncio.run(noted()))
+        try:
+            return future.result()
+        except KeyboardInterrupt:  # a notebook's stop button reaches its own thread, not the one that works
+            for loop in loops:
+                loop.call_soon_threadsafe(stop.request)
+            return future.result()
 
 
 @contextmanager

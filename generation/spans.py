@@ -14,6 +14,7 @@ from typing import Any
 from corpus.alignment import Alignment, Located, Target, Unresolved, align, locate_reply
 from corpus.marks import BROKEN_MARK, MarkedText
 from corpus.record import Span
+from foundation.words import content_words, count_words
 from generation.asking import Ask, Fault, ask
 from generation.item import Item, ItemValue
 from generation.stage import ItemRejected, Stage, StageContext, text_schema
@@ -22,6 +23,8 @@ from generation.texts import value_variables
 NAME = "spans"
 # Reasons for which asking is pointless: the text itself is damaged, or longer values claim every mention.
 HOPELESS = frozenset({"broken_mark", "overlap", "empty"})
+# How many more words than the value other words for it may have.
+SPARE_WORDS = 4
 
 
 class SpansStage:
@@ -39,6 +42,9 @@ class SpansStage:
             raise ItemRejected("broken_mark", "the passage holds a damaged mark", stage=NAME)
         surfaces = {value.id: value.text for value in item.values}
         alignment = _aligned(passage, surfaces)
+        for unresolved in alignment.unresolved:
+            if unresolved.reason in HOPELESS:
+                raise _rejected(unresolved, item)
         refused = 0
         for unresolved in alignment.unresolved:
             surfaces[unresolved.value_id], again = await self._retrieve(unresolved, item, passage.text, ctx)
@@ -51,17 +57,10 @@ class SpansStage:
         return replace(item, spans=spans, refused=item.refused + refused)
 
     async def _retrieve(self, unresolved: Unresolved, item: Item, text: str, ctx: StageContext) -> tuple[str, int]:
-        if unresolved.reason in HOPELESS:
-            raise _rejected(unresolved, item)
         value = item.value(unresolved.value_id)
 
-        def accept(data: Any) -> str:
-            if data["span"] is None:
-                raise _rejected(unresolved, item)
-            place = locate_reply(text, str(data["span"]))
-            if place is None:
-                raise Fault("not_in_text", "it must be copied from the text character by character, whole words only")
-            return text[place[0] : place[1]]
+        def accept(data: Any) -> str | None:
+            return None if data["span"] is None else _read_span(data["span"], text, value)
 
         question = Ask(
             stage=NAME,
@@ -75,7 +74,21 @@ class SpansStage:
             schema=text_schema("span", nullable=True),
             item_id=f"{item.plan.index}/{value.id}",
         )
-        return await ask(question, ctx, accept)
+        surface, refused = await ask(question, ctx, accept)
+        if surface is None:
+            raise _rejected(unresolved, item, attempts=refused + 1)
+        return surface, refused
+
+
+def _read_span(reply: str, text: str, value: ItemValue) -> str:
+    """Give the words of *text* that *reply* names; raises ``Fault`` when it has no such words or they cannot be *value* alone."""
+    place = locate_reply(text, reply)
+    if place is None:
+        raise Fault("not_in_text", "it must be copied from the text character by character, whole words only")
+    surface = text[place[0] : place[1]]
+    if not content_words(surface) or count_words(surface) > count_words(value.text) + SPARE_WORDS:
+        raise Fault("not_a_value", "it must be the shortest stretch of the text that states the fact, and nothing else")
+    return surface
 
 
 def _aligned(passage: MarkedText, surfaces: Mapping[str, str]) -> Alignment:
@@ -83,10 +96,11 @@ def _aligned(passage: MarkedText, surfaces: Mapping[str, str]) -> Alignment:
     return align(passage.text, passage.mentions, targets)
 
 
-def _rejected(unresolved: Unresolved, item: Item) -> ItemRejected:
+def _rejected(unresolved: Unresolved, item: Item, *, attempts: int = 0) -> ItemRejected:
     value: ItemValue = item.value(unresolved.value_id)
     detail = f"no exact span for value {value.id} ({value.entity_type}): {unresolved.reason}"
-    return ItemRejected(f"value_{unresolved.reason}", detail, stage=NAME, last_reply=item.passage.text if item.passage else None)
+    passage = item.passage.text if item.passage else None
+    return ItemRejected(f"value_{unresolved.reason}", detail, stage=NAME, attempts=attempts, last_reply=passage)
 
 
 def _span(number: int, located: Located, item: Item) -> Span:

@@ -44,13 +44,14 @@ class StageContext:
     calls: Calls
     bank: Bank | None = None
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
-    # Before any call was answered, a dead endpoint is an error of the run; after it, one of the item.
-    reached: bool = False
     failures_in_a_row: int = 0
+    _answered_before: int = 0
 
-    def note_answer(self) -> None:
-        """Take notice that the provider answers."""
-        self.reached, self.failures_in_a_row = True, 0
+    def note_failure(self) -> None:
+        """Count a call that failed since the provider last answered; replies found in the journal are no sign of life."""
+        answered = self.calls.totals.answered
+        self.failures_in_a_row = self.failures_in_a_row + 1 if answered == self._answered_before else 1
+        self._answered_before = answered
 
     @property
     def locale(self) -> Locale:

@@ -78,8 +78,8 @@ class _StageAlone:
             await book.ensure_topics(self._planned, self._stop)
             self.progress.accepted = self.progress.wanted = book.topics_known
             return
-        if not book.topics_known:
-            raise RunError("no topics are there yet", where=self._session.run.id, remedy="Run the stage topics first")
+        if not book.has_topics(self._planned):
+            raise RunError("topics are missing", where=self._session.run.id, remedy="Run the stage topics first")
         if name == subtopics.NAME:
             await book.ensure_subtopics(self._planned, self._stop)
             self.progress.accepted = self.progress.wanted = book.subtopics_known

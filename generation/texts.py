@@ -7,10 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from corpus.alignment import Target, align
 from corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
+from corpus.record import Record
 from foundation.words import count_words
 from generation.asking import Fault
 from generation.item import Band, ItemValue
+from screening.gate import Expectations
+from screening.refusals import RefusalsGate
 
+_REFUSALS = RefusalsGate()
 FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 # A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.
 SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])")
@@ -25,6 +29,7 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
     marked = strip_marks(reply.strip())
     if BROKEN_MARK.search(marked.text):
         raise Fault("broken_mark", "a mark is not of the form [[id|value]]")
+    check_no_meta(marked.text)
     targets = [Target(value_id=value.id, text=value.text) for value in values]
     alignment = align(marked.text, marked.mentions, targets)
     by_id = {value.id: value for value in values}
@@ -37,6 +42,13 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
         if marked.text[mention.start : mention.end].casefold() != value.text.casefold():
             raise Fault("value_changed", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
     return MarkedText(text=marked.text, mentions=mentions)
+
+
+def check_no_meta(text: str) -> None:
+    """Raise ``Fault`` when *text* speaks of its task or of being an AI, as the gate of finished records would find later."""
+    verdict = _REFUSALS.check(Record(id="reply", context=text), Expectations(pair=("", "")))
+    if verdict is not None:
+        raise Fault(verdict.code, "it must be the text itself, without a word about the task or about being an AI")
 
 
 def check_length(text: str, band: Band) -> None:

@@ -42,10 +42,13 @@ class TripletBook:
         """How many topics have been asked about."""
         return len(self._subtopics)
 
+    def has_topics(self, planned: int) -> bool:
+        """Whether the topics of all pairs that *planned* items touch are there."""
+        return all(pair_key(pair) in self._topics for pair in self.pairs[:planned])
+
     def is_ready(self, planned: int) -> bool:
         """Whether *planned* items can be dealt their triplets without asking for more."""
-        pairs = self.pairs[:planned]
-        return all(pair_key(pair) in self._topics for pair in pairs) and not any(self._list(pair, planned).missing for pair in pairs)
+        return self.has_topics(planned) and not any(self._list(pair, planned).missing for pair in self.pairs[:planned])
 
     async def ensure(self, planned: int, stop: StopSignal) -> bool:
         """Have all that *planned* items need; False when *stop* was requested before it was there."""

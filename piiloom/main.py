@@ -75,7 +75,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         if DEBUG in given:
             traceback.print_exc()
         message, code = _described(error)
-        say_error(message)
+        if message:
+            say_error(message)
     return code
 
 
@@ -93,10 +94,10 @@ def _described(error: Exception) -> tuple[str, int]:
         return str(error), error.exit_code
     if isinstance(error, TyperException):
         command = getattr(getattr(error, "ctx", None), "command_path", "piiloom")
-        return f"{error.format_message()} See {command} --help", error.exit_code
+        said = error.format_message()  # empty where a missing command has brought up the help
+        return said and f"{said.rstrip('.')}. See {command} --help", error.exit_code
     if isinstance(error, Abort):
         return "aborted", 1
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}", 1
+        return f"{error.filename or 'the operating system refuses'}: {error.strerror}", 1
     return f"unexpected {type(error).__name__}; piiloom {DEBUG} … shows where it comes from (please report it)", 1

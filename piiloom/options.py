@@ -18,11 +18,11 @@ RunOption = Annotated[
 ]
 
 SamplesOption = Annotated[
-    int | None, typer.Option("--samples", min=1, rich_help_panel=_RUN, help="How many accepted records are wanted (100).")
+    int | None, typer.Option("--samples", min=1, rich_help_panel=_RUN, help="How many accepted records are wanted (default 100).")
 ]
 ProviderOption = Annotated[
     str | None,
-    typer.Option("--provider", rich_help_panel=_RUN, help="Who writes: composer (needs no key or network), openai, anthropic or compatible."),
+    typer.Option("--provider", rich_help_panel=_RUN, help="composer (default; needs no key or network), openai, anthropic or compatible."),
 ]
 ModelOption = Annotated[str | None, typer.Option("--model", rich_help_panel=_RUN, help="The provider's model, as the provider spells it.")]
 BaseUrlOption = Annotated[
@@ -30,29 +30,38 @@ BaseUrlOption = Annotated[
     typer.Option("--base-url", metavar="URL", rich_help_panel=_RUN, help="Where a compatible server listens: http://localhost:11434/v1."),
 ]
 PairsOption = Annotated[
-    str | None, typer.Option("--pairs", rich_help_panel=_RUN, help='"all", or pairs of PII types: health+occupation,age+belief.')
+    str | None, typer.Option("--pairs", rich_help_panel=_RUN, help='"all" (default), or pairs of PII types: health+occupation,age+belief.')
 ]
-LocaleOption = Annotated[str | None, typer.Option("--locale", rich_help_panel=_RUN, help="Locale of texts and values (en_US).")]
+LocaleOption = Annotated[str | None, typer.Option("--locale", rich_help_panel=_RUN, help="Locale of texts and values (default en_US).")]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", rich_help_panel=_RUN, help="Same seed and settings, same records from the composer (7).")
+    int | None,
+    typer.Option(
+        "--seed", rich_help_panel=_RUN, help="Same seed and settings, same plan; from the composer also the same records (default 7)."
+    ),
 ]
 ConcurrencyOption = Annotated[
     int | None,
-    typer.Option("--concurrency", min=1, rich_help_panel=_RUN, help="How many items are worked on at once (16). Never changes a record."),
+    typer.Option(
+        "--concurrency", min=1, rich_help_panel=_RUN, help="How many items are worked on at once (default 16). Never changes a record."
+    ),
 ]
 ValuesOption = Annotated[
     Literal["code", "llm"] | None,
-    typer.Option("--values", rich_help_panel=_RUN, help="Who draws the PII values: code (the value lexicons) or llm (code)."),
+    typer.Option(
+        "--values", rich_help_panel=_RUN, help="Who draws the PII values: code (default; from the value lexicons) or llm (the provider)."
+    ),
 ]
 TopicsOption = Annotated[
-    int | None, typer.Option("--topics-per-pair", min=1, rich_help_panel=_RUN, help="How many topics are asked for a pair of types (10).")
+    int | None,
+    typer.Option("--topics-per-pair", min=1, rich_help_panel=_RUN, help="How many topics are asked for a pair of types (default 10)."),
 ]
 SubtopicsOption = Annotated[
-    int | None, typer.Option("--subtopics-per-topic", min=1, rich_help_panel=_RUN, help="How many subtopics are asked for a topic (20).")
+    int | None,
+    typer.Option("--subtopics-per-topic", min=1, rich_help_panel=_RUN, help="How many subtopics are asked for a topic (default 20)."),
 ]
 AttemptsOption = Annotated[
     int | None,
-    typer.Option("--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (3)."),
+    typer.Option("--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (default 3)."),
 ]
 ConfigOption = Annotated[
     Path | None,
@@ -66,5 +75,5 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def examples(*lines: str) -> str:
-    """Write the Examples part of a help text; Typer takes a blank line for a line break."""
-    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
+    """Write the Examples part of a help text."""
+    return "\n".join(["Examples:", *(f"  {line}" for line in lines)])

@@ -22,7 +22,9 @@ def release(
     status: Annotated[
         Literal["any", "generated", "imported", "validated"], typer.Option(help="Which records: validated ones are checked by people.")
     ] = "any",
-    run: Annotated[str | None, typer.Option(metavar="RUN", help='Only records of this run, by its id or "last" (all runs and imports).')] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="RUN", help='Only records of this run, by id or "last"; of all when not given.')
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:

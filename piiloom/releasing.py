@@ -67,5 +67,5 @@ def _print(report: ExportReport) -> None:
         say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
     if report.loss.entries:
         records = len({entry.record_id for entry in report.loss.entries})
-        say(f"values that {report.format} cannot tell apart or drops: {len(report.loss.entries):,} in {records:,} records (see release.json)")
+        say(f"lost in {report.format}: {len(report.loss.entries):,} values or fields of {records:,} records (release.json lists them)")
     say(f"description and hashes: {report.out / 'release.json'}")

@@ -85,9 +85,8 @@ def _plan(record: Record) -> Text:
 
 
 def _legend(colours: dict[str, str], seen: set[str]) -> Text:
-    legend = Text("high relevance", style=_STYLES["high"])
-    legend.append("  ").append("low relevance", style=_STYLES["low"])
-    for name in colours:
+    legend = Text().append("high relevance", style=_STYLES["high"]).append("  ").append("low relevance", style=_STYLES["low"])
+    for name, colour in colours.items():
         if name in seen:
-            legend.append("  ").append(name, style=colours[name])
+            legend.append("  ").append(name, style=colour)
     return legend

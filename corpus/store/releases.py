@@ -92,6 +92,13 @@ def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record
     )
 
 
+def count_members(store: Store, name: str) -> dict[str, int]:
+    """How many records each split of the release has, train first. Raises ``ReleaseError`` for an unknown one."""
+    get_release(store, name)
+    sql = "SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split ORDER BY split DESC"
+    return {split: int(count) for split, count in store.rows(sql, [name])}
+
+
 def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:
     """What the release withholds, as (record id, reason) in the order given. Raises ``ReleaseError`` for an unknown one."""
     get_release(store, name)

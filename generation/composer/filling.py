@@ -7,21 +7,34 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 
 SLOT = re.compile(r"\{(?:(?P<article>[aA]):)?(?P<name>[a-z_]+)\}")
-# Spoken with a consonant first although a vowel is written, and the other way round.
-CONSONANT_SOUND = re.compile(r"(?:uni(?!n|m)|us[aeiu]|ur[aeio]|eu|ew|one\b|once\b|ut[ei]|ubi)", re.IGNORECASE)
-VOWEL_SOUND = re.compile(r"(?:hour|honest|honou?r|heir|[FHLMNRSX](?:[A-Z0-9]+\b|-)|8|1[18](?!\d))")
+# Read letter by letter: a letter that stands alone (X-ray, U.S.), or two capitals at the start (MRI, MSc) …
+SPELLED = re.compile(r"[A-Za-z](?![A-Za-z])|[A-Z][A-Z]")
+VOWEL_LETTERS = frozenset("AEFHILMNORSX")
+# … but these are read as words.
+READ_AS_WORDS = re.compile(r"(?:FEMA|HIPAA|HUD|LASIK|LEED|MERS|NASA|NATO|NICU|SARS|SNAP|SWAT)\b")
+# Spoken with a consonant first although a vowel is written, and the other way round; a number by how it is read.
+CONSONANT_SOUND = re.compile(
+    r"uni(?![nm]|dentif)|unanim|us[aeiu]|ur[aeiou]|ut[aeio]|uk[reu]|ugan|ubi|uv[eu]|uy|eu|ew|one\b|once\b", re.IGNORECASE
+)
+VOWEL_SOUND = re.compile(r"hour|honest|honou?r|heir|y(?![aeiou])|8|1[18](?!\d)", re.IGNORECASE)
+FIRST_SOUNDED = re.compile(r"[^\W_]")
 
 
 def article(following: str) -> str:
-    """Choose "a" or "an" for the word that *following* begins with, by its sound."""
-    if VOWEL_SOUND.match(following):
+    """Choose "a" or "an" for the word that *following* begins with, by its sound; what is not spoken ("$") is passed over."""
+    first = FIRST_SOUNDED.search(following)
+    spoken = following[first.start() :] if first else ""
+    if SPELLED.match(spoken) and not READ_AS_WORDS.match(spoken):
+        return "an" if spoken[0].upper() in VOWEL_LETTERS else "a"
+    if VOWEL_SOUND.match(spoken):
         return "an"
-    if CONSONANT_SOUND.match(following):
+    if CONSONANT_SOUND.match(spoken):
         return "a"
-    return "an" if following[:1].casefold() in tuple("aeiouáéíóúäöü") else "a"
+    return "an" if unicodedata.normalize("NFD", spoken[:1]).casefold()[:1] in tuple("aeiou") else "a"
 
 
 def slot_name(entity_type: str) -> str:

@@ -88,7 +88,7 @@ QUESTION: dict[str, Trick] = {
 VALUE: dict[str, Trick] = {
     "quoted": lambda text, *_: f'"{text}"',
     "long": lambda text, *_: " ".join([text] * 9),
-    "taken": lambda text, prompt, _: re.sub(r".*nor overlap with: ([^;\n]*).*", r"\1", prompt, flags=re.DOTALL) if "nor overlap" in prompt else text,
+    "taken": lambda text, prompt, _: next(iter(re.findall(r"nor overlap with: ([^;\n]*)", prompt)), text),
 }
 LIST: dict[str, Callable[[list[str]], list[str]]] = {
     "empty": lambda entries: [],
@@ -99,7 +99,14 @@ SPAN: dict[str, Trick] = {
     "not_in_text": lambda text, *_: f"{text} or so",
     "part_of_word": lambda text, *_: text[:-1],
 }
-_KINDS: Mapping[str, Mapping[str, Any]] = {"text": MARKED, "question": QUESTION, "value": VALUE, "topics": LIST, "subtopics": LIST, "span": SPAN}
+_KINDS: Mapping[str, Mapping[str, Any]] = {
+    "text": MARKED,
+    "question": QUESTION,
+    "value": VALUE,
+    "topics": LIST,
+    "subtopics": LIST,
+    "span": SPAN,
+}
 _KEYS = {
     "topics": "topics",
     "subtopics": "subtopics",

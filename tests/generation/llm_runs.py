@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from corpus.store.progress import RejectRow, load_rejects
 from corpus.store.records import iter_records
 from corpus.store.runs import RunRow, get_run
 from corpus.store.statements import select
-from dataclasses import fields
 from generation.configuration import RunConfig, make_config
 from generation.progress import RunProgress
 from generation.session import resume_run, settle, start_run
@@ -48,8 +46,16 @@ def set_keys(monkeypatch: pytest.MonkeyPatch, key: str = KEY) -> None:
 def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
     """Settings of a small run of provider *name* on *server*."""
     url = server.anthropic_url if name == "anthropic" else server.openai_url
-    chosen = {"samples": 12, "pairs": PAIRS, "topics_per_pair": 3, "subtopics_per_topic": 6, "concurrency": 8, "margin": 0.0, **settings}
-    return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen})
+    chosen = {
+        "samples": 12,
+        "pairs": PAIRS,
+        "topics_per_pair": 2,
+        "subtopics_per_topic": 8,
+        "max_asides": 3,
+        "concurrency": 8,
+        "margin": 0.0,
+    }
+    return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen, **settings})
 
 
 def provider_for(config: RunConfig, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0) -> Provider:
@@ -94,10 +100,17 @@ def read_back(store: Store) -> Kept:
 
 def all_completions(store: Store, run_id: str) -> list[CompletionRow]:
     """Every ledger row in order, also where one key has two, each with the last verdict on its key."""
-    columns = tuple(field.name for field in fields(CompletionRow))
-    verdicts = dict(store.rows("SELECT key, verdict FROM completion_verdicts WHERE run_id = ? ORDER BY rowid", [run_id]))
-    rows = [dict(zip(columns, row, strict=True)) for row in store.rows(select(columns, "completions", "WHERE run_id = ? ORDER BY rowid"), [run_id])]
-    return [CompletionRow(**{**row, "verdict": verdicts.get(row["key"], row["verdict"])}) for row in rows]
+    names = tuple(field.name for field in fields(CompletionRow))
+    judged = {
+        key: said
+        for key, *said in store.rows("SELECT key, verdict, fault FROM completion_verdicts WHERE run_id = ? ORDER BY rowid", [run_id])
+    }
+    rows = []
+    for values in store.rows(select(names, "completions", "WHERE run_id = ? ORDER BY rowid"), [run_id]):
+        row = CompletionRow(**dict(zip(names, values, strict=True)))
+        verdict, fault = judged.get(row.key, (row.verdict, row.fault))
+        rows.append(replace(row, verdict=verdict, fault=fault))
+    return rows
 
 
 def exported(store: Store, out: Path, file_format: str = "native") -> dict[str, bytes]:
@@ -130,8 +143,3 @@ def _touches_a_word(text: str, start: int, end: int) -> bool:
         return 0 <= at < len(text) and text[at].isalnum()
 
     return (word(start - 1) and word(start)) or (word(end) and word(end - 1))
-
-
-def in_store(path: Path, make: Callable[[Store], Any]) -> Any:
-    with Store.open(path) as store:
-        return make(store)

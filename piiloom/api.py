@@ -1,0 +1,122 @@
+"""The commands as Python functions, for notebooks and scripts.
+
+::
+
+    import piiloom
+
+    progress = piiloom.generate(samples=200, seed=7, store="outputs/piiloom.duckdb")
+    piiloom.release("v1", test_size=40)
+    piiloom.export("v1", "outputs/v1")
+    train = piiloom.load("outputs/v1", split="train")
+    record = train[0]
+    for span in record.spans:
+        print(span.text_in(record.context), span.entity_type, span.relevance)
+
+All of them work where an event loop is running already, as in Jupyter, and raise ``piiloom.PiiloomError``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from corpus.formats.base import Format, read_records
+from corpus.formats.registry import get_format
+from corpus.record import Record
+from corpus.releases.exporting import MANIFEST, ExportReport, export_release
+from corpus.releases.freezing import ANY_STATUS, create_release
+from corpus.releases.sizes import parse_test_size
+from corpus.store.database import Store
+from corpus.store.releases import ReleaseRow
+from foundation.errors import DataError, UsageError
+from generation.configuration import make_config
+from generation.progress import RunProgress, Watch, unwatched
+from generation.sitting import sit
+from piiloom.options import DEFAULT_STORE
+from piiloom.workspace import new_or_known_run
+
+__all__ = ["export", "generate", "load", "release"]
+
+StorePath = str | Path | None
+
+
+def generate(*, samples: int = 100, store: StorePath = None, watch: Watch | None = None, **settings: Any) -> RunProgress:
+    """Generate until *samples* records are accepted; gives the final progress (``status``, ``accepted``, ``reasons`` …).
+
+    *settings* are those of ``generation.configuration.RunConfig``: provider, model, base_url, pairs, locale, seed,
+    concurrency … A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell
+    can be run again: it completes the run, adds what a larger *samples* asks for, or gives what is there.
+    *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
+
+    A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
+    settings, ``ProviderError`` when no provider can be reached, ``StoreError`` and ``OutputError`` for the store.
+    """
+    config = make_config({**settings, "samples": samples})
+    with new_or_known_run(_store(store), config) as opened:
+        return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch or unwatched)
+
+
+def release(
+    name: str,
+    *,
+    store: StorePath = None,
+    test_size: float | str = 0.1,
+    seed: int = 7,
+    status: str = ANY_STATUS,
+    run: str | None = None,
+) -> ReleaseRow:
+    """Freeze the records of the store (only those of *run*, with *status*) as release *name*, split into train and test.
+
+    *test_size* is a number of records, a fraction between 0 and 1, or 0 for no test split. Raises ``ReleaseError`` when the name
+    is taken or there are no records.
+    """
+    size = parse_test_size(str(test_size))
+    with Store.open(_store(store), create=False) as opened:
+        return create_release(opened, name, test_size=size, seed=seed, run_id=run, status=status)
+
+
+def export(release: str, out: str | Path, *, format: str = "native", store: StorePath = None, force: bool = False) -> ExportReport:  # noqa: A002 - the word users know
+    """Write *release* as ``native`` or ``capid`` to the folder *out*, which must be new or empty unless *force*.
+
+    Gives the files with their hashes and what the format could not express. Raises ``ReleaseError`` and ``OutputError``.
+    """
+    chosen = get_format(format)
+    with Store.open(_store(store), create=False) as opened:
+        return export_release(opened, release, chosen, Path(out), force=force)
+
+
+def load(path: str | Path, *, split: str | None = None, locale: str = "en_US") -> list[Record]:
+    """Read the records of a native JSONL file, or of an exported folder: all its splits, or only *split*.
+
+    A folder's format is the one that its ``release.json`` names. Raises ``DataError`` with file, line and field for the first
+    row that is no record, and ``UsageError`` for a split that is not there.
+    """
+    source = Path(path)
+    if not source.exists():
+        raise DataError("there is no such file or folder", where=str(source), remedy="Give a native JSONL file or an exported folder")
+    if not source.is_dir():
+        if split is not None:
+            raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
+        return list(read_records(get_format("native"), source, locale=locale))
+    file_format, files = _manifest(source)
+    if split is not None and split not in files:
+        raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
+    chosen = [name for part, name in files.items() if split in (None, part)]
+    return [record for name in chosen for record in read_records(file_format, source / name, locale=locale)]
+
+
+def _store(path: StorePath) -> Path:
+    return DEFAULT_STORE if path is None else Path(path)
+
+
+def _manifest(folder: Path) -> tuple[Format, dict[str, str]]:
+    """Read the format of an export and its files by split."""
+    where = str(folder / MANIFEST)
+    try:
+        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return get_format(about["format"]), {described["split"]: name for name, described in about["files"].items()}
+    except OSError as error:
+        raise DataError(f"the folder is no export ({error.strerror})", where=where, remedy="Give one that piiloom export wrote") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DataError("the description of the export is damaged", where=where, remedy="Export the release again") from None

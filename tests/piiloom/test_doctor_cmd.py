@@ -1,0 +1,67 @@
+"""``piiloom doctor``: what works here, without a key in the output."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from corpus.store.database import Store
+from tests.fakes.llm_server import LLMServer
+
+
+def _report(outcome):
+    return {check["name"]: check for check in json.loads(outcome.out)["checks"]}
+
+
+def test_a_healthy_machine(cli, filled):
+    outcome = cli("doctor", "--store", filled, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    checks = _report(outcome)
+    assert "1 runs, 12 records" in checks["store"]["detail"]
+    assert "duckdb" in checks["packages"]["detail"]
+    assert "scenarios" in checks["scenario bank"]["detail"]
+    assert not any(name.startswith("server") for name in checks)
+
+
+def test_no_store_yet_is_no_fault_and_none_is_made(cli, store_path):
+    outcome = cli("doctor", "--store", store_path)
+    assert outcome.code == 0
+    assert "none yet" in " ".join(outcome.out.split())
+    assert not store_path.exists()
+
+
+def test_a_damaged_store_is_a_fault(cli, tmp_path):
+    path = tmp_path / "a.duckdb"
+    path.write_text("no store " * 1000)
+    outcome = cli("doctor", "--store", path, "--json")
+    assert outcome.code == 1
+    assert _report(outcome)["store"]["status"] == "failed"
+
+
+@pytest.mark.parametrize("models", [("tiny",), ()])
+def test_a_server_that_answers(cli, empty_store, monkeypatch, models):
+    monkeypatch.setenv("PIILOOM_COMPATIBLE_API_KEY", "sk-very-secret")
+    with LLMServer(lambda _: {}, models=models) as server:
+        url = server.openai_url
+        outcome = cli("doctor", "--store", empty_store, "--base-url", url, "--model", "tiny", "--json")
+        unlisted = cli("doctor", "--store", empty_store, "--base-url", url, "--model", "huge", "--json")
+    assert outcome.code == 0
+    checks = _report(outcome)
+    assert checks["server of compatible"]["status"] == "ok"
+    assert checks["key for compatible"]["detail"].endswith("is set")
+    assert _report(unlisted)["server of compatible"]["status"] == ("warning" if models else "ok")
+    assert "secret" not in outcome.out
+
+
+def test_a_server_that_does_not_answer_is_a_fault(cli, empty_store):
+    outcome = cli("doctor", "--store", empty_store, "--base-url", "http://127.0.0.1:9/v1", "--json")
+    assert outcome.code == 1
+    assert "cannot be reached" in _report(outcome)["server of compatible"]["detail"]
+
+
+def test_a_store_that_is_held_names_the_holder(spawn, empty_store):
+    with Store.open(empty_store):
+        outcome = spawn("doctor", "--store", empty_store, "--json")
+    assert outcome.code == 1
+    assert "holds the store" in _report(outcome)["store"]["detail"]

@@ -1,0 +1,90 @@
+"""Help: quick, and nothing undocumented."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from piiloom.main import app
+
+HEAVY = ("duckdb", "openai", "anthropic", "pydantic", "faker", "numpy", "jinja2", "yaml", "datasketch", "phonenumbers")
+
+
+def _commands(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+ROOT = typer.main.get_command(app)
+COMMANDS = dict(_commands(ROOT))
+
+
+def test_all_commands_are_there():
+    assert set(COMMANDS) == {"generate", "stages list", "stages run", "import", "release", "export", "doctor"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_and_options_are_documented(name):
+    command = COMMANDS[name]
+    assert command.help
+    assert "Examples:" in command.epilog
+    for parameter in command.params:
+        assert getattr(parameter, "help", None), f"{name}: {parameter.name} has no help"
+        assert len(parameter.help) > 10
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_use_options_that_exist(name):
+    root = name.split()[0]
+    for line in COMMANDS[name].epilog.splitlines()[1:]:
+        words = line.split()
+        assert words[:2] == ["piiloom", root]
+        command = COMMANDS[" ".join(words[1:3]) if root == "stages" else root]
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["generate", "--help"], ["stages", "run", "--help"]])
+def test_help_is_printed(cli, words):
+    outcome = cli(*words)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Usage:" in outcome.out
+    assert "Examples:" in outcome.out
+
+
+def _imported_after(code):
+    watched = f"import sys\n{code}\nprint([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True)
+    return done.stderr.strip()
+
+
+def test_the_entry_point_and_its_help_import_nothing_heavy():
+    assert _imported_after("from piiloom.main import run\nassert run(['--help']) == 0") == "[]"
+
+
+def test_the_help_of_a_command_imports_nothing_heavy():
+    # Typer itself checks the values of options with pydantic.
+    assert _imported_after("from piiloom.main import run\nassert run(['generate', '--help']) == 0") in {"[]", "['pydantic']"}
+
+
+def test_version(cli):
+    import piiloom
+
+    assert cli("--version").out == f"piiloom {piiloom.__version__}\n"
+
+
+def test_python_dash_m_is_the_same_command():
+    done = subprocess.run([sys.executable, "-m", "piiloom", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("piiloom ")
+
+
+def test_a_line_without_a_command_shows_the_help_and_is_a_usage_error(cli):
+    outcome = cli()
+    assert outcome.code == 2
+    assert "Usage:" in outcome.out + outcome.err

@@ -1,0 +1,74 @@
+"""``piiloom import``, ``release`` and ``export``: what they print, and the way of a record through all three."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+CAPID = Path(__file__).parents[1] / "corpus" / "data" / "small_capid.jsonl"
+
+
+def test_import_reports_every_row(cli, store_path):
+    outcome = cli("import", CAPID, "--format", "capid", "--store", store_path)
+    assert outcome.code == 0, outcome.err
+    assert "sexual_orientation → sexual orientation" in outcome.out
+    assert "rejected rows with their reasons" in outcome.out
+    rejects = store_path.parent / "small_capid.rejects.jsonl"
+    assert all(json.loads(line)["reason"] for line in rejects.read_text().splitlines())
+
+
+def test_import_as_json_adds_up(cli, store_path, tmp_path):
+    rejects = tmp_path / "refused.jsonl"
+    outcome = cli("import", CAPID, "--format", "capid", "--store", store_path, "--rejects", rejects, "--json")
+    report = json.loads(outcome.out)
+    assert report["rows"] == report["records"] + report["already_stored"] + len(report["rejected"])
+    assert report["values"] == report["exact"] + report["inside_word"] + report["missing"]
+    assert report["rejects_file"] == str(rejects)
+    assert len(rejects.read_text().splitlines()) == len(report["rejected"]) > 0
+
+
+def test_importing_twice_adds_nothing(cli, store_path):
+    words = ("import", CAPID, "--format", "capid", "--store", store_path, "--json")
+    first, second = (json.loads(cli(*words).out) for _ in range(2))
+    assert (second["records"], second["already_stored"]) == (0, first["records"])
+
+
+def test_release_prints_the_splits(cli, filled):
+    outcome = cli("release", "--name", "v1", "--test-size", "4", "--seed", 3, "--run", "last", "--store", filled)
+    assert outcome.code == 0, outcome.err
+    assert "release v1: train " in outcome.out
+    assert f"piiloom export --release v1 --format native --out DIR --store {filled}" in outcome.out
+
+
+def test_release_as_json(cli, filled):
+    report = json.loads(cli("release", "--name", "v1", "--test-size", "0", "--json", "--store", filled).out)
+    assert (report["splits"], report["withheld"], report["seed"]) == ({"train": 12}, [], 7)
+
+
+@pytest.mark.parametrize("name", ["native", "capid"])
+def test_export_describes_what_it_wrote(cli, released, tmp_path, name):
+    out = tmp_path / "out"
+    report = json.loads(cli("export", "--release", "v1", "--format", name, "--out", out, "--json", "--store", released).out)
+    assert [file["name"] for file in report["files"]] == ["train.jsonl"]
+    assert report["files"][0]["records"] == 12
+    assert report["files"][0]["sha256"] == hashlib.sha256((out / "train.jsonl").read_bytes()).hexdigest()
+    assert {path.name for path in out.iterdir()} == {"train.jsonl", "release.json"}
+
+
+def test_export_prints_a_table(cli, released, tmp_path):
+    outcome = cli("export", "--release", "v1", "--format", "capid", "--out", tmp_path / "o", "--store", released)
+    assert outcome.code == 0
+    assert "train" in outcome.out
+    assert "capid does not keep" in outcome.out
+
+
+def test_an_export_can_be_imported_elsewhere_and_gives_the_same_bytes(cli, released, tmp_path):
+    first, second, other = tmp_path / "first", tmp_path / "second", tmp_path / "other.duckdb"
+    assert cli("export", "--release", "v1", "--format", "native", "--out", first, "--store", released).code == 0
+    assert cli("import", first / "train.jsonl", "--format", "native", "--store", other).code == 0
+    assert cli("release", "--name", "v1", "--test-size", "0", "--status", "imported", "--store", other).code == 0
+    assert cli("export", "--release", "v1", "--format", "native", "--out", second, "--store", other).code == 0
+    assert (second / "train.jsonl").read_bytes() == (first / "train.jsonl").read_bytes()

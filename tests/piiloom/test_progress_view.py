@@ -1,0 +1,70 @@
+"""Progress: the figures, a bar on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+import piiloom.progress_view as view
+from execution.calls import CallTotals
+from generation.progress import RunProgress
+from piiloom.pace import Pace, cost_text, duration, rate_text
+
+
+def _progress(accepted, wanted=2307, **changes):
+    return RunProgress(run_id="r0001", wanted=wanted, accepted=accepted, **changes)
+
+
+def test_pace_counts_only_this_sitting():
+    pace = Pace(started=100.0)
+    pace.describe(_progress(1001), 100.1)
+    line = pace.describe(_progress(1200, rejected=40), 110.0)
+    assert line == "1,200/2,307 · 20/s · ETA 0:55 · 40 rejected · $0.00"
+
+
+def test_pace_without_a_result_knows_no_end():
+    assert "ETA unknown" in Pace(started=0.0).describe(_progress(0), 5.0)
+
+
+@pytest.mark.parametrize(("rate", "text"), [(212.4, "212/s"), (4.25, "4.2/s"), (0.2, "12/min"), (0.01, "0.6/min"), (0, "0/min")])
+def test_rates(rate, text):
+    assert rate_text(rate) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(7.4, "0:07"), (750, "12:30"), (11100, "3:05:00")])
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_unpriced_calls_are_not_counted_as_free():
+    assert cost_text(_progress(1, totals=CallTotals(cost_usd=0.01234))) == "$0.0123"
+    assert cost_text(_progress(1, totals=CallTotals(cost_usd=12.345))) == "$12.35"
+    assert cost_text(_progress(1, totals=CallTotals(unpriced=5))) == "$0.00 + 5 calls of unknown price"
+
+
+def test_lines_come_now_and_then(monkeypatch, capsys):
+    now = 0.0
+    monkeypatch.setattr(view.time, "monotonic", lambda: now)
+    with view.shown_progress("r0001", wanted=True) as watch:
+        for accepted in range(1, 13):
+            now += 1.0
+            watch(_progress(accepted))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" · ")[0] for line in lines] == ["r0001: 5/2,307", "r0001: 10/2,307"]
+
+
+def test_a_terminal_gets_a_bar(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(view, "error_console", lambda: Console(file=out, force_terminal=True, width=120))
+    with view.shown_progress("r0001", wanted=True) as watch:
+        watch(_progress(3, rejected=2))
+    assert "3/2,307" in out.getvalue()
+    assert "2 rejected" in out.getvalue()
+
+
+def test_unwanted_progress_is_silent(capsys):
+    with view.shown_progress("r0001", wanted=False) as watch:
+        watch(_progress(3))
+    assert capsys.readouterr() == ("", "")
