@@ -15,7 +15,7 @@ from foundation.seeding import derive_rng, derive_seed
 from generation.configuration import RunConfig
 from generation.item import PlanItem, WantedValue
 from generation.topics import Pair
-from taxonomy.entity_types import EntityType, load_taxonomy
+from taxonomy.entity_types import load_taxonomy
 from taxonomy.scenarios import Bank, Scenario
 
 # How many low-relevance values a record holds, as weights of 1, 2, 3 …; the literature's sets have 4 on average.
@@ -43,7 +43,8 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     high = [_wanted_high(number, kind, scenario) for number, kind in enumerate(pair, 1)]
     low = _draw_low(rng, pair, config, first=len(high) + 1)
     asides = _group(rng, [value.id for value in low])
-    lead: Relevance = rng.choice(("high", "low")) if low else "high"
+    # The situation is as likely to come first as any aside, so that position says nothing about relevance.
+    lead: Relevance = "high" if rng.randrange(1 + len(asides)) == 0 else "low"
     longest_aside = config.peripheral_words[1]
     return PlanItem(
         index=index,
@@ -82,13 +83,9 @@ def _draw_low(rng: random.Random, pair: Pair, config: RunConfig, *, first: int) 
     others = [kind for kind in load_taxonomy().types.values() if kind.name not in pair]
     chosen = rng.sample(others, min(count, len(others)))
     return [
-        WantedValue(id=f"v{number}", entity_type=kind.name, relevance="low", subtypes=(_any_subtype(rng, kind),))
+        WantedValue(id=f"v{number}", entity_type=kind.name, relevance="low")
         for number, kind in enumerate(chosen, first)
     ]
-
-
-def _any_subtype(rng: random.Random, kind: EntityType) -> str:
-    return rng.choice(kind.subtypes).name
 
 
 def _group(rng: random.Random, ids: Sequence[str]) -> tuple[tuple[str, ...], ...]:

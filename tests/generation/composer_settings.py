@@ -1,0 +1,93 @@
+"""Runs of the composer as the tests of this room make them: in this process, or in one of their own.
+
+As a script: ``start STORE SETTINGS`` (JSON), ``resume STORE [SETTINGS]`` (samples, concurrency), ``export STORE OUT``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from corpus.formats.registry import get_format
+from corpus.releases.freezing import create_release, export_release
+from corpus.store.database import Store
+from corpus.store.records import iter_records
+from corpus.store.runs import get_run
+from generation.configuration import make_config
+from generation.progress import RunProgress
+from generation.sitting import begin, sit, take_up
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = 150
+
+
+def start(path: Path, **settings: Any) -> RunProgress:
+    """Start a run in the store at *path* and go on to its end."""
+    with Store.open(path) as store:
+        return sit(store, *begin(store, make_config({"samples": SAMPLES, **settings})))
+
+
+def resume(path: Path, **changes: Any) -> RunProgress:
+    """Take the last run up again."""
+    with Store.open(path, create=False) as store:
+        return sit(store, *take_up(store, get_run(store, "last"), **changes))
+
+
+def exported(path: Path, *, file_format: str = "native", first: int | None = None) -> str:
+    """The records of the last run (its *first* ones) as the lines of an export."""
+    with Store.open(path, create=False) as store:
+        records = list(iter_records(store, run_id=get_run(store, "last").id))[:first]
+    target = io.StringIO()
+    get_format(file_format).write(records, target)
+    return target.getvalue()
+
+
+def export_files(path: Path, out: Path) -> None:
+    """Release the last run and export it in both formats to folders in *out*."""
+    with Store.open(path, create=False) as store:
+        create_release(store, "r", test_size=0.2, seed=1, run_id="last")
+        for file_format in ("native", "capid"):
+            export_release(store, "r", file_format, out / file_format)
+
+
+def in_a_process(*arguments: str, hash_seed: int = 0) -> subprocess.Popen[str]:
+    """Run Python with *arguments* from the root of the tree; its output is piped, and its hashes differ by *hash_seed*."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": str(hash_seed)}
+    return subprocess.Popen(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def script(*arguments: str, hash_seed: int = 0) -> subprocess.Popen[str]:
+    """Run this file as a script in a process of its own."""
+    return in_a_process(str(Path(__file__)), *arguments, hash_seed=hash_seed)
+
+
+def finished(process: subprocess.Popen[str], *, timeout_s: float = 120) -> tuple[int, str, str]:
+    """Wait for *process*: its exit code, output and errors."""
+    try:
+        output, errors = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return process.returncode, output, errors
+
+
+def main(command: str, path: str, detail: str = "{}") -> None:
+    """Be the script; prints the status of the run."""
+    if command == "export":
+        export_files(Path(path), Path(detail))
+        return
+    work = {"start": start, "resume": resume}[command]
+    progress = work(Path(path), **json.loads(detail))
+    sys.stdout.write(f"{progress.status} {progress.accepted} {progress.rejected}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,209 @@
+"""Whole runs of the composer: exact, even, the same bytes whatever runs beside them, and able to go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from corpus.store.database import Store
+from corpus.store.outcomes import plan_indexes
+from corpus.store.progress import load_plan_items, load_rejects
+from corpus.store.records import iter_records
+from corpus.store.runs import get_run
+from foundation.errors import RunError
+from foundation.words import count_words, whole_word
+from generation.pipeline import STAGE_NAMES
+from generation.stage_report import report_stages
+from taxonomy.entity_types import load_taxonomy
+from taxonomy.scenarios import load_bank
+from tests.generation.composer_settings import SAMPLES, exported, finished, resume, script, start
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A store with a finished run of 150 records."""
+    found = tmp_path_factory.mktemp("runs") / "one.duckdb"
+    progress = start(found, concurrency=32)
+    assert (progress.status, progress.accepted) == ("finished", SAMPLES)
+    return found
+
+
+@pytest.fixture(scope="module")
+def records(path):
+    with Store.open(path) as store:
+        return list(iter_records(store, run_id=get_run(store, "last").id))
+
+
+@pytest.fixture(scope="module")
+def strict_path(tmp_path_factory):
+    """A run that rejects whatever does not fit at the first attempt."""
+    found = tmp_path_factory.mktemp("runs") / "strict.duckdb"
+    start(found, samples=60, max_attempts=1)
+    return found
+
+
+def test_every_span_is_exact_sorted_and_apart(records):
+    for record in records:
+        places = [(span.start, span.end) for span in record.spans]
+        assert places == sorted(places)
+        assert all(earlier[1] <= later[0] for earlier, later in pairwise(places))
+        assert len({span.id for span in record.spans}) == len(record.spans)
+        for value_id, surface in {(span.value_id, span.text_in(record.context)) for span in record.spans}:
+            found = {match.span() for match in whole_word(surface).finditer(record.context)}
+            assert found == {p for p, span in zip(places, record.spans, strict=True) if span.text_in(record.context) == surface}, value_id
+
+
+def test_every_type_and_every_pair_is_there_evenly(records):
+    assert {span.entity_type for record in records for span in record.spans} == set(load_taxonomy().types)
+    pairs = Counter(record.plan.pair for record in records)
+    assert set(pairs) == set(load_taxonomy().pairs)
+    # Two of each with 150 records; a reject may have taken one away.
+    assert max(pairs.values()) <= 3
+    assert sum(1 for number in pairs.values() if number != 2) <= 12
+
+
+def test_both_types_of_the_pair_matter_and_nothing_else_does(records):
+    for record in records:
+        assert {span.entity_type for span in record.spans if span.relevance == "high"} == set(record.plan.pair)
+        assert not {span.entity_type for span in record.spans if span.relevance == "low"} & set(record.plan.pair)
+
+
+def test_the_place_in_the_text_does_not_tell_the_relevance(records):
+    leads = Counter(record.spans[0].relevance for record in records)
+    assert min(leads["high"], leads["low"]) > 0.3 * len(records)
+    counts = Counter(len(record.spans) for record in records)
+    assert len(counts) >= 4
+
+
+def test_texts_are_clean(records):
+    bank = load_bank()
+    for record in records:
+        whole = f"{record.context} {record.question}"
+        assert not {"[[", "]]", "{", "}", "<", ">"} & set(whole.replace("[", "[[").split())
+        assert not any(character in whole for character in "{}<>[]|")
+        assert record.question.endswith("?")
+        assert record.question.count("?") == 1
+        assert 13 <= count_words(record.context) <= 220
+        assert record.plan.scenario in bank.scenarios
+        assert record.plan.rationale
+        assert record.group_keys == (f"scenario:{record.plan.scenario}",)
+        assert record.provenance.model == "scenario-bank"
+
+
+def test_no_two_records_are_alike(records):
+    assert len({record.id for record in records}) == SAMPLES
+    assert len({record.context for record in records}) == SAMPLES
+    openings = Counter(" ".join(record.context.split()[:3]) for record in records)
+    assert openings.most_common(1)[0][1] <= 0.1 * SAMPLES
+
+
+def test_records_and_rejects_are_the_decided_items(path, strict_path):
+    for found, wanted in ((path, SAMPLES), (strict_path, 60)):
+        with Store.open(found) as store:
+            run = get_run(store, "last").id
+            accepted = plan_indexes(store, run)
+            rejected = [row.plan_index for row in load_rejects(store, run) if row.plan_index is not None]
+            planned = [index for index, _ in load_plan_items(store, run)]
+            lines = {line.stage: line for line in report_stages(store, get_run(store, run))}
+        assert len(accepted) == wanted
+        assert len(set(rejected)) == len(rejected)
+        assert sorted(accepted + rejected) == planned == list(range(len(planned)))
+        assert list(lines) == list(STAGE_NAMES)
+        assert lines["screen"].done == wanted
+        assert sum(line.rejected for name, line in lines.items() if name not in {"topics", "subtopics"}) == len(rejected)
+        assert lines["spans"].done == wanted + lines["screen"].rejected
+
+
+def test_a_strict_run_replaces_what_it_rejects(strict_path):
+    with Store.open(strict_path) as store:
+        run = get_run(store, "last")
+        assert run.status == "finished"
+        rejects = load_rejects(store, run.id)
+    assert rejects
+    assert all(row.reason_code and row.attempts <= 1 for row in rejects)
+    assert len(exported(strict_path).splitlines()) == 60
+
+
+def digests(folder):
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_two_processes_and_every_concurrency_give_the_same_bytes(path, tmp_path):
+    stores = {1: tmp_path / "slow.duckdb", 32: tmp_path / "wide.duckdb"}
+    runs = [script("start", str(store), json.dumps({"samples": SAMPLES, "concurrency": c}), hash_seed=c) for c, store in stores.items()]
+    for run in runs:
+        assert finished(run)[:2] == (0, f"finished {SAMPLES} 0\n")
+    exports = [script("export", str(store), str(tmp_path / f"out{c}"), hash_seed=c + 1) for c, store in stores.items()]
+    assert [finished(export)[0] for export in exports] == [0, 0]
+    one, other = digests(tmp_path / "out1"), digests(tmp_path / "out32")
+    assert one == other
+    assert {"native/train.jsonl", "native/test.jsonl", "native/release.json", "capid/train.jsonl", "capid/test.jsonl"} <= set(one)
+    for file_format in ("native", "capid"):
+        assert exported(stores[1], file_format=file_format) == exported(path, file_format=file_format)
+
+
+def test_another_seed_gives_other_records(tmp_path, records):
+    start(tmp_path / "other.duckdb", samples=40, seed=8)
+    with Store.open(tmp_path / "other.duckdb") as store:
+        others = list(iter_records(store))
+    assert not {record.id for record in others} & {record.id for record in records}
+    assert not {record.context for record in others} & {record.context for record in records}
+
+
+def test_a_run_goes_on_to_more_samples_with_the_same_beginning(tmp_path, path):
+    grown = tmp_path / "grown.duckdb"
+    assert start(grown, samples=40, concurrency=4).accepted == 40
+    assert exported(grown) == exported(path, first=40)
+    progress = resume(grown, samples=SAMPLES)
+    assert (progress.status, progress.accepted) == ("finished", SAMPLES)
+    assert exported(grown) == exported(path)
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path):
+    found = tmp_path / "done.duckdb"
+    start(found, samples=20)
+    before = exported(found)
+    assert (resume(found).status, resume(found, samples=10).accepted) == ("finished", 20)
+    assert exported(found) == before
+
+
+def test_a_second_run_of_the_same_kind_is_refused_with_the_way_on(path):
+    with pytest.raises(RunError, match="--resume"):
+        start(path, samples=10)
+
+
+def test_two_runs_live_in_one_store(tmp_path):
+    found = tmp_path / "two.duckdb"
+    start(found, samples=20)
+    first = exported(found)
+    start(found, samples=20, seed=9)
+    assert exported(found) != first
+    with Store.open(found) as store:
+        assert len(list(iter_records(store))) == 40
+
+
+def test_values_may_be_asked_for(tmp_path):
+    found = tmp_path / "asked.duckdb"
+    progress = start(found, samples=40, values="llm")
+    assert (progress.status, progress.accepted) == ("finished", 40)
+    with Store.open(found) as store:
+        asked = list(iter_records(store))
+    for record in asked:
+        assert {span.entity_type for span in record.spans if span.relevance == "high"} == set(record.plan.pair)
+
+
+def test_a_run_that_cannot_succeed_says_so(tmp_path):
+    # No situation has only one to three words, so every planned item is rejected.
+    progress = start(tmp_path / "poor.duckdb", samples=2, situation_words=(1, 3))
+    assert (progress.status, progress.accepted) == ("failed", 0)
+    assert set(progress.reasons) == {"situation: wrong_length"}
+
+
+@pytest.mark.parametrize("locale", ["en_GB", "en_IN"])
+def test_other_locales_of_the_language_work(tmp_path, locale):
+    progress = start(tmp_path / "other.duckdb", samples=30, locale=locale)
+    assert (progress.status, progress.accepted) == ("finished", 30)

@@ -1,0 +1,43 @@
+"""``piiloom generate`` through the real SDKs against a loopback server: cost, going on, and no key anywhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.fakes.llm_author import Author
+from tests.fakes.llm_server import LLMServer
+
+KEY = "sk-LOOPBACK-0123456789-front-door"
+FEW = ("--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
+
+
+@pytest.mark.parametrize(("provider", "model"), [("openai", "gpt-6-luna"), ("anthropic", "claude-haiku-5-5"), ("compatible", "tiny")])
+def test_a_run_on_a_paid_provider(cli, store_path, monkeypatch, provider, model):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PIILOOM_COMPATIBLE_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    with LLMServer(Author(7)) as server:
+        url = server.anthropic_url if provider == "anthropic" else server.openai_url
+        words = ("generate", "--provider", provider, "--model", model, "--base-url", url, "--samples", 3, *FEW, "--store", store_path)
+        first = cli(*words)
+        grown = cli("generate", "--resume", "last", "--samples", 4, "--json", "--store", store_path)
+    assert first.code == 0, first.err
+    assert ("calls of unknown price" in first.out) == (provider == "compatible")
+    result = json.loads(grown.out)
+    assert (result["accepted"], result["unpriced_calls"] == 0, result["cost_usd"] > 0) == (
+        4,
+        provider != "compatible",
+        provider != "compatible",
+    )
+    assert KEY not in first.out + first.err + grown.out + grown.err
+    assert KEY.encode() not in store_path.read_bytes()
+
+
+def test_a_server_without_that_api_ends_the_run_in_one_line(cli, store_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with LLMServer(Author(7)) as server:
+        url = server.openai_url.replace("/v1", "/elsewhere")
+        outcome = cli("generate", "--provider", "openai", "--base-url", url, "--quiet", "--samples", 3, *FEW, "--store", store_path)
+    assert outcome.code == 1
+    assert KEY not in outcome.error_line()
