@@ -24,8 +24,9 @@ PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 class RunConfig(BaseModel):
     """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
 
-    ``samples``, ``concurrency`` and ``margin`` say how much and how fast, never what: they are no part of the digest, so
-    a run can be resumed with more samples, and gives the same bytes at every concurrency.
+    ``samples``, ``concurrency``, ``margin`` and ``base_url`` say how much, how fast and where, never what: they are no part
+    of the digest, so a run can be resumed with more samples, and gives the same bytes at every concurrency, and from a
+    server that has moved to another host or port.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,6 +57,14 @@ class RunConfig(BaseModel):
             raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
         return band
 
+    @field_validator("base_url")
+    @classmethod
+    def _without_credentials(cls, url: str | None) -> str | None:
+        # The settings of a run are kept in its store, where no secret may stand.
+        if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
+            raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
+        return url
+
     @field_validator("registers")
     @classmethod
     def _not_empty(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,7 +88,7 @@ class RunConfig(BaseModel):
 
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
-        settings = self.model_dump(mode="json", exclude={"samples", "concurrency", "margin", "seed"})
+        settings = self.model_dump(mode="json", exclude={"samples", "concurrency", "margin", "seed", "base_url"})
         templates = [(find_template(name).id, find_template(name).sha256) for name in template_names()]
         bank = load_bank().digest if self.provider == "composer" else None
         return digest(GENERATION_VERSION, settings, load_taxonomy().digest, bank, templates)
@@ -92,7 +101,7 @@ def make_config(settings: dict[str, Any]) -> RunConfig:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "settings"
-        raise UsageError(f"{key}: {first['msg']}", remedy="See piiloom generate --help") from None
+        raise UsageError(f"{key}: {first['msg'].removeprefix('Value error, ')}", remedy="See piiloom generate --help") from None
 
 
 def read_config(path: Path, overrides: dict[str, Any]) -> RunConfig:

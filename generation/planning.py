@@ -82,10 +82,7 @@ def _draw_low(rng: random.Random, pair: Pair, config: RunConfig, *, first: int) 
     count = rng.choices(range(1, len(weights) + 1), weights)[0]
     others = [kind for kind in load_taxonomy().types.values() if kind.name not in pair]
     chosen = rng.sample(others, min(count, len(others)))
-    return [
-        WantedValue(id=f"v{number}", entity_type=kind.name, relevance="low")
-        for number, kind in enumerate(chosen, first)
-    ]
+    return [WantedValue(id=f"v{number}", entity_type=kind.name, relevance="low") for number, kind in enumerate(chosen, first)]
 
 
 def _group(rng: random.Random, ids: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -24,6 +24,8 @@ class RunProgress:
     reasons: Counter[str] = field(default_factory=Counter)
     totals: CallTotals = field(default_factory=CallTotals)
     status: str = "running"
+    # What is done before the first item can be: "topics 12/78".
+    preparing: str = ""
 
     def count_reject(self, row: RejectRow) -> None:
         """Count one rejected item."""

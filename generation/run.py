@@ -73,6 +73,7 @@ class _Sitting:
         )
         for row in earlier.rejects:
             self.progress.count_reject(row)
+        session.book.note = self._preparing
 
     async def until_done(self, stop: StopSignal) -> None:
         """Plan and work in rounds: a later round replaces what the one before it had rejected."""
@@ -91,6 +92,11 @@ class _Sitting:
                 stop=stop,
             ).run()
             first, end = end, min(limit, end + max(20, 2 * self._missing()))
+
+    def _preparing(self, what: str) -> None:
+        self.progress.preparing = what
+        if self._session.ctx.calls.provider.paid:  # the composer prepares in a moment
+            self._watch(self.progress)
 
     def _missing(self) -> int:
         return self.progress.wanted - self.progress.accepted

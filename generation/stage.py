@@ -86,8 +86,9 @@ class Stage(Protocol):
 
 def text_schema(key: str, *, nullable: bool = False) -> Mapping[str, Any]:
     """JSON schema of a reply that is one string under *key*."""
-    kind: Any = ["string", "null"] if nullable else "string"
-    return {"type": "object", "properties": {key: {"type": kind}}, "required": [key], "additionalProperties": False}
+    # An alternative, not a list of types: the anthropic SDK's schema transformation fails on the latter.
+    value: Any = {"anyOf": [{"type": "string"}, {"type": "null"}]} if nullable else {"type": "string"}
+    return {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
 
 
 def list_schema(key: str) -> Mapping[str, Any]:

@@ -56,8 +56,8 @@ async def run_stage(
         raise
     progress = alone.progress
     progress.status = "interrupted" if stop.requested else "finished"
-    whole = name == screen.NAME and len(earlier.accepted) + progress.accepted >= config.samples
-    set_run_status(store, run.id, "finished" if whole else "interrupted")
+    accepted = len(earlier.accepted) + (progress.accepted if name == screen.NAME else 0)
+    set_run_status(store, run.id, "finished" if accepted >= config.samples else "interrupted")
     return progress
 
 
@@ -70,6 +70,12 @@ class _StageAlone:
         # As many more as were rejected: running the stages again fills a set up.
         self._planned = planned_for(self._config.samples, self._config.margin) + len(earlier.rejects)
         self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
+        session.book.note = self._preparing
+
+    def _preparing(self, what: str) -> None:
+        self.progress.preparing = what
+        if self._session.ctx.calls.provider.paid:  # the composer prepares in a moment
+            self._watch(self.progress)
 
     async def work(self, name: str, screening: Screening | None) -> None:
         """Find the items that wait for stage *name* and work on them."""
@@ -84,14 +90,26 @@ class _StageAlone:
             await book.ensure_subtopics(self._planned, self._stop)
             self.progress.accepted = self.progress.wanted = book.subtopics_known
             return
+        if len(self._earlier.accepted) >= self._config.samples:
+            return  # the run is complete: whatever else could be planned is not wanted
+        if name == STAGES[0].name:
+            await self._pass_new(STAGES[0])
+            return
+        self._check_turn(name)
         if screening is not None:
             self._screen(screening)
-            return
-        position = next(place for place, stage in enumerate(STAGES) if stage.name == name)
-        if position == 0:
-            await self._pass_new(STAGES[0])
         else:
+            position = next(place for place, stage in enumerate(STAGES) if stage.name == name)
             await self._pass_on(STAGES[position], STAGES[position - 1].name)
+
+    def _check_turn(self, name: str) -> None:
+        """Raise ``RunError`` when no item has come as far as stage *name*, naming the stage that items wait for."""
+        names = [*(stage.name for stage in STAGES), name]
+        reached = {names.index(done) for done, _ in self._earlier.under_way.values()}
+        if self._earlier.decided if not reached else max(reached) >= names.index(name) - 1:
+            return
+        first = names[max(reached) + 1] if reached else names[0]
+        raise RunError(f"no item has come as far as {name}", where=self._session.run.id, remedy=f"Run the stage {first} first")
 
     async def _pass_new(self, stage: Stage) -> None:
         """Plan new items and take them through the first item stage."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from corpus.store.database import Store
@@ -31,6 +31,8 @@ class TripletBook:
         self._subtopics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, subtopics.NAME).items()}
         self._triplets: dict[Pair, PairTriplets] = {}
         self._gate = asyncio.Semaphore(ctx.config.concurrency)
+        # Told how far asking is, as "topics 12/78", and "" when it is done.
+        self.note: Callable[[str], None] = lambda _progress: None
 
     @property
     def topics_known(self) -> int:
@@ -57,7 +59,7 @@ class TripletBook:
     async def ensure_topics(self, planned: int, stop: StopSignal) -> bool:
         """Have the topics of every pair that *planned* items touch."""
         pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
-        return await _all((self._ask_topics(pair) for pair in pairs), stop)
+        return await self._all("topics", [self._ask_topics(pair) for pair in pairs], stop)
 
     async def ensure_subtopics(self, planned: int, stop: StopSignal) -> bool:
         """Have all subtopics that *planned* items need; topics must be there."""
@@ -65,7 +67,7 @@ class TripletBook:
             missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
             if not missing:
                 return True
-            if not await _all((self._ask_subtopics(pair, topic) for pair, topic in missing), stop):
+            if not await self._all("subtopics", [self._ask_subtopics(pair, topic) for pair, topic in missing], stop):
                 return False
 
     def triplet(self, index: int) -> tuple[Pair, tuple[str, str]]:
@@ -110,6 +112,24 @@ class TripletBook:
         self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))
         return list(listed.kept)
 
+    async def _all(self, what: str, work: Sequence[Coroutine[Any, Any, None]], stop: StopSignal) -> bool:
+        """Run all of *work* at once; the first error cancels the rest and is raised, *stop* cancels all and gives False."""
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+        stop.on_request(lambda: [task.cancel() for task in tasks])
+        try:
+            for number, task in enumerate(asyncio.as_completed(tasks), 1):
+                await task
+                self.note(f"{what} {number}/{len(tasks)}")
+        except asyncio.CancelledError:
+            if not stop.requested:
+                raise
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self.note("")
+        return not stop.requested
+
     def _keep_dropped(self, pair: Pair, listed: PairTriplets) -> None:
         rows = [_drop_row(subtopics.NAME, f"{topic_key(pair, d.topic)}/{d.subtopic}", d.code, "") for d in listed.dropped]
         if rows:
@@ -118,22 +138,6 @@ class TripletBook:
 
 def _drop_row(stage: str, key: str, code: str, detail: str) -> RejectRow:
     return RejectRow(plan_index=None, key=key, stage=stage, reason_code=code, detail=detail, attempts=1)
-
-
-async def _all(work: Iterable[Coroutine[Any, Any, None]], stop: StopSignal) -> bool:
-    """Run all of *work* at once; the first error cancels the rest and is raised, *stop* cancels all and gives False."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
-    stop.on_request(lambda: [task.cancel() for task in tasks])
-    try:
-        await asyncio.gather(*tasks)
-    except asyncio.CancelledError:
-        if not stop.requested:
-            raise
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    return not stop.requested
 
 
 def planned_for(samples: int, margin: float) -> int:

@@ -15,7 +15,9 @@ class Pace:
     first: int | None = None
 
     def describe(self, progress: RunProgress, now: float) -> str:
-        """Put done/total, rate, ETA, rejects and cost into one line."""
+        """Put done/total, rate, ETA, rejects and cost into one line; before the first item, what is being prepared."""
+        if progress.preparing:
+            return f"preparing: {progress.preparing} · {cost_text(progress)}"
         if self.first is None:
             # The watch is called after a result: one accepted result may be this sitting's own, which is near enough.
             self.first = max(0, progress.accepted - 1)

@@ -1,6 +1,6 @@
 """Runs of the composer as the tests of this room make them: in this process, or in one of their own.
 
-As a script: ``start STORE SETTINGS`` (JSON), ``resume STORE [SETTINGS]`` (samples, concurrency), ``export STORE OUT``.
+As a script: ``start STORE [SETTINGS [OUT]]`` or ``resume STORE [SETTINGS [OUT]]``; settings are JSON, exports go to OUT.
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ from generation.sitting import begin, sit, take_up
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = 150
+from taxonomy.entity_types import load_taxonomy as _lt  # TEMPORARY
+from taxonomy.scenarios import load_bank as _lb  # TEMPORARY
+
+TEMP = {"pairs": ",".join("+".join(p) for p in _lt().pairs if _lb().for_pair(p))}  # TEMPORARY
+SETTINGS = ("--pairs", TEMP["pairs"])
 
 
 def start(path: Path, **settings: Any) -> RunProgress:
     """Start a run in the store at *path* and go on to its end."""
     with Store.open(path) as store:
-        return sit(store, *begin(store, make_config({"samples": SAMPLES, **settings})))
+        return sit(store, *begin(store, make_config({"samples": SAMPLES, **TEMP, **settings})))
 
 
 def resume(path: Path, **changes: Any) -> RunProgress:
@@ -79,13 +84,12 @@ def finished(process: subprocess.Popen[str], *, timeout_s: float = 120) -> tuple
     return process.returncode, output, errors
 
 
-def main(command: str, path: str, detail: str = "{}") -> None:
-    """Be the script; prints the status of the run."""
-    if command == "export":
-        export_files(Path(path), Path(detail))
-        return
+def main(command: str, path: str, settings: str = "{}", out: str | None = None) -> None:
+    """Be the script; prints how the run ended."""
     work = {"start": start, "resume": resume}[command]
-    progress = work(Path(path), **json.loads(detail))
+    progress = work(Path(path), **json.loads(settings))
+    if out is not None:
+        export_files(Path(path), Path(out))
     sys.stdout.write(f"{progress.status} {progress.accepted} {progress.rejected}\n")
 
 

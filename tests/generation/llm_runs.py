@@ -51,7 +51,7 @@ def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
         "pairs": PAIRS,
         "topics_per_pair": 2,
         "subtopics_per_topic": 8,
-        "max_asides": 3,
+        "max_asides": 2,
         "concurrency": 8,
         "margin": 0.0,
     }

@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import pytest
@@ -102,17 +103,23 @@ def bench(answer: Answer, *, paid: bool = False, journal: Mapping[str, Completio
     """A bench whose provider answers by *answer*; *settings* are those of the run, *journal* the replies of an earlier one."""
     provider = ScriptedProvider(answer, paid=paid)
     config = RunConfig(**settings)
-    with Store.open(MEMORY) as store:
-        run = create_run(store, provider="scripted", model=None, seed=config.seed, samples=1, config={}, config_digest="d")
-        committer = GroupCommitter(store, run.id)
-        calls = Calls(provider, committer, run.id, journal)
-        made = Bench(ctx=StageContext(config=config, calls=calls), provider=provider, committer=committer, store=store, run_id=run.id)
-        committer.start()
-        try:
-            yield made
-        finally:
-            committer.close()
-            made.replies = load_replies(store, run.id)
+    store = _store()
+    run = create_run(store, provider="scripted", model=None, seed=config.seed, samples=1, config={}, config_digest="d")
+    committer = GroupCommitter(store, run.id)
+    calls = Calls(provider, committer, run.id, journal)
+    made = Bench(ctx=StageContext(config=config, calls=calls), provider=provider, committer=committer, store=store, run_id=run.id)
+    committer.start()
+    try:
+        yield made
+    finally:
+        committer.close()
+        made.replies = load_replies(store, run.id)
+
+
+@lru_cache(maxsize=1)
+def _store() -> Store:
+    """One store for all benches of a process (each has a run of its own): opening one takes longer than most tests."""
+    return Store.open(MEMORY)
 
 
 PLAN = PlanItem(

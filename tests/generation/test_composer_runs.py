@@ -83,7 +83,6 @@ def test_texts_are_clean(records):
     bank = load_bank()
     for record in records:
         whole = f"{record.context} {record.question}"
-        assert not {"[[", "]]", "{", "}", "<", ">"} & set(whole.replace("[", "[[").split())
         assert not any(character in whole for character in "{}<>[]|")
         assert record.question.endswith("?")
         assert record.question.count("?") == 1
@@ -133,17 +132,19 @@ def digests(folder):
 
 
 def test_two_processes_and_every_concurrency_give_the_same_bytes(path, tmp_path):
-    stores = {1: tmp_path / "slow.duckdb", 32: tmp_path / "wide.duckdb"}
-    runs = [script("start", str(store), json.dumps({"samples": SAMPLES, "concurrency": c}), hash_seed=c) for c, store in stores.items()]
+    runs = []
+    for concurrency, hash_seed in ((1, 11), (32, 12)):
+        settings = json.dumps({"samples": SAMPLES, "concurrency": concurrency})
+        store, out = str(tmp_path / f"{concurrency}.duckdb"), str(tmp_path / f"{concurrency}")
+        runs.append(script("start", store, settings, out, hash_seed=hash_seed))
     for run in runs:
-        assert finished(run)[:2] == (0, f"finished {SAMPLES} 0\n")
-    exports = [script("export", str(store), str(tmp_path / f"out{c}"), hash_seed=c + 1) for c, store in stores.items()]
-    assert [finished(export)[0] for export in exports] == [0, 0]
-    one, other = digests(tmp_path / "out1"), digests(tmp_path / "out32")
+        code, output, errors = finished(run)
+        assert (code, output.split()[:2]) == (0, ["finished", str(SAMPLES)]), errors
+    one, other = digests(tmp_path / "1"), digests(tmp_path / "32")
     assert one == other
     assert {"native/train.jsonl", "native/test.jsonl", "native/release.json", "capid/train.jsonl", "capid/test.jsonl"} <= set(one)
     for file_format in ("native", "capid"):
-        assert exported(stores[1], file_format=file_format) == exported(path, file_format=file_format)
+        assert exported(tmp_path / "1.duckdb", file_format=file_format) == exported(path, file_format=file_format)
 
 
 def test_another_seed_gives_other_records(tmp_path, records):

@@ -62,7 +62,7 @@ def test_an_item_is_coherent(index, pair, most):
     assert min(1, most) <= len(low) <= most
     # No second value of a type that matters, nor of any other: its relevance would be in doubt.
     assert len({value.entity_type for value in plan.wanted}) == len(plan.wanted)
-    assert all(value.subtypes[0] in {s.name for s in load_taxonomy().get(value.entity_type).subtypes} for value in low)
+    # Any subtype will do for them: the values stage weighs what people have.
     assert [value_id for group in plan.asides for value_id in group] == [value.id for value in low]
     assert {len(group) for group in plan.asides} <= {1, 2}
     assert plan.lead in ({"high", "low"} if low else {"high"})

@@ -84,11 +84,18 @@ def _closed_port():
 @pytest.mark.parametrize("command", [("generate",), ("stages", "run", "topics")])
 def test_an_unreachable_server_is_found_before_anything_is_written(cli, store_path, monkeypatch, command):
     monkeypatch.setenv("PIILOOM_COMPATIBLE_API_KEY", "sk-very-secret")
-    url = f"http://me:pass-word@127.0.0.1:{_closed_port()}/v1"
+    url = f"http://127.0.0.1:{_closed_port()}/v1"
     outcome = cli(*command, "--provider", "compatible", "--model", "m", "--base-url", url, "--store", store_path)
     assert outcome.code == 1
     assert "cannot be reached" in outcome.error_line()
     assert "secret" not in outcome.err
+    assert not store_path.exists()
+
+
+def test_credentials_in_an_address_are_refused_since_it_would_be_stored(cli, store_path):
+    outcome = cli("generate", "--provider", "compatible", "--base-url", "http://me:pass-word@127.0.0.1:9/v1", "--store", store_path)
+    assert outcome.code == 2
+    assert "PIILOOM_COMPATIBLE_API_KEY" in outcome.error_line()
     assert "pass-word" not in outcome.err
     assert not store_path.exists()
 
