@@ -49,32 +49,42 @@ QUESTIONS = (
     "How would you go about this {a} {n} if you were in my place?",
     "Who has dealt with such a {n} before, and what should I expect?",
 )
+# What every template says before the fault of the reply before.
+FAULT_TOLD = "could not be used:"
 SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split()
 
 
 class Author:
     """Writes replies; *rates* says how often which trick of ``llm_tricks`` is played (a name, or ``schema/name``).
 
-    ``finds_synonyms`` says whether span retrieval recognises the synonyms the author itself put in.
+    With *every_trick* it first plays each trick of each schema once, always on a first attempt, in whatever order the
+    prompts come; then *rates* apply.
     """
 
-    def __init__(self, seed: int = 0, rates: Mapping[str, float] | None = None, *, finds_synonyms: bool = True) -> None:
-        self.seed, self.rates, self.finds_synonyms = seed, dict(rates or {}), finds_synonyms
+    def __init__(self, seed: int = 0, rates: Mapping[str, float] | None = None, *, every_trick: bool = False) -> None:
+        self.seed, self.rates = seed, dict(rates or {})
+        self._unplayed = {name: list(tricks) for name, tricks in TRICKS.items()} if every_trick else {}
         self.done: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
 
     def __call__(self, request: Request) -> Mapping[str, Any]:
         name = request.schema_name
         rng = derive_rng("author", self.seed, name, request.user)
-        data = self._span(request.user) if name == "span_retrieval" else WRITERS[name](request.user, rng)
-        trick = self._trick(name, rng)
-        spoilt = play_trick(trick, name, data, request.user, rng) if trick else data
-        if trick is not None and spoilt != data:
-            with self._lock:
-                self.done[name, trick] += 1
-        return spoilt
+        data = WRITERS[name](request.user, rng)
+        with self._lock:
+            for trick in (*self._next(request), self._drawn(name, rng)):
+                spoilt = play_trick(trick, name, data, request.user, rng) if trick else data
+                if trick and spoilt != data:
+                    self.done[name, trick] += 1
+                    return spoilt
+        return data
 
-    def _trick(self, name: str, rng: random.Random) -> str | None:
+    def _next(self, request: Request) -> list[str]:
+        """The tricks still to be played on a first attempt."""
+        tricks = [] if FAULT_TOLD in request.user else self._unplayed.get(request.schema_name, [])
+        return [trick for trick in tricks if not self.done[request.schema_name, trick]]
+
+    def _drawn(self, name: str, rng: random.Random) -> str | None:
         point = rng.random()
         for trick in TRICKS[name]:
             share = self.rates.get(f"{name}/{trick}", self.rates.get(trick, 0.0))
@@ -82,12 +92,6 @@ class Author:
                 return trick
             point -= share
         return None
-
-    def _span(self, prompt: str) -> dict[str, Any]:
-        fact = _found(r"^Fact: (.*) \([^()]*\)$", prompt)
-        text = prompt.partition("\nText:\n")[2]
-        likely = [fact, synonym(fact)] if self.finds_synonyms else [fact]
-        return {"span": next((words for words in likely if words in text), None)}
 
 
 def _found(pattern: str, prompt: str) -> str:
@@ -160,6 +164,13 @@ def _post(prompt: str, rng: random.Random) -> dict[str, Any]:
     return {"text": " ".join(sentences)}
 
 
+def _span(prompt: str, _: random.Random) -> dict[str, Any]:
+    """The fact's words, or the synonym that the tricks put there."""
+    fact = _found(r"^Fact: (.*) \([^()]*\)$", prompt)
+    text = prompt.partition("\nText:\n")[2]
+    return {"span": next((words for words in (fact, synonym(fact)) if words in text), None)}
+
+
 WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "topics": _list("topics"),
     "subtopics": _list("subtopics"),
@@ -170,4 +181,5 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "question_personal": _question,
     "question_abstracted": _question,
     "paraphrase": _post,
+    "span_retrieval": _span,
 }

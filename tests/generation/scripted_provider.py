@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -119,7 +120,9 @@ def bench(answer: Answer, *, paid: bool = False, journal: Mapping[str, Completio
 @lru_cache(maxsize=1)
 def _store() -> Store:
     """One store for all benches of a process (each has a run of its own): opening one takes longer than most tests."""
-    return Store.open(MEMORY)
+    store = Store.open(MEMORY)
+    atexit.register(store.close)
+    return store
 
 
 PLAN = PlanItem(

@@ -21,7 +21,7 @@ from tests.fakes.llm_tricks import TRICKS, synonym
 from tests.fakes.llm_wire import BAD_KEY
 from tests.generation.llm_runs import KEY, QUICK, Kept, check_exact, config_for, exported, read_back, resume, set_keys, start
 
-CLUMSY = {**{trick: 0.03 for tricks in TRICKS.values() for trick in tricks}, "question_abstracted/leak": 0.15}
+CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 TRANSPORT = {"rate_limit": 0.03, "server_error": 0.02, "overloaded": 0.01, "cut": 0.02, "bad_json_body": 0.02}
 UNUSABLE = {"bad_json_reply": 0.02, "refusal": 0.02, "truncation": 0.02, "fenced": 0.02}
 DERIVED = ("records", "spans", "stage_results", "shared_results", "plan_items", "rejects")
@@ -33,9 +33,10 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trouble(seed: int) -> Schedule:
-    """All that can go wrong, among it two time-outs."""
+    """All that can go wrong, each kind at least once."""
     seeded = seeded_faults(seed, {**TRANSPORT, **UNUSABLE})
-    return lambda ordinal: Fault(kind="timeout", seconds=8.0) if ordinal in {30, 150} else seeded(ordinal)
+    certain = {20 + 9 * number: kind for number, kind in enumerate(("timeout", *TRANSPORT, *UNUSABLE))}
+    return lambda ordinal: Fault(kind=certain[ordinal], seconds=8.0) if ordinal in certain else seeded(ordinal)
 
 
 def check_ledger(kept: Kept, server: LLMServer) -> None:
@@ -88,8 +89,8 @@ def holding(folder: Path, words: str) -> list[Path]:
 def check_all_happened(author: Author, server: LLMServer, kept: Kept) -> None:
     """Every kind of trouble came up, and the validators called it by its name."""
     assert set(server.outcomes) >= {*TRANSPORT, *UNUSABLE, "timeout"}
-    tricks = "case synonym dropped duplicated marks_lost marks_broken leak meta wrong_keys short long"
-    assert {trick for _, trick in author.done} >= set(tricks.split())
+    for schema in ("situation", "peripheral", "paraphrase", "question_abstracted"):
+        assert {trick for name, trick in author.done if name == schema} == set(TRICKS[schema])
     refused = {_code(row) for row in kept.completions if row.verdict == "refused_by_validator"}
     assert refused >= {"value_missing", "value_changed", "broken_mark", "wrong_length", "question.value", "not_a_question"}
 
@@ -97,7 +98,7 @@ def check_all_happened(author: Author, server: LLMServer, kept: Kept) -> None:
 @pytest.mark.parametrize(("name", "values"), [("openai", "code"), ("anthropic", "code"), ("compatible", "llm")])
 def test_every_item_ends_as_a_record_or_a_reject(name, values, tmp_path, caplog, capfd):
     caplog.set_level(logging.DEBUG)
-    author = Author(3, CLUMSY)
+    author = Author(3, CLUMSY, every_trick=True)
     wanted = 40 if values == "code" else 12
     with LLMServer(author, schedule=trouble(5)) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for(name, server, samples=wanted, concurrency=16, values=values, seed=11), timeout_s=3.0)
@@ -113,7 +114,7 @@ def test_every_item_ends_as_a_record_or_a_reject(name, values, tmp_path, caplog,
     assert progress.totals.answered == server.billed.total()
     assert progress.totals.retries > 0
     assert not [r for r in kept.records if "language model" in r.context or "rewritten text" in f"{r.context}{r.question}"]
-    if values == "code":
+    if wanted == 40:
         check_all_happened(author, server, kept)
     said = capfd.readouterr()
     assert KEY not in caplog.text + said.out + said.err
@@ -141,7 +142,7 @@ def test_what_was_paid_is_never_paid_again(tmp_path):
 
 
 def test_other_words_for_a_value_become_its_span(tmp_path):
-    author = Author(1, {"paraphrase/synonym": 1.0, "span_retrieval/not_in_text": 0.3})
+    author = Author(1, {"paraphrase/synonym": 1.0}, every_trick=True)
     with LLMServer(author) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("anthropic", server, samples=8))
         kept = read_back(store)
@@ -166,11 +167,17 @@ def synonyms_of(server: LLMServer) -> list[str]:
     ("reply", "code", "attempts"), [(None, "value_changed", 1), ("whole text", "not_a_value", 2), ("the", "not_a_value", 2)]
 )
 def test_other_words_that_nobody_finds_reject_the_item(reply, code, attempts, tmp_path):
-    author = Author(1, {"paraphrase/synonym": 0.5})
+    good, bad = Author(1), Author(1, {"paraphrase/synonym": 1.0})
+    chosen: list[str] = []
 
     def answer(request: Request):
+        if request.schema_name == "paraphrase":
+            sentences = request.user.partition("\n\nWrite")[0]
+            if len(chosen) < 2:
+                chosen.append(sentences)
+            return (bad if sentences in chosen else good)(request)
         if request.schema_name != "span_retrieval":
-            return author(request)
+            return good(request)
         return {"span": request.user.partition("\nText:\n")[2].partition("\n")[0] if reply == "whole text" else reply}
 
     with LLMServer(answer) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -180,6 +187,7 @@ def test_other_words_that_nobody_finds_reject_the_item(reply, code, attempts, tm
     check_exact(kept.records)
     check_ledger(kept, server)
     assert {(row.stage, row.reason_code, row.attempts) for row in kept.rejects} == {("spans", code, attempts)}
+    assert len(kept.rejects) == len(set(chosen))
     assert all(row.last_reply for row in kept.rejects)
 
 

@@ -21,7 +21,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import MODELS, PROVIDERS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
 
-CLUMSY = {trick: 0.02 for tricks in TRICKS.values() for trick in tricks}
+CLUMSY = {trick: 0.04 for tricks in TRICKS.values() for trick in tricks}
 
 
 @pytest.fixture(autouse=True)

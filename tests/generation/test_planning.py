@@ -63,6 +63,7 @@ def test_an_item_is_coherent(index, pair, most):
     # No second value of a type that matters, nor of any other: its relevance would be in doubt.
     assert len({value.entity_type for value in plan.wanted}) == len(plan.wanted)
     # Any subtype will do for them: the values stage weighs what people have.
+    assert all(value.subtypes == () for value in low)
     assert [value_id for group in plan.asides for value_id in group] == [value.id for value in low]
     assert {len(group) for group in plan.asides} <= {1, 2}
     assert plan.lead in ({"high", "low"} if low else {"high"})
@@ -82,8 +83,10 @@ def test_the_draws_of_many_items_are_spread():
     low_types = Counter(value.entity_type for plan in plans for value in plan.wanted if value.relevance == "low")
     assert len(low_types) == 13
     assert max(low_types.values()) < 1.35 * min(low_types.values())
-    leads = Counter(plan.lead for plan in plans)
-    assert 900 < leads["high"] < 1100
+    for asides in (1, 2, 3):
+        leads = Counter(plan.lead for plan in plans if len(plan.asides) == asides)
+        # The situation is one sentence among the asides.
+        assert leads["high"] / leads.total() == pytest.approx(1 / (1 + asides), abs=0.06)
     sizes = Counter(len(plan.wanted) - 2 for plan in plans)
     assert sorted(sizes) == [1, 2, 3, 4, 5]
     share = LOW_COUNT_WEIGHTS[0] / sum(LOW_COUNT_WEIGHTS[:5])

@@ -1,0 +1,131 @@
+"""Runs that are killed go on where they were: the same final bytes, nothing twice, the store never the worse."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from corpus.store.database import Store
+from corpus.store.outcomes import plan_indexes
+from corpus.store.progress import load_plan_items, load_rejects
+from corpus.store.records import count_records, iter_records
+from corpus.store.runs import get_run, list_runs
+from tests.generation.composer_settings import exported, finished, script
+
+pytestmark = pytest.mark.long
+
+SAMPLES = 800
+SETTINGS = {"samples": SAMPLES, "seed": 13, "concurrency": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Calm:
+    """The export of a run that nothing disturbed; how long a process takes to be ready for work, and then to do it (s)."""
+
+    export: str
+    boot_s: float
+    work_s: float
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calm") / "s.duckdb"
+    began = time.monotonic()
+    code, output, errors = finished(script("start", str(path), json.dumps(SETTINGS)))
+    assert (code, output.split()[:2]) == (0, ["finished", str(SAMPLES)]), errors
+    done = time.monotonic()
+    assert finished(script("resume", str(path)))[0] == 0  # there is nothing left to do
+    boot_s = time.monotonic() - done
+    return Calm(exported(path), boot_s, max(0.1, done - began - boot_s))
+
+
+def look(path):
+    """The state of the last run: its status and how many records it has; nothing may be there twice."""
+    with Store.open(path) as store:
+        if not list_runs(store):
+            return "no run", 0
+        run = get_run(store, "last")
+        accepted = plan_indexes(store, run.id)
+        rejected = [row.plan_index for row in load_rejects(store, run.id) if row.plan_index is not None]
+        planned = [index for index, _ in load_plan_items(store, run.id)]
+        assert len(accepted) == count_records(store, run_id=run.id)
+        assert len({record.id for record in iter_records(store)}) == len(accepted)
+        assert max(Counter(planned).values(), default=1) == 1
+        assert sorted(accepted + rejected) == planned == list(range(len(planned)))
+        assert len(list_runs(store)) == 1
+    return run.status, len(accepted)
+
+
+def struck(process, after_s, number):
+    """Send *process* the signal *number* after *after_s*; whether it was still at work."""
+    try:
+        process.wait(after_s)
+    except subprocess.TimeoutExpired:
+        process.send_signal(number)
+    finished(process)
+    return process.returncode == -number
+
+
+def going_on(path):
+    """A process that resumes the last run of the store at *path*, or starts it where there is none yet."""
+    begun = path.exists() and look(path)[0] != "no run"
+    return script("resume", str(path)) if begun else script("start", str(path), json.dumps(SETTINGS))
+
+
+def test_ten_kills_and_the_same_bytes_in_the_end(tmp_path, calm):
+    rng = random.Random(41)
+    # Shares of the work: before it begins, at its start, in the middle, near the end; what is left to do becomes less.
+    shares = [-0.1, 0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6]
+    rng.shuffle(shares)
+    path, kills, seen = tmp_path / "s0.duckdb", 0, [0]
+    while kills < len(shares):
+        after_s = calm.boot_s + shares[kills] * rng.uniform(0.8, 1.2) * calm.work_s
+        killed = struck(going_on(path), max(0.01, after_s), signal.SIGKILL)
+        status, accepted = look(path)
+        assert accepted >= seen[-1]
+        seen.append(accepted)
+        if not killed:
+            # It came to its end before the blow: the remaining blows hit a run on another store.
+            assert (status, accepted, exported(path)) == ("finished", SAMPLES, calm.export)
+            path = tmp_path / f"s{len(seen)}.duckdb"
+            seen.append(0)
+        kills += killed
+    assert any(0 < accepted < SAMPLES for accepted in seen)
+    code, _, errors = finished(going_on(path))
+    assert code == 0, errors
+    assert look(path) == ("finished", SAMPLES)
+    assert exported(path) == calm.export
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, calm, number):
+    path = tmp_path / "s.duckdb"
+    process = script("start", str(path), json.dumps(SETTINGS))
+    time.sleep(calm.boot_s + 0.3 * calm.work_s)
+    process.send_signal(number)
+    code, output, errors = finished(process)
+    assert (code, errors) == (0, "")
+    status, accepted = look(path)
+    assert output.split()[:2] == [status, str(accepted)]
+    assert status == "interrupted"
+    assert accepted < SAMPLES
+    code, output, errors = finished(script("resume", str(path)))
+    assert (code, output.split()[0]) == (0, "finished"), errors
+    assert exported(path) == calm.export
+
+
+def test_a_killed_run_may_be_resumed_with_more_samples(tmp_path, calm):
+    path = tmp_path / "s.duckdb"
+    process = script("start", str(path), json.dumps({**SETTINGS, "samples": SAMPLES // 2}))
+    struck(process, calm.boot_s + 0.25 * calm.work_s, signal.SIGKILL)
+    assert look(path)[1] <= SAMPLES // 2
+    code, output, errors = finished(script("resume", str(path), json.dumps({"samples": SAMPLES, "concurrency": 2})))
+    assert (code, output.split()[:2]) == (0, ["finished", str(SAMPLES)]), errors
+    assert exported(path) == calm.export
