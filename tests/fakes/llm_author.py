@@ -11,7 +11,7 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from corpus.marks import MARK, mark, strip_marks
@@ -57,13 +57,13 @@ SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split
 class Author:
     """Writes replies; *rates* says how often which trick of ``llm_tricks`` is played (a name, or ``schema/name``).
 
-    With *every_trick* it first plays each trick of each schema once, always on a first attempt, in whatever order the
+    For the schemas in *all_tricks* it first plays each trick once, always on a first attempt, in whatever order the
     prompts come; then *rates* apply.
     """
 
-    def __init__(self, seed: int = 0, rates: Mapping[str, float] | None = None, *, every_trick: bool = False) -> None:
+    def __init__(self, seed: int = 0, rates: Mapping[str, float] | None = None, *, all_tricks: Iterable[str] = ()) -> None:
         self.seed, self.rates = seed, dict(rates or {})
-        self._unplayed = {name: list(tricks) for name, tricks in TRICKS.items()} if every_trick else {}
+        self._unplayed = {name: TRICKS[name] for name in all_tricks}
         self.done: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
 
@@ -81,7 +81,7 @@ class Author:
 
     def _next(self, request: Request) -> list[str]:
         """The tricks still to be played on a first attempt."""
-        tricks = [] if FAULT_TOLD in request.user else self._unplayed.get(request.schema_name, [])
+        tricks = () if FAULT_TOLD in request.user else self._unplayed.get(request.schema_name, ())
         return [trick for trick in tricks if not self.done[request.schema_name, trick]]
 
     def _drawn(self, name: str, rng: random.Random) -> str | None:

@@ -19,28 +19,23 @@ from corpus.store.database import Store
 from corpus.store.records import iter_records
 from corpus.store.runs import get_run
 from generation.configuration import make_config
-from generation.progress import RunProgress
+from generation.progress import RunProgress, Watch, unwatched
 from generation.sitting import begin, sit, take_up
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = 150
-from taxonomy.entity_types import load_taxonomy as _lt  # TEMPORARY
-from taxonomy.scenarios import load_bank as _lb  # TEMPORARY
-
-TEMP = {"pairs": ",".join("+".join(p) for p in _lt().pairs if _lb().for_pair(p))}  # TEMPORARY
-SETTINGS = ("--pairs", TEMP["pairs"])
 
 
-def start(path: Path, **settings: Any) -> RunProgress:
+def start(path: Path, *, watch: Watch = unwatched, **settings: Any) -> RunProgress:
     """Start a run in the store at *path* and go on to its end."""
     with Store.open(path) as store:
-        return sit(store, *begin(store, make_config({"samples": SAMPLES, **TEMP, **settings})))
+        return sit(store, *begin(store, make_config({"samples": SAMPLES, **settings})), watch=watch)
 
 
-def resume(path: Path, **changes: Any) -> RunProgress:
+def resume(path: Path, *, watch: Watch = unwatched, **changes: Any) -> RunProgress:
     """Take the last run up again."""
     with Store.open(path, create=False) as store:
-        return sit(store, *take_up(store, get_run(store, "last"), **changes))
+        return sit(store, *take_up(store, get_run(store, "last"), **changes), watch=watch)
 
 
 def exported(path: Path, *, file_format: str = "native", first: int | None = None) -> str:
@@ -84,10 +79,15 @@ def finished(process: subprocess.Popen[str], *, timeout_s: float = 120) -> tuple
     return process.returncode, output, errors
 
 
+def at_work(path: Path) -> Path:
+    """The file that says that a run on the store at *path* has begun to work."""
+    return path.with_name(f"{path.name}.at-work")
+
+
 def main(command: str, path: str, settings: str = "{}", out: str | None = None) -> None:
-    """Be the script; prints how the run ended."""
+    """Be the script; prints how the run ended. The file ``STORE.at-work`` appears with the first item that is done."""
     work = {"start": start, "resume": resume}[command]
-    progress = work(Path(path), **json.loads(settings))
+    progress = work(Path(path), watch=lambda _: at_work(Path(path)).touch(), **json.loads(settings))
     if out is not None:
         export_files(Path(path), Path(out))
     sys.stdout.write(f"{progress.status} {progress.accepted} {progress.rejected}\n")

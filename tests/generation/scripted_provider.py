@@ -121,6 +121,7 @@ def bench(answer: Answer, *, paid: bool = False, journal: Mapping[str, Completio
 def _store() -> Store:
     """One store for all benches of a process (each has a run of its own): opening one takes longer than most tests."""
     store = Store.open(MEMORY)
+    atexit.register(_store.cache_clear)
     atexit.register(store.close)
     return store
 

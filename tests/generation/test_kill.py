@@ -17,7 +17,7 @@ from corpus.store.outcomes import plan_indexes
 from corpus.store.progress import load_plan_items, load_rejects
 from corpus.store.records import count_records, iter_records
 from corpus.store.runs import get_run, list_runs
-from tests.generation.composer_settings import exported, finished, script
+from tests.generation.composer_settings import at_work, exported, finished, script
 
 pytestmark = pytest.mark.long
 
@@ -108,7 +108,10 @@ def test_ten_kills_and_the_same_bytes_in_the_end(tmp_path, calm):
 def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, calm, number):
     path = tmp_path / "s.duckdb"
     process = script("start", str(path), json.dumps(SETTINGS))
-    time.sleep(calm.boot_s + 0.3 * calm.work_s)
+    while not at_work(path).exists():
+        assert process.poll() is None, "it ended before it began"
+        time.sleep(0.01)
+    time.sleep(0.2 * calm.work_s)
     process.send_signal(number)
     code, output, errors = finished(process)
     assert (code, errors) == (0, "")

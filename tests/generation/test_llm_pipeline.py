@@ -19,9 +19,9 @@ from prompts.library import template_names
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
-from tests.generation.llm_runs import MODELS, PROVIDERS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
+from tests.generation.llm_runs import MODELS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
 
-CLUMSY = {trick: 0.04 for tricks in TRICKS.values() for trick in tricks}
+CLUMSY = {trick: 0.02 for tricks in TRICKS.values() for trick in tricks} | {"situation/dropped": 0.6}
 
 
 @pytest.fixture(autouse=True)
@@ -29,19 +29,19 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     set_keys(monkeypatch)
 
 
-@pytest.mark.parametrize("name", PROVIDERS)
-def test_every_sample_becomes_an_exact_record(name, tmp_path):
+@pytest.mark.parametrize(("name", "samples"), [("openai", 30), ("anthropic", 30), ("compatible", 16)])
+def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
     with LLMServer(Author()) as server, Store.open(tmp_path / "s.duckdb") as store:
-        run, config, provider = begin(store, config_for(name, server, samples=30))
+        run, config, provider = begin(store, config_for(name, server, samples=samples))
         progress = sit(store, run, config, provider)
         kept = read_back(store)
         rows = [json.loads(line) for data in exported(store, tmp_path / "out").values() for line in data.splitlines()]
 
-    assert (progress.status, progress.accepted, progress.rejected) == ("finished", 30, 0)
-    assert kept.indexes == list(range(30))
+    assert (progress.status, progress.accepted, progress.rejected) == ("finished", samples, 0)
+    assert kept.indexes == list(range(samples))
     assert kept.rejects == []
     check_exact(kept.records)
-    assert len(rows) == 30
+    assert len(rows) == samples
     assert all(row["context"][span["start"] : span["end"]] == span["text"] for row in rows for span in row["spans"])
     assert {tuple(row["meta"]["pair"]) for row in rows} == set(config.chosen_pairs())
     for record in kept.records:
@@ -55,7 +55,7 @@ def test_every_sample_becomes_an_exact_record(name, tmp_path):
     assert len(kept.completions) == server.requests == progress.totals.answered
     assert {row.verdict for row in kept.completions} == {"accepted"}
     assert {(row.provider, row.model, row.endpoint) for row in kept.completions} == {(name, MODELS[name], provider.endpoint)}
-    assert Counter(row.stage for row in kept.completions)["question"] == 90
+    assert Counter(row.stage for row in kept.completions)["question"] == 3 * samples
     assert progress.totals.input_tokens == sum(row.input_tokens for row in kept.completions) > 0
     assert progress.totals.output_tokens == sum(row.output_tokens for row in kept.completions) > 0
     if name == "compatible":  # nobody knows what such a model costs
@@ -81,11 +81,11 @@ def test_concurrency_changes_no_byte(tmp_path):
     with LLMServer(Author(2, CLUMSY)) as server:
         for concurrency in (1, 16):
             with Store.open(tmp_path / f"{concurrency}.duckdb") as store:
-                progress = start(store, config_for("compatible", server, samples=16, concurrency=concurrency))
+                progress = start(store, config_for("compatible", server, samples=8, concurrency=concurrency))
                 rejects = [(row.plan_index, row.stage, row.reason_code, row.attempts) for row in read_back(store).rejects]
                 found.append((exported(store, tmp_path / str(concurrency)), rejects, progress.reasons))
         with Store.open(tmp_path / "other.duckdb") as store:
-            start(store, config_for("compatible", server, samples=3, seed=8))
+            start(store, config_for("compatible", server, samples=2, seed=8))
             other = exported(store, tmp_path / "other")
     assert found[0] == found[1]
     assert found[0][1], "the author has to misbehave enough for some rejects"
@@ -108,7 +108,7 @@ def test_stages_one_by_one_equal_generate(tmp_path):
     """Also: when only the gates are left, going on asks nothing and gives the same."""
     path, copy = tmp_path / "steps.duckdb", tmp_path / "copy.duckdb"
     with LLMServer(Author(2, CLUMSY)) as server:
-        config = config_for("compatible", server, samples=8)
+        config = config_for("compatible", server, samples=5)
         with Store.open(tmp_path / "whole.duckdb") as store:
             start(store, config)
             whole = exported(store, tmp_path / "whole")
@@ -126,8 +126,8 @@ def test_stages_one_by_one_equal_generate(tmp_path):
                 assert get_run(store, "last").status == "finished"
                 assert exported(store, tmp_path / left.stem) == whole
                 lines = {line.stage: line for line in report_stages(store, get_run(store, "last"))}
-                assert lines["screen"].done == 8
-                assert lines["values"].done >= lines["situation"].done >= lines["spans"].done >= 8
+                assert lines["screen"].done == 5
+                assert lines["values"].done >= lines["situation"].done >= lines["spans"].done >= 5
         assert server.requests == asked
 
 
@@ -145,15 +145,15 @@ def test_a_stage_that_lacks_what_comes_before_it_says_so(tmp_path):
 def test_more_samples_later_keep_the_earlier_ones(tmp_path):
     with LLMServer(Author()) as server:
         with Store.open(tmp_path / "more.duckdb") as store:
-            config = config_for("compatible", server, samples=4)
+            config = config_for("compatible", server, samples=3)
             start(store, config)
             first = read_back(store).records
-            _, grown = resume_run(store, get_run(store, "last"), samples=20)
-            assert grown.samples == 20
-            progress = resume(store, samples=20)
+            _, grown = resume_run(store, get_run(store, "last"), samples=10)
+            assert grown.samples == 10
+            progress = resume(store, samples=10)
             records = read_back(store).records
         with Store.open(tmp_path / "once.duckdb") as store:
-            start(store, config_for("compatible", server, samples=20))
+            start(store, config_for("compatible", server, samples=10))
             assert read_back(store).records == records
-    assert progress.accepted == 20
-    assert records[:4] == first
+    assert progress.accepted == 10
+    assert records[:3] == first

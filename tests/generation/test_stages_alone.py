@@ -16,10 +16,10 @@ from foundation.errors import RunError, StoreError, UsageError
 from generation.pipeline import STAGE_NAMES
 from generation.stage_command import run_stage_command
 from generation.stage_report import report_stages
-from tests.generation.composer_settings import SETTINGS, exported, finished, in_a_process, resume, start
+from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
 
 SAMPLES = 60
-OPTIONS = ("--samples", str(SAMPLES), "--seed", "21", *SETTINGS)
+OPTIONS = ("--samples", str(SAMPLES), "--seed", "21")
 
 
 def shell(stage, *arguments):
@@ -97,7 +97,7 @@ def test_a_stage_that_has_nothing_to_do_does_nothing(stages_alone):
 
 def test_a_whole_run_goes_on_where_a_stage_stopped(tmp_path, whole):
     path = tmp_path / "s.duckdb"
-    settings = {"samples": SAMPLES, "seed": 21, **dict(zip((name[2:] for name in SETTINGS[::2]), SETTINGS[1::2], strict=True))}
+    settings = {"samples": SAMPLES, "seed": 21}
     run_stage_command("topics", path, overrides=settings)
     for stage in ("subtopics", "values", "situation", "peripheral", "question"):
         assert run_stage_command(stage, path, overrides={"concurrency": 3}).status == "finished"

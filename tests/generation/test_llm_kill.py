@@ -1,0 +1,125 @@
+"""Killed at any moment, a run goes on as if nothing had been: the same bytes, nothing twice, little paid again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.store.database import Store
+from foundation.seeding import derive_rng
+from tests.fakes.llm_author import Author
+from tests.fakes.llm_server import LLMServer
+from tests.fakes.llm_tricks import TRICKS
+from tests.generation.llm_runs import Kept, check_exact, config_for, exported, read_back, set_keys
+
+pytestmark = pytest.mark.long
+
+CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
+CONCURRENCY = 8
+KILLS = 5
+# What a shell would run: the first sitting begins a run, every later one takes it up.
+SITTING = """
+import json, sys
+from pathlib import Path
+from corpus.store.database import Store
+from corpus.store.runs import get_run, list_runs
+from generation.configuration import make_config
+from generation.sitting import begin, sit, take_up
+
+with Store.open(Path(sys.argv[1])) as store:
+    started = list_runs(store)
+    opened = take_up(store, get_run(store, "last")) if started else begin(store, make_config(json.loads(sys.argv[2])))
+    sys.exit(0 if sit(store, *opened).status == "finished" else 3)
+"""
+
+
+class PatientServer(LLMServer):
+    """Takes it that a client killed between the head and the body of a request sends no body."""
+
+    def take_ordinal(self, body: Mapping[str, Any]) -> int:
+        if not body:
+            raise ConnectionAbortedError("the client is gone")
+        return super().take_ordinal(body)
+
+
+def open_sitting(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", SITTING, str(path), json.dumps(settings)]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE)
+
+
+def run_to_the_end(path: Path, settings: Mapping[str, Any]) -> None:
+    with open_sitting(path, settings) as process:
+        _, said = process.communicate(timeout=180)
+    assert process.returncode == 0, said.decode()
+
+
+def kill_after(path: Path, settings: Mapping[str, Any], server: LLMServer, asked: int) -> None:
+    """Start a sitting and kill it when it has sent *asked* requests."""
+    goal = server.requests + asked
+    with open_sitting(path, settings) as process:
+        deadline = time.monotonic() + 60
+        while server.requests < goal:
+            assert process.poll() is None, process.stderr and process.stderr.read().decode()
+            assert time.monotonic() < deadline
+            time.sleep(0.0005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+
+
+def prompts(server: LLMServer) -> Counter[str]:
+    """How often each prompt was answered."""
+    return Counter(json.dumps(body, sort_keys=True) for body in server.bodies)
+
+
+@pytest.mark.parametrize(("name", "seed"), [("openai", 1), ("anthropic", 2)])
+def test_killed_runs_end_like_whole_ones(name, seed, tmp_path, monkeypatch):
+    set_keys(monkeypatch)
+    rng = derive_rng("kill moments", seed)
+    with PatientServer(Author(seed, CLUMSY), latency_s=0.01) as server:
+        settings = config_for(name, server, samples=40, concurrency=CONCURRENCY).model_dump(mode="json")
+        run_to_the_end(tmp_path / "whole.duckdb", settings)
+        once = prompts(server)
+        whole_files, whole = _outcome(tmp_path / "whole.duckdb", tmp_path / "whole")
+        # Early (topics), late (the last items) and between: each share of what is left.
+        for share in (rng.uniform(0.0, 0.02), *(rng.uniform(0.05, 0.4) for _ in range(KILLS - 1))):
+            left = once.total() - ((prompts(server) - once) & once).total()
+            kill_after(tmp_path / "killed.duckdb", settings, server, 1 + int(share * left))
+        run_to_the_end(tmp_path / "killed.duckdb", settings)
+        again = prompts(server) - once
+        files, killed = _outcome(tmp_path / "killed.duckdb", tmp_path / "killed")
+
+    assert files == whole_files
+    assert killed.records == whole.records
+    assert killed.rejects == whole.rejects
+    check_exact(killed.records)
+    assert len(set(killed.indexes)) == len(killed.indexes) == 40
+    assert len({(row.plan_index, row.key, row.stage) for row in killed.rejects}) == len(killed.rejects)
+    assert set(again) == set(once)
+    _check_paid(killed, once, again)
+
+
+def _check_paid(killed: Kept, once: Counter[str], again: Counter[str]) -> None:
+    """A reply is in the ledger at most once, and each kill cost at most what was in flight or in the open group."""
+    keys = Counter(row.key for row in killed.completions if row.reply is not None)
+    assert set(keys.values()) == {1}
+    # Every worker has one call in flight, or its reply in the open group. A prompt that a whole run sends twice (the same
+    # fault told again) is no repetition.
+    assert 0 < (again - once).total() <= KILLS * CONCURRENCY
+
+
+def _outcome(path: Path, out: Path) -> tuple[dict[str, bytes], Kept]:
+    with Store.open(path) as store:
+        kept = read_back(store)
+        assert kept.run.status == "finished"
+        return exported(store, out), kept
