@@ -27,7 +27,6 @@ from tests.fakes.llm_server import LLMServer
 
 KEY = "sk-test-LOOPBACK-0123456789-keyring"
 MODELS = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "compatible": "local-model"}
-PROVIDERS = tuple(MODELS)
 PAIRS = "health+occupation,age+belief,finance+location,appearance+relationship"
 # Waits so short that a test does not notice them.
 QUICK = RetryPolicy(attempts=4, base_s=0.002, cap_s=0.01, patience_s=1.0)

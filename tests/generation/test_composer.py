@@ -17,8 +17,11 @@ from generation.composer.asides import compose_aside
 from generation.composer.filling import article, capitalised, fill, slot_name
 from generation.composer.passages import TURNS, compose_passage
 from generation.composer.provider import ComposerProvider
+from generation.phrases import clean_list
+from generation.triplets import list_triplets
 from providers.errors import InvalidRequest
 from providers.protocol import PromptCall, Provider
+from taxonomy.entity_types import load_taxonomy
 from taxonomy.scenarios import Bank, load_bank
 from tests.generation.scripted_provider import PLAN, SITUATION, VALUES
 
@@ -243,6 +246,22 @@ def test_topics_and_subtopics_come_from_the_bank():
     for topic in listed:
         subtopics = composed("subtopics", types=types, topic=topic, count=99, seed=1).data["subtopics"]
         assert all(bank.find(PLAN.pair, topic, subtopic) for subtopic in subtopics)
+
+
+@pytest.mark.parametrize("pair", load_taxonomy().pairs, ids="+".join)
+def test_every_scenario_can_be_planned(pair):
+    """No topic or subtopic of the bank is dropped as a repeat, or its scenario would never be told."""
+    scenarios = load_bank().for_pair(pair)
+    names = tuple(dict.fromkeys(scenario.topic for scenario in scenarios))
+    assert clean_list(names, at_most=99, banned=pair).kept == names
+    lists = {}
+    for scenario in scenarios:
+        known = lists.setdefault(scenario.topic, [])
+        known += [subtopic for subtopic in scenario.subtopics if subtopic not in known]
+    for topic, listed in lists.items():
+        assert clean_list(listed, at_most=99, banned=(topic,)).kept == tuple(listed)
+    reached = {found.id for place in list_triplets(names, lists, 999).found for found in load_bank().find(pair, *place)}
+    assert reached == {scenario.id for scenario in scenarios}
 
 
 def test_a_span_is_answered_when_it_stands_there():

@@ -21,7 +21,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import MODELS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
 
-CLUMSY = {trick: 0.02 for tricks in TRICKS.values() for trick in tricks} | {"situation/dropped": 0.6}
+CLUMSY = {trick: 0.02 for tricks in TRICKS.values() for trick in tricks}
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def test_a_server_without_schemas_is_served_too(tmp_path):
 
 def test_concurrency_changes_no_byte(tmp_path):
     found = []
-    with LLMServer(Author(2, CLUMSY)) as server:
+    with LLMServer(Author(2, {**CLUMSY, "situation/dropped": 0.6})) as server:
         for concurrency in (1, 16):
             with Store.open(tmp_path / f"{concurrency}.duckdb") as store:
                 progress = start(store, config_for("compatible", server, samples=8, concurrency=concurrency))

@@ -22,6 +22,7 @@ phrases = st.lists(st.sampled_from(["night", "shift", "Shifts", "school-fees", "
         ("night shifts", "shifts night", "duplicate_near"),
         ("school fees", "school trips", None),
         ("sick pay", "sick leave", None),
+        ("location", "relocation", None),
         ("first jobs", "first homes", None),
     ],
 )
