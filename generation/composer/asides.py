@@ -16,16 +16,19 @@ JOINTS = (", and ", ", and ", ", while ", "; ", ", though ")
 TRIES = 60
 
 
-def compose_aside(bank: Bank, values: Sequence[Mapping[str, str]], band: tuple[int, int], rng: random.Random) -> str:
+def compose_aside(
+    bank: Bank, values: Sequence[Mapping[str, str]], band: tuple[int, int], rng: random.Random, *, fillers: Sequence[str] = ()
+) -> str:
     """Compose one sentence of a word count within *band* that marks each of *values* once.
 
-    Draws until one fits; the last draw is given when none does, and the stage's validator then refuses it.
+    *fillers* are those that this aside may use (all of the bank's when empty). Draws until a sentence fits; the last draw
+    is given when none does, and the stage's validator then refuses it.
     """
     sentence = ""
     for _ in range(TRIES):
         clauses = [_clause(bank, value, rng) for value in values]
         if len(clauses) == 1 or sum(_length(clause) for clause in clauses) < band[0] - 6:
-            clauses.append(expand(rng.choice(bank.fillers), rng))
+            clauses.append(expand(rng.choice(fillers or bank.fillers), rng))
         rng.shuffle(clauses)
         joint = rng.choice(JOINTS)
         sentence = capitalised(joint.join(clauses[:2]) + "".join(f", and {clause}" for clause in clauses[2:])) + "."

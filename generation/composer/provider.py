@@ -26,6 +26,7 @@ from taxonomy.scenarios import Bank, Scenario
 
 Variables = Mapping[str, Any]
 TRIES = 12
+ASIDES_APART = 8  # as many asides as a plan item can have
 
 
 class ComposerProvider:
@@ -99,7 +100,10 @@ class ComposerProvider:
 
     def _peripheral(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         band = (variables["words"]["min"], variables["words"]["max"])
-        return {"text": compose_aside(self.bank, variables["values"], band, rng)}
+        # Each aside of a post has fillers of its own, or two might say the same.
+        shuffled = derive_rng("fillers", variables["seed"]).sample(self.bank.fillers, len(self.bank.fillers))
+        fillers = shuffled[variables["number"] :: ASIDES_APART]
+        return {"text": compose_aside(self.bank, variables["values"], band, rng, fillers=fillers)}
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         scenario = self.bank.scenarios[variables["scenario"]]

@@ -40,9 +40,9 @@ def records(path):
 
 @pytest.fixture(scope="module")
 def strict_path(tmp_path_factory):
-    """A run that rejects whatever does not fit at the first attempt."""
+    """A run that rejects whatever does not fit a narrow band at the first attempt."""
     found = tmp_path_factory.mktemp("runs") / "strict.duckdb"
-    start(found, samples=60, max_attempts=1)
+    start(found, samples=60, max_attempts=1, situation_words=(25, 27))
     return found
 
 
