@@ -1,0 +1,51 @@
+"""The README is true: its Python runs, its record is exact, its commands and options exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+
+
+def blocks(kind):
+    return re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_python_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("python")
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own README
+    printed = capsys.readouterr().out
+    assert printed.startswith("100 records;")
+    assert (tmp_path / "outputs" / "first" / "release.json").exists()
+    assert printed.count("'high'") >= 6
+
+
+def test_the_record_of_the_readme_is_exact():
+    (example,) = blocks("json")
+    record = json.loads(example)
+    for span in record["spans"]:
+        assert record["context"][span["start"] : span["end"]] == span["text"]
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_linked_files_exist(path):
+    links = re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
+    missing = [link for link in links if not (path.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_option_that_the_docs_use_exists(cli):
+    used = set()
+    for path in DOCS:
+        for command, rest in re.findall(r"piiloom (generate|stages list|import|release|export|doctor)\b([^`\n]*)", path.read_text(encoding="utf-8")):
+            used |= {(command, option) for option in re.findall(r"--[a-z-]+", rest)}
+    assert ("generate", "--resume") in used
+    for command, option in sorted(used):
+        assert option in cli(*command.split(), "--help").out, (command, option)
