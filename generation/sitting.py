@@ -53,9 +53,7 @@ def sit(
 
 def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
     """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _in_a_loop():
         return asyncio.run(work())
     loops: list[asyncio.AbstractEventLoop] = []
 
@@ -71,6 +69,14 @@ def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
             for loop in loops:
                 loop.call_soon_threadsafe(stop.request)
             return future.result()
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @contextmanager

@@ -67,6 +67,8 @@ class Store:
                 path.unlink(missing_ok=True)  # a stump without a header would be taken for somebody else's file
             raise fault from error
         try:
+            # It would be drawn on standard output, in the midst of what a command prints there.
+            connection.execute("SET enable_progress_bar = false")
             upgrade(connection, path, migrations)
         except BaseException:
             connection.close()

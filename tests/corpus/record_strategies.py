@@ -52,9 +52,7 @@ def records(draw: st.DrawFn, record_id: str = "r1") -> Record:
 
 def plans() -> st.SearchStrategy[RecordPlan]:
     pair = st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES))
-    return st.builds(
-        RecordPlan, pair=pair, topic=short, subtopic=short, scenario=short, rationale=short, register=short, cue_level=short
-    )
+    return st.builds(RecordPlan, pair=pair, topic=short, subtopic=short, scenario=short, rationale=short, register=short, cue_level=short)
 
 
 def provenances() -> st.SearchStrategy[Provenance]:

@@ -291,3 +291,7 @@ def test_refused_statements_do_not_quote_values(store: Store) -> None:
     assert "private" not in str(caught.value)
     with pytest.raises(DataError, match="surrogate"):
         store.rows("SELECT ?", ["\udc80"])
+
+
+def test_a_long_query_draws_no_progress_bar_into_the_output(store):
+    assert store.rows("SELECT current_setting('enable_progress_bar')") == [(False,)]

@@ -28,7 +28,9 @@ def test_files_and_functions_stay_readable():
         text = path.read_text(encoding="utf-8")
         too_long += [f"{path}: {text.count(chr(10))} lines"] * (text.count("\n") > 300)
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 64:  # a constructor call of 40 fields
+            if (
+                isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 64
+            ):  # a constructor call of 40 fields
                 too_long.append(f"{path}: {node.name}")
     assert too_long == []
 
