@@ -77,7 +77,7 @@ class Calls:
             raise
         except ProviderError as error:
             self.totals.failed += 1
-            await self._keep(self._row(call, key, rendered, None, "error", str(error)))
+            await self._keep(replace(self._row(call, key, rendered, None, "error", str(error)), retries=error.retries))
             raise
         self._count(completion)
         await self._keep(self._row(call, key, rendered, completion, None, None))

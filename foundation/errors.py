@@ -83,4 +83,6 @@ class RunError(PiiloomError):
 
 
 class ProviderError(PiiloomError):
-    """Root of what a provider raises; the tree is in ``providers.errors``."""
+    """Root of what a provider raises; the tree is in ``providers.errors``. ``retries`` counts those before this error."""
+
+    retries = 0

@@ -63,7 +63,7 @@ class Refused(ReplyRejected):
 
 
 class Truncated(ReplyRejected):
-    """The answer was cut at the token limit or in transit after it was billed."""
+    """The answer was cut at the token limit."""
 
 
 class InvalidReply(ReplyRejected):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+from foundation.errors import ProviderError
 from foundation.seeding import derive_rng
 from providers.errors import ProviderUnavailable, RateLimited, ReplyRejected
 from providers.protocol import Completion, PromptCall, Provider
@@ -76,8 +77,10 @@ class RetryingProvider:
         try:
             # A copy for each call: tenacity keeps the state of a retry in the object.
             completion: Completion = await self._retrying.copy()(ask)
-        except ReplyRejected as rejected:
-            rejected.completion = replace(rejected.completion, retries=attempts - 1)
+        except ProviderError as error:
+            error.retries = attempts - 1
+            if isinstance(error, ReplyRejected):
+                error.completion = replace(error.completion, retries=attempts - 1)
             raise
         return completion if attempts == 1 else replace(completion, retries=attempts - 1)
 
