@@ -47,7 +47,7 @@ test-long: $(DEV)
 	$(BIN)/python -m pytest -m long
 
 bench: $(CORE)
-	$(BIN)/python benchmarks/generation.py
+	$(BIN)/python benchmarks/composer_runs.py
 
 clean:
 	rm -rf $(VENV) outputs/demo

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal
 
@@ -26,23 +27,6 @@ from taxonomy.bank_lint import lint_bank
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.scenarios import load_bank
 
-PACKAGES = (
-    "anthropic",
-    "datasketch",
-    "duckdb",
-    "faker",
-    "jinja2",
-    "openai",
-    "phonenumbers",
-    "py3langid",
-    "pydantic",
-    "python-stdnum",
-    "pyyaml",
-    "rapidfuzz",
-    "rich",
-    "tenacity",
-    "typer",
-)
 # A ping needs the name of a model; a compatible server is asked which ones it has, so any name will do.
 _ANY_MODEL = "any"
 _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "failed": "bold red"}
@@ -89,7 +73,7 @@ def packages_check() -> Check:
     """Name the versions of the packages that matter."""
     missing: list[str] = []
     found: list[str] = []
-    for name in PACKAGES:
+    for name in _dependencies():
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
@@ -97,6 +81,15 @@ def packages_check() -> Check:
     if missing:
         return Check(name="packages", status="failed", detail=f"missing: {', '.join(missing)}; install piiloom again")
     return Check(name="packages", status="ok", detail=", ".join(found))
+
+
+def _dependencies() -> list[str]:
+    """List what piiloom needs to run, by its own metadata (extras left out)."""
+    try:
+        wanted = requires("piiloom") or []
+    except PackageNotFoundError:  # run from a bare checkout
+        return ["piiloom"]
+    return sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted if "extra ==" not in line)
 
 
 def key_checks() -> Iterator[Check]:

@@ -13,12 +13,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("foundation", "taxonomy", "prompts", "pii_values", "providers", "corpus", "screening", "execution", "generation", "piiloom")
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 
 
 def test_no_module_shadows_the_standard_library_a_dependency_or_a_room():
     # Running a file as a script puts its folder first on the path: its neighbours would then be imported instead.
     others = set(packages_distributions()) | set(sys.stdlib_module_names) | set(ROOMS)
-    shadows = [str(path) for path in SOURCES if path.stem in others - {"__init__", "__main__"}]
+    shadows = [str(path) for path in SOURCES + BENCHMARKS if path.stem in others - {"__init__", "__main__"}]
     assert shadows == []
 
 

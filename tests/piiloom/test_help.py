@@ -10,7 +10,7 @@ import typer
 
 from piiloom.main import app
 
-HEAVY = ("duckdb", "openai", "anthropic", "pydantic", "faker", "numpy", "jinja2", "yaml", "datasketch", "phonenumbers")
+HEAVY = ("duckdb", "openai", "anthropic", "pydantic", "faker", "numpy", "jinja2", "yaml", "rapidfuzz", "phonenumbers")
 
 
 def _commands(group, path=()):

@@ -1,6 +1,6 @@
 """Speed and memory of composer runs: records per second on one core and peak memory at several sizes.
 
-    python benchmarks/generation.py [--sizes 2000,10000,50000] [--store-dir DIR]
+    python benchmarks/composer_runs.py [--sizes 2000,10000,50000] [--store-dir DIR]
 
 Each size runs in a process of its own, pinned to one core where the system allows it, through the same stages, gates and
 store as any run. Prints one JSON line a size, then the slope of memory per record. Figures: benchmarks/README.md.
