@@ -7,8 +7,8 @@ same words are twins whatever their punctuation and case (their shingle sets are
 The index is a numpy inverted list: every shingle of an indexed text is one sorted 64-bit integer (40 bits of shingle
 hash, 24 bits of text number). Looking a text up finds its shingles by binary search and counts how many each earlier
 text shares, which *is* the size of the intersection, so nothing is missed (``benchmarks/near_duplicates.py`` compares it
-with MinHash, which misses some pairs just above the threshold). Sorted runs are merged when the newest has grown to half the size of the one before it (a
-log-structured merge), so adding costs O(log n) amortised.
+with MinHash, which misses some pairs just above the threshold). Sorted runs are merged when the newest has grown to half
+the size of the one before it (a log-structured merge), so adding costs O(log n) amortised.
 
 Memory: 8 bytes a shingle, so about 0.8 kB for a text of 100 words, beside its key. At most 2**24 texts. Equal calls in
 equal order give equal answers in every process (CRC-32 of words, no ``hash()``). Two different shingles share their
