@@ -21,7 +21,7 @@ from providers.protocol import Provider
 from taxonomy.scenarios import load_bank
 
 # Rows of an unpaid provider can be recomputed, so they may gather: fewer, larger commits.
-UNPAID_LINGER_S = 1.0
+UNPAID_LINGER_S = 0.5
 
 
 @dataclass(slots=True, kw_only=True)
