@@ -13,7 +13,7 @@ from corpus.marks import MarkedText
 from generation.asking import Ask, ask
 from generation.item import Item
 from generation.stage import Stage, StageContext, text_schema
-from generation.texts import check_first_person, check_length, check_one_sentence, read_marked, value_variables
+from generation.texts import read_sentence, value_variables
 
 NAME = "peripheral"
 
@@ -39,11 +39,7 @@ class PeripheralStage:
         values = tuple(item.value(value_id) for value_id in plan.asides[number])
 
         def accept(data: Any) -> MarkedText:
-            sentence = read_marked(data["text"], values)
-            check_length(sentence.text, plan.peripheral_words)
-            check_one_sentence(sentence.text)
-            check_first_person(sentence.text, ctx.locale.language)
-            return sentence
+            return read_sentence(data["text"], values, plan.peripheral_words, ctx.locale.language)
 
         low, high = plan.peripheral_words
         question = Ask(

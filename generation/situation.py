@@ -13,7 +13,7 @@ from corpus.marks import MarkedText
 from generation.asking import Ask, ask
 from generation.item import Item
 from generation.stage import Stage, StageContext, text_schema
-from generation.texts import check_first_person, check_length, check_one_sentence, read_marked, value_variables
+from generation.texts import read_sentence, value_variables
 
 NAME = "situation"
 
@@ -29,11 +29,7 @@ class SituationStage:
         plan, values = item.plan, item.high_values()
 
         def accept(data: Any) -> MarkedText:
-            sentence = read_marked(data["text"], values)
-            check_length(sentence.text, plan.situation_words)
-            check_one_sentence(sentence.text)
-            check_first_person(sentence.text, ctx.locale.language)
-            return sentence
+            return read_sentence(data["text"], values, plan.situation_words, ctx.locale.language)
 
         low, high = plan.situation_words
         question = Ask(

@@ -44,6 +44,15 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
     return MarkedText(text=marked.text, mentions=mentions)
 
 
+def read_sentence(reply: str, values: Sequence[ItemValue], band: Band, language: str) -> MarkedText:
+    """Read one first-person sentence of *band* words with all of *values*; raises ``Fault`` for the first thing amiss."""
+    sentence = read_marked(reply, values)
+    check_length(sentence.text, band)
+    check_one_sentence(sentence.text)
+    check_first_person(sentence.text, language)
+    return sentence
+
+
 def check_no_meta(text: str) -> None:
     """Raise ``Fault`` when *text* speaks of its task or of being an AI, as the gate of finished records would find later."""
     verdict = _REFUSALS.check(Record(id="reply", context=text), Expectations(pair=("", "")))
