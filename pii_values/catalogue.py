@@ -15,7 +15,7 @@ from pii_values.drawers import Drawer
 from pii_values.sampling import Weighted, weighted
 
 # Subtypes of which a person has exactly one value; they are drawn first, so that the others make way for them.
-_FIXED: Final = frozenset({"years", "income", "full_name", "first_name"})
+_FIXED: Final = frozenset({"years", "full_name", "first_name"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,8 @@ _KINDS: Final[dict[str, tuple[Kind, ...]]] = {
         immigration_status=(1.5, d.immigration),
     ),
     "finance": _kinds(
-        income=(3, lambda p, _rng, _n: finance.written_amount(p.income, p.locale)),
+        # Pay whose digits another value has (38,500 at the age of 38) is put a thousand and a hundred higher.
+        income=(3, lambda p, _rng, n: finance.written_amount(p.income + 1_100 * (n // 4), p.locale)),
         debt=(3, d.debt),
         savings=(3, d.savings),
         credit_score=(1.5, lambda p, rng, _n: str(finance.draw_credit_score(p.locale, rng))),
