@@ -111,11 +111,9 @@ class _Sitting:
             start = Outcome(item=item_from_json(payload), done=done)
         else:
             try:
-                pair, triplet = self._session.book.triplet(index)
+                start = begun(self._session, index, self._digest)
             except ItemRejected as rejection:
                 return index, rejection
-            plan = make_plan_item(index, pair, triplet, config=self._config, digest=self._digest, bank=ctx.bank)
-            start = Outcome(item=Item(plan=plan))
         return index, await advance(start, ctx, stages_after(start.done))
 
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
@@ -130,6 +128,13 @@ class _Sitting:
             self.progress.count_reject(row)
         self._session.committer.put(batch)
         self._watch(self.progress)
+
+
+def begun(session: Session, index: int, digest: str) -> Outcome:
+    """Plan item *index* of the run with configuration *digest*; raises ``ItemRejected`` when its pair has no triplet."""
+    ctx = session.ctx
+    pair, triplet = session.book.triplet(index)
+    return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
 
 
 def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejected | None]:

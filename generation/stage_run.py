@@ -12,11 +12,10 @@ from foundation.errors import RunError, UsageError
 from generation import screen, subtopics, topics
 from generation.configuration import RunConfig
 from generation.earlier import EarlierWork, read_earlier
-from generation.item import Item, item_from_json
+from generation.item import item_from_json
 from generation.pipeline import STAGE_NAMES, STAGES, Outcome, advance
-from generation.planning import make_plan_item
 from generation.progress import RunProgress, Watch, unwatched
-from generation.run import outcome_rows, primed_screening, screened
+from generation.run import begun, outcome_rows, primed_screening, screened
 from generation.screen import Screening
 from generation.session import Session, open_session
 from generation.stage import ItemRejected, Stage
@@ -120,11 +119,10 @@ class _StageAlone:
 
         async def begin(index: int) -> tuple[int, Outcome | ItemRejected]:
             try:
-                pair, triplet = self._session.book.triplet(index)
+                start = begun(self._session, index, digest)
             except ItemRejected as rejection:
                 return index, rejection
-            plan = make_plan_item(index, pair, triplet, config=self._config, digest=digest, bank=self._session.ctx.bank)
-            return index, await advance(Outcome(item=Item(plan=plan)), self._session.ctx, (stage,))
+            return index, await advance(start, self._session.ctx, (stage,))
 
         await self._go(begin, [index for index in range(self._planned) if index not in known])
 

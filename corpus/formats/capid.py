@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
 from corpus.formats.capid_writing import capid_row
-from corpus.formats.json_rows import ImportedIds, RowFault, numbered_lines, parse_object, write_row
+from corpus.formats.json_rows import ImportedIds, RowFault, parse_object, read_rows, write_row
 from corpus.formats.placing import Placed, Range, find_values, keep_disjoint
 from corpus.record import Record, Relevance, SourceReference, Span
 from taxonomy.entity_types import load_taxonomy
@@ -46,12 +46,7 @@ class CapidFormat:
     def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
         """The rows of *path*; ids are digests of content and ordinal, ``source`` says file and line."""
         reader = _Reader(path.name, locale, ReadTally() if tally is None else tally)
-        for number, line in numbered_lines(path):
-            reader.tally.rows += 1
-            try:
-                yield reader.record(number, line)
-            except RowFault as fault:
-                yield RowReject(line=number, reason=str(fault), row=line)
+        return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
         """Write one row a record and report what it cannot say."""

@@ -7,13 +7,14 @@ byte-order mark before the first row is dropped; anywhere else it is text. Blank
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from pydantic import ValidationError
 
-from corpus.formats.base import Json
+from corpus.formats.base import Json, ReadTally, RowReject
+from corpus.record import Record
 from foundation.errors import DataError
 from foundation.seeding import digest
 
@@ -41,6 +42,16 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError("the file is not UTF-8 text", where=f"{path.name}:{number}", remedy="Convert it to UTF-8") from error
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+
+
+def read_rows(path: Path, read: Callable[[int, str], Record], tally: ReadTally) -> Iterator[Record | RowReject]:
+    """What *read* makes of each numbered line of *path*; a line that it finds at fault becomes a reject with the reason."""
+    for number, line in numbered_lines(path):
+        tally.rows += 1
+        try:
+            yield read(number, line)
+        except RowFault as fault:
+            yield RowReject(line=number, reason=str(fault), row=line)
 
 
 def parse_object(line: str) -> Json:

@@ -14,7 +14,7 @@ from typing import TextIO
 from pydantic import ValidationError
 
 from corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
-from corpus.formats.json_rows import ImportedIds, RowFault, fault_of, numbered_lines, parse_object, write_row
+from corpus.formats.json_rows import ImportedIds, RowFault, fault_of, parse_object, read_rows, write_row
 from corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys, row_of
 from corpus.formats.placing import keep_disjoint
 from corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
@@ -30,12 +30,7 @@ class NativeFormat:
     def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
         """The rows of *path*; a row without ``locale`` gets *locale*, one without ``id`` a digest of its content."""
         reader = _Reader(path.name, locale, ReadTally() if tally is None else tally)
-        for number, line in numbered_lines(path):
-            reader.tally.rows += 1
-            try:
-                yield reader.record(number, line)
-            except RowFault as fault:
-                yield RowReject(line=number, reason=str(fault), row=line)
+        return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
         """Write one row a record; nothing is lost."""

@@ -6,9 +6,8 @@ changes nothing. Payloads are JSON texts; the store does not look inside.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from corpus.store.database import Store
 from corpus.store.statements import select
@@ -34,16 +33,6 @@ class RejectRow:
     key: str | None = None
     detail: str = ""
     last_reply: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageCount:
-    """How many items *stage* has done and rejected, the latter by reason code."""
-
-    stage: str
-    done: int
-    rejected: int
-    reasons: dict[str, int] = field(default_factory=dict)
 
 
 def save_plan_items(store: Store, run_id: str, rows: Sequence[tuple[int, str]]) -> None:
@@ -137,19 +126,4 @@ def load_rejects(store: Store, run_id: str) -> list[RejectRow]:
     return [
         RejectRow(plan_index=index, key=key, stage=stage, reason_code=code, detail=detail, attempts=attempts, last_reply=reply)
         for index, key, stage, code, detail, attempts, reply in found
-    ]
-
-
-def stage_counts(store: Store, run_id: str) -> list[StageCount]:
-    """Done and rejected items of each stage that has any, by stage name."""
-    done: Counter[str] = Counter()
-    for table in ("stage_results", "shared_results"):
-        done.update(dict(store.rows(select(("stage", "count(*)"), table, "WHERE run_id = ? GROUP BY stage"), [run_id])))
-    reasons: dict[str, dict[str, int]] = {}
-    sql = "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? GROUP BY stage, reason_code ORDER BY stage, reason_code"
-    for stage, code, number in store.rows(sql, [run_id]):
-        reasons.setdefault(stage, {})[code] = number
-    return [
-        StageCount(stage=stage, done=done[stage], rejected=sum(reasons.get(stage, {}).values()), reasons=reasons.get(stage, {}))
-        for stage in sorted(set(done) | set(reasons))
     ]

@@ -8,9 +8,9 @@ import pytest
 
 from corpus.store.completions import CompletionRow, load_replies, save_completions, set_verdicts
 from corpus.store.database import Store
+from corpus.store.outcomes import count_by_furthest_stage, count_reasons
 from corpus.store.progress import (
     RejectRow,
-    StageCount,
     StageResultRow,
     load_plan_items,
     load_rejects,
@@ -20,7 +20,6 @@ from corpus.store.progress import (
     save_rejects,
     save_shared_result,
     save_stage_results,
-    stage_counts,
 )
 from corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
 from foundation.errors import DataError, RunError
@@ -130,13 +129,12 @@ def test_rejects_and_counts(store: Store) -> None:
         reject(4, "screen", "language"),
         shared,
     ]
-    assert stage_counts(store, "run") == [
-        StageCount(stage="question", done=3, rejected=2, reasons={"length": 2}),
-        StageCount(stage="screen", done=0, rejected=1, reasons={"language": 1}),
-        StageCount(stage="subtopics", done=1, rejected=0, reasons={}),
-        StageCount(stage="topics", done=0, rejected=1, reasons={"duplicate": 1}),
-    ]
-    assert stage_counts(store, "nothing") == []
+    assert count_reasons(store, "run") == {"question": {"length": 2}, "screen": {"language": 1}, "topics": {"duplicate": 1}}
+    assert count_by_furthest_stage(store, "run", ["values", "question", "spans"]) == {"question": 3}
+    assert list(load_shared_results(store, "run", "subtopics")) == ["k"]
+    assert load_shared_results(store, "run", "topics") == {}
+    assert count_reasons(store, "nothing") == {}
+    assert count_by_furthest_stage(store, "nothing", ["question"]) == {}
 
 
 def test_paid_replies_are_all_kept_and_the_last_counts(store: Store) -> None:
@@ -153,4 +151,5 @@ def test_payloads_that_utf8_cannot_hold_are_refused(store: Store) -> None:
         save_stage_results(store, "run", [StageResultRow(plan_index=3, stage="s", payload="\ud800")])
     with pytest.raises(DataError, match="completions, key 'k'"):
         save_completions(store, [paid("k", reply="\ud800")])
-    assert stage_counts(store, "run") == []
+    assert count_by_furthest_stage(store, "run", ["s"]) == {}
+    assert load_replies(store, "run") == {}
