@@ -84,6 +84,11 @@ class NearDuplicateIndex:
         self._insert(key, hashes)
         return None
 
+    def nearest(self, text: str) -> str | None:
+        """The key of the most similar indexed text if *text* is its near-duplicate."""
+        numbers, similarity = self._matches(shingle_hashes(text))
+        return self._keys[int(numbers[similarity.argmax()])] if numbers.size else None
+
     def similar(self, text: str) -> list[str]:
         """The keys of all indexed texts that *text* nearly repeats, in the order in which they came."""
         return self._similar(shingle_hashes(text))

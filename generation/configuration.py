@@ -12,13 +12,29 @@ from foundation.seeding import digest
 from foundation.yaml_files import load_yaml
 from prompts.library import find_template, template_names
 from providers.factory import KINDS
+from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.locales import get_locale
-from taxonomy.scenarios import load_bank
+from taxonomy.registers import load_registers
 
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
-GENERATION_VERSION = 1
+GENERATION_VERSION = 2
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
+
+
+class ComposerSettings(BaseModel):
+    """What the composer leaves out, to measure what it adds (``benchmarks/ablation.py``); by default nothing.
+
+    ``personas`` false: each value is of another person. ``distractors`` false: no hard negatives and no text without PII.
+    ``scenarios_per_pair`` limits the bank, ``value_draws`` how many different draws of values there are.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    personas: bool = True
+    distractors: bool = True
+    scenarios_per_pair: int | None = Field(default=None, ge=1)
+    value_draws: int | None = Field(default=None, ge=1)
 
 
 class RunConfig(BaseModel):
@@ -43,17 +59,19 @@ class RunConfig(BaseModel):
     subtopics_per_topic: int = Field(default=20, ge=1, le=100)
     values: Literal["code", "llm"] = "code"
     max_attempts: int = Field(default=3, ge=1, le=20)
-    max_asides: int = Field(default=5, ge=0, le=8)
-    situation_words: tuple[int, int] = (20, 35)
-    peripheral_words: tuple[int, int] = (20, 25)
-    question_words: tuple[int, int] = (4, 40)
-    registers: tuple[str, ...] = ("forum post",)
+    max_low: int = Field(default=8, ge=0, le=8)
+    situation_words: tuple[int, int] | None = None
+    peripheral_words: tuple[int, int] | None = None
+    question_words: tuple[int, int] = (4, 60)
+    registers: tuple[str, ...] = tuple(load_registers())
+    bank: Path | None = None
+    composer: ComposerSettings = ComposerSettings()
     margin: float = Field(default=0.1, ge=0, le=10)
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
-    def _ordered(cls, band: tuple[int, int]) -> tuple[int, int]:
-        if not 1 <= band[0] <= band[1]:
+    def _ordered(cls, band: tuple[int, int] | None) -> tuple[int, int] | None:
+        if band is not None and not 1 <= band[0] <= band[1]:
             raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
         return band
 
@@ -67,9 +85,10 @@ class RunConfig(BaseModel):
 
     @field_validator("registers")
     @classmethod
-    def _not_empty(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
-        if not registers:
-            raise ValueError("needs at least one register")
+    def _known(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in registers if name not in load_registers()]
+        if unknown or not registers:
+            raise ValueError(f"needs one or more of {', '.join(load_registers())}")
         return registers
 
     def check(self) -> RunConfig:
@@ -88,9 +107,9 @@ class RunConfig(BaseModel):
 
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
-        settings = self.model_dump(mode="json", exclude={"samples", "concurrency", "margin", "seed", "base_url"})
+        settings = self.model_dump(mode="json", exclude={"samples", "concurrency", "margin", "seed", "base_url", "bank"})
         templates = [(find_template(name).id, find_template(name).sha256) for name in template_names()]
-        bank = load_bank().digest if self.provider == "composer" else None
+        bank = load_bank(get_locale(self.locale).language, self.bank).digest if self.provider == "composer" else None
         return digest(GENERATION_VERSION, settings, load_taxonomy().digest, bank, templates)
 
 

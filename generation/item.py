@@ -20,7 +20,7 @@ Band = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedValue:
-    """A value that the plan asks for. ``subtypes`` empty means any; ``subject`` is whose fact it is."""
+    """A value that the plan asks for. ``subtypes`` empty means any; ``subject`` is whose fact it is ("@v3": of the person v3 names)."""
 
     id: str
     entity_type: str
@@ -30,11 +30,25 @@ class WantedValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Aside:
+    """A peripheral sentence: the ids of the low-relevance values it holds, the frame of the bank that it follows (if any).
+
+    ``opening``: it says on whose behalf the text is posted, and so comes first; ``closing``: it ends the text.
+    """
+
+    values: tuple[str, ...]
+    frame: int | None = None
+    opening: bool = False
+    closing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
     """What a record is to become. Validators read the figures here, so a plan can change them item by item.
 
-    ``*_words`` are inclusive bands of word counts; ``asides`` groups the ids of low-relevance values by peripheral
-    sentence; ``lead`` is the relevance of the first mention in the finished text.
+    ``*_words`` are inclusive bands of word counts, ``target_words`` the length that the text should have; ``lead`` is the
+    relevance of the first mention in the finished text (None: there is none); ``cue_level`` how much of the theme the
+    question gives away.
     """
 
     index: int
@@ -45,15 +59,19 @@ class PlanItem:
     scenario: str | None
     locale: str
     register: str
+    cue_level: str
     voice: Literal["first person"]
     surface_forms: Literal["verbatim"]
     wanted: tuple[WantedValue, ...]
-    asides: tuple[tuple[str, ...], ...]
-    lead: Relevance
+    asides: tuple[Aside, ...]
+    lead: Relevance | None
     situation_words: Band
     peripheral_words: Band
     context_words: Band
+    target_words: int
     question_words: Band
+    situation_sentences: int
+    peripheral_sentences: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,12 +29,12 @@ class ParaphraseStage:
         """Give the item its passage."""
         if item.situation is None:
             raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
-        plan, first = item.plan, _first_value(item)
+        plan, first = item.plan, first_value(item)
 
         def accept(data: Any) -> MarkedText:
             passage = read_marked(data["text"], item.values)
             check_length(passage.text, plan.context_words)
-            if passage.mentions and item.value(passage.mentions[0].value_id).relevance != plan.lead:
+            if first and passage.mentions and item.value(passage.mentions[0].value_id).relevance != plan.lead:
                 raise Fault("wrong_lead", f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets")
             return passage
 
@@ -51,10 +51,12 @@ class ParaphraseStage:
             variables={
                 "sentences": [add_marks(sentence) for sentence in sentences],
                 "values": value_variables(item.values),
-                "first": {"id": first.id, "text": first.text},
+                "first": {"id": first.id, "text": first.text} if first else None,
                 "lead": plan.lead,
-                "words": {"min": low, "max": high},
+                "ends": [value_id for aside in plan.asides if aside.closing for value_id in aside.values],
+                "words": {"min": low, "max": high, "target": plan.target_words},
                 "register": plan.register,
+                "topic": plan.topic,
                 "language": ctx.locale.language_name,
                 "seed": plan.seed,
             },
@@ -65,10 +67,11 @@ class ParaphraseStage:
         return replace(item, passage=passage, refused=item.refused + refused)
 
 
-def _first_value(item: Item) -> ItemValue:
-    """Pick the value that is to come first: the first of the right relevance in a seeded order."""
-    fitting = [value for value in item.values if value.relevance == item.plan.lead]
-    return derive_rng("first value", item.plan.seed).choice(fitting)
+def first_value(item: Item) -> ItemValue | None:
+    """Pick the value that is to come first: the opening's, else the first of the right relevance in a seeded order."""
+    opening = [value_id for aside in item.plan.asides if aside.opening for value_id in aside.values]
+    fitting = [value for value in item.values if (value.id in opening if opening else value.relevance == item.plan.lead)]
+    return derive_rng("first value", item.plan.seed).choice(fitting) if fitting else None
 
 
 STAGE: Stage = ParaphraseStage()

@@ -1,7 +1,7 @@
 """Stage 5: asides, which hold the values that do not matter.
 
-In: an item with values. Out: for each group of low-relevance values in the plan, one first-person sentence of
-``peripheral_words`` words on something else, with the group's values verbatim.
+In: an item with values. Out: for each aside in the plan, a sentence or two of ``peripheral_words`` words on
+something else, with the aside's values verbatim.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from corpus.marks import MarkedText
 from generation.asking import Ask, ask
 from generation.item import Item
 from generation.stage import Stage, StageContext, text_schema
-from generation.texts import read_sentence, value_variables
+from generation.texts import other_texts, read_sentences, value_variables
 
 NAME = "peripheral"
 
 
 class PeripheralStage:
-    """Asks for one aside a group of values."""
+    """Asks for one aside after another."""
 
     name = NAME
     templates = ("peripheral",)
@@ -36,10 +36,11 @@ class PeripheralStage:
 
     async def _one(self, number: int, item: Item, ctx: StageContext) -> tuple[MarkedText, int]:
         plan = item.plan
-        values = tuple(item.value(value_id) for value_id in plan.asides[number])
+        aside = plan.asides[number]
+        values = tuple(item.value(value_id) for value_id in aside.values)
 
         def accept(data: Any) -> MarkedText:
-            return read_sentence(data["text"], values, plan.peripheral_words, ctx.locale.language)
+            return read_sentences(data["text"], values, plan.peripheral_words, plan.peripheral_sentences)
 
         low, high = plan.peripheral_words
         question = Ask(
@@ -49,7 +50,11 @@ class PeripheralStage:
                 "topic": plan.topic,
                 "subtopic": plan.subtopic,
                 "values": value_variables(values),
+                "others": other_texts(item, values),
+                "frame": aside.frame,
+                "opening": aside.opening,
                 "words": {"min": low, "max": high},
+                "sentences": plan.peripheral_sentences,
                 "register": plan.register,
                 "language": ctx.locale.language_name,
                 "seed": plan.seed,

@@ -13,13 +13,20 @@ from collections.abc import Sequence
 from corpus.record import Relevance
 from foundation.seeding import derive_rng, derive_seed
 from generation.configuration import RunConfig
-from generation.item import PlanItem, WantedValue
+from generation.item import Aside, PlanItem, WantedValue
+from generation.plan_lengths import context_band, draw_length, draw_low_count, situation_band
+from generation.plan_values import ValuePlan, draw_high
 from generation.topics import Pair
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.scenarios import Bank, Scenario
+from taxonomy.bank_checks import CUE_LEVELS
+from taxonomy.registers import SECOND_HAND, Register, load_registers
+from taxonomy.scenarios import Bank
 
-# How many low-relevance values a record holds, as weights of 1, 2, 3 …; the literature's sets have 4 on average.
-LOW_COUNT_WEIGHTS = (2, 3, 4, 4, 3, 2, 1, 1)
+# Shares of the cue levels: a question mostly hints at its theme, or says nothing of it; seldom does it speak of its asker.
+CUE_WEIGHTS = (0.33, 0.47, 0.2)
+# Share of records that disclose nothing at all, so that a detector learns to find nothing.
+NO_PII_SHARE = 0.025
+# Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.
+SENTENCES = {False: (6, 2), True: (40, 4)}
 
 
 def pair_order(config: RunConfig) -> list[Pair]:
@@ -39,13 +46,19 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)
     topic, subtopic = triplet
+    name, register = draw_register(config.registers, rng)
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
-    high = [_wanted_high(number, kind, scenario) for number, kind in enumerate(pair, 1)]
-    low = _draw_low(rng, pair, config, first=len(high) + 1)
-    asides = _group(rng, [value.id for value in low])
-    # The situation is as likely to come first as any aside, so that position says nothing about relevance.
-    lead: Relevance = "high" if rng.randrange(1 + len(asides)) == 0 else "low"
-    longest_aside = config.peripheral_words[1]
+    words = draw_length(register, rng)
+    values = ValuePlan(pair, bank)
+    if rng.random() >= NO_PII_SHARE or not config.composer.distractors:
+        draw_high(values, scenario, words, rng)
+        if name == SECOND_HAND:
+            values.add_asked_for()
+        values.add_asides(min(draw_low_count(words, register, rng), config.max_low), rng)
+    asides = tuple(values.asides)
+    high, low = values.high_count(), len(values.wanted) - values.high_count()
+    situation = config.situation_words or situation_band(words, high, low, rng)
+    aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
     return PlanItem(
         index=index,
         seed=seed,
@@ -54,43 +67,35 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
         subtopic=subtopic,
         scenario=scenario.id if scenario else None,
         locale=config.locale,
-        register=rng.choice(config.registers),
+        register=name,
+        cue_level=rng.choices(CUE_LEVELS, CUE_WEIGHTS)[0],
         voice="first person",
         surface_forms="verbatim",
-        wanted=(*high, *low),
+        wanted=tuple(values.wanted),
         asides=asides,
-        lead=lead,
-        situation_words=config.situation_words,
-        peripheral_words=config.peripheral_words,
-        # A paraphrase may tighten or loosen its sentences by about a third.
-        context_words=(config.situation_words[0] * 2 // 3, (config.situation_words[1] + longest_aside * len(asides)) * 4 // 3),
+        lead=_lead(values.wanted, asides, rng),
+        situation_words=situation,
+        peripheral_words=aside_words,
+        context_words=context_band(words, situation, aside_words, len(asides)),
+        target_words=words,
         question_words=config.question_words,
+        situation_sentences=SENTENCES[bank is not None][0],
+        peripheral_sentences=SENTENCES[bank is not None][1],
     )
 
 
-def _wanted_high(number: int, kind: str, scenario: Scenario | None) -> WantedValue:
-    subtypes = scenario.uses.get(kind, ()) if scenario else ()
-    subject = scenario.subjects.get(kind, "self") if scenario else "self"
-    return WantedValue(id=f"v{number}", entity_type=kind, relevance="high", subtypes=tuple(subtypes), subject=subject)
+def draw_register(names: Sequence[str], rng: random.Random) -> tuple[str, Register]:
+    """Draw one of *names* by the weights of the registers."""
+    known = load_registers()
+    chosen = rng.choices(names, [known[name].weight for name in names])[0]
+    return chosen, known[chosen]
 
 
-def _draw_low(rng: random.Random, pair: Pair, config: RunConfig, *, first: int) -> list[WantedValue]:
-    """Draw one value each of some other types; all types but the pair's are equally likely."""
-    if config.max_asides == 0:
-        return []
-    weights = LOW_COUNT_WEIGHTS[: config.max_asides]
-    count = rng.choices(range(1, len(weights) + 1), weights)[0]
-    others = [kind for kind in load_taxonomy().types.values() if kind.name not in pair]
-    chosen = rng.sample(others, min(count, len(others)))
-    return [WantedValue(id=f"v{number}", entity_type=kind.name, relevance="low") for number, kind in enumerate(chosen, first)]
-
-
-def _group(rng: random.Random, ids: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Deal ids to peripheral sentences, one or two each, in their order."""
-    groups: list[tuple[str, ...]] = []
-    rest = list(ids)
-    while rest:
-        size = 2 if len(rest) > 1 and rng.random() < 0.5 else 1
-        groups.append(tuple(rest[:size]))
-        rest = rest[size:]
-    return tuple(groups)
+def _lead(wanted: Sequence[WantedValue], asides: Sequence[Aside], rng: random.Random) -> Relevance | None:
+    """The relevance of the first value met; the situation is as likely to lead as any aside, so that position says nothing."""
+    if not wanted:
+        return None
+    if any(aside.opening for aside in asides):
+        return "low"
+    movable = sum(not aside.closing for aside in asides)
+    return "high" if movable == 0 or rng.randrange(1 + movable) == 0 else "low"

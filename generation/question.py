@@ -36,7 +36,7 @@ class QuestionStage:
         situation = item.situation.text
         draft, first = await self._step("question_draft", {"situation": situation, "types": list(item.plan.pair)}, item, ctx)
         personal, second = await self._step("question_personal", {"situation": situation, "draft": draft}, item, ctx)
-        known = {"personal": personal, "subtopic": item.plan.subtopic, "topic": item.plan.topic}
+        known = {"personal": personal, "subtopic": item.plan.subtopic, "topic": item.plan.topic, "cue_level": item.plan.cue_level}
         abstracted, third = await self._step("question_abstracted", known, item, ctx)
         question = Question(draft=draft, personal=personal, abstracted=abstracted)
         return replace(item, question=question, refused=item.refused + first + second + third)
@@ -64,6 +64,7 @@ class QuestionStage:
                 "scenario": plan.scenario,
                 "pair": list(plan.pair),
                 "values": value_variables(item.high_values()),
+                "others": [value.text for value in item.values if value.relevance == "low"],
                 "language": ctx.locale.language_name,
                 "seed": plan.seed,
             },

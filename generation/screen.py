@@ -15,7 +15,7 @@ from prompts.library import find_template
 from screening.gate import Expectations, ExpectedValue
 from screening.screen import default_screen
 from taxonomy.locales import get_locale
-from taxonomy.scenarios import Bank
+from taxonomy.scenarios import Bank, Scenario
 
 NAME = "screen"
 RECORD_ID_LENGTH = 24
@@ -64,7 +64,7 @@ class Screening:
     def _record_plan(self, item: Item) -> RecordPlan:
         plan = item.plan
         scenario = self._bank.scenarios[plan.scenario] if self._bank and plan.scenario else None
-        rationale = " ".join(scenario.rationale[kind] for kind in plan.pair) if scenario else None
+        rationale = _rationale(scenario, item) if scenario else None
         return RecordPlan(
             pair=plan.pair,
             topic=plan.topic,
@@ -72,7 +72,7 @@ class Screening:
             scenario=plan.scenario,
             rationale=rationale,
             register=plan.register,
-            cue_level="neutral",
+            cue_level=plan.cue_level,
         )
 
     def _expected(self, item: Item) -> Expectations:
@@ -82,7 +82,14 @@ class Screening:
             ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance) for v in item.values
         )
         low, high = plan.context_words
-        return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language)
+        high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
+        return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language, high_types=high_types)
+
+
+def _rationale(scenario: Scenario, item: Item) -> str:
+    """Why each type that matters here changes the answer: "health: …; occupation: …"."""
+    reasons = {**scenario.rationale, **{kind: also.why for kind, also in scenario.also.items()}}
+    return "; ".join(f"{kind}: {reasons[kind]}" for kind in dict.fromkeys(v.entity_type for v in item.high_values()) if kind in reasons)
 
 
 def _group_key(item: Item) -> str:

@@ -18,7 +18,9 @@ from generation.stage import StageContext
 from generation.triplet_book import TripletBook
 from providers.factory import make_provider
 from providers.protocol import Provider
-from taxonomy.scenarios import load_bank
+from taxonomy.bank_loading import limited, load_bank
+from taxonomy.locales import get_locale
+from taxonomy.scenarios import Bank
 
 # Rows of an unpaid provider can be recomputed, so they may gather: fewer, larger commits.
 UNPAID_LINGER_S = 0.5
@@ -44,8 +46,15 @@ def open_provider(config: RunConfig) -> Provider:
     if config.provider == "composer":
         if config.base_url or config.model not in (None, ComposerProvider.model):
             raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
-        return ComposerProvider(load_bank())
+        return ComposerProvider(bank_of(config), distractors=config.composer.distractors)
     return make_provider(config.provider, model=config.model, base_url=config.base_url)
+
+
+def bank_of(config: RunConfig) -> Bank:
+    """The bank that the composer of *config* composes from."""
+    bank = load_bank(get_locale(config.locale).language, config.bank)
+    most = config.composer.scenarios_per_pair
+    return limited(bank, most) if most else bank
 
 
 def settle(config: RunConfig, provider: Provider) -> RunConfig:

@@ -1,7 +1,7 @@
-"""Stage 4: the sentence that states the problem.
+"""Stage 4: the sentences that state the problem.
 
-In: an item with values. Out: one first-person sentence of ``situation_words`` words that holds every high-relevance
-value verbatim, its marks stripped into offsets.
+In: an item with values. Out: sentences of ``situation_words`` words in all that hold every high-relevance value verbatim,
+their marks stripped into offsets. A line break tells sentences apart that may be moved.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from corpus.marks import MarkedText
 from generation.asking import Ask, ask
 from generation.item import Item
 from generation.stage import Stage, StageContext, text_schema
-from generation.texts import read_sentence, value_variables
+from generation.texts import other_texts, read_sentences, value_variables
 
 NAME = "situation"
 
 
 class SituationStage:
-    """Asks for the sentence with the values that matter."""
+    """Asks for the sentences with the values that matter."""
 
     name = NAME
     templates = ("situation",)
@@ -29,7 +29,7 @@ class SituationStage:
         plan, values = item.plan, item.high_values()
 
         def accept(data: Any) -> MarkedText:
-            return read_sentence(data["text"], values, plan.situation_words, ctx.locale.language)
+            return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences)
 
         low, high = plan.situation_words
         question = Ask(
@@ -40,7 +40,10 @@ class SituationStage:
                 "subtopic": plan.subtopic,
                 "scenario": plan.scenario,
                 "values": value_variables(values),
+                "pair": list(plan.pair),
+                "others": other_texts(item, values),
                 "words": {"min": low, "max": high},
+                "sentences": plan.situation_sentences,
                 "register": plan.register,
                 "language": ctx.locale.language_name,
                 "seed": plan.seed,

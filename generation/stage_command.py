@@ -91,6 +91,7 @@ def _first(stage: str) -> Any:
         pairs: Annotated[str | None, typer.Option(help='"all" or for example "health+occupation,age+belief".')] = None,
         locale: Annotated[str | None, typer.Option(help="Locale of texts and values, such as en_US.")] = None,
         seed: Annotated[int | None, typer.Option(help="Same seed, same records.")] = None,
+        bank: Annotated[Path | None, typer.Option(help="A bank file of your own for the composer, or a folder of them.")] = None,
         config: Annotated[Path | None, typer.Option(help="A YAML run file; options win over it.")] = None,
     ) -> None:
         given = {
@@ -102,6 +103,7 @@ def _first(stage: str) -> Any:
             "locale": locale,
             "seed": seed,
             "concurrency": concurrency,
+            "bank": bank,
         }
         overrides = {key: value for key, value in given.items() if value is not None}
         _report(stage, run_stage_command(stage, store, run_id=run, overrides=overrides, config_path=config))

@@ -10,7 +10,7 @@ from corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
 from corpus.record import Record
 from foundation.words import count_words
 from generation.asking import Fault
-from generation.item import Band, ItemValue
+from generation.item import Band, Item, ItemValue
 from screening.gate import Expectations
 from screening.refusals import RefusalsGate
 
@@ -44,13 +44,12 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
     return MarkedText(text=marked.text, mentions=mentions)
 
 
-def read_sentence(reply: str, values: Sequence[ItemValue], band: Band, language: str) -> MarkedText:
-    """Read one first-person sentence of *band* words with all of *values*; raises ``Fault`` for the first thing amiss."""
-    sentence = read_marked(reply, values)
-    check_length(sentence.text, band)
-    check_one_sentence(sentence.text)
-    check_first_person(sentence.text, language)
-    return sentence
+def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int) -> MarkedText:
+    """Read up to *most* sentences of *band* words in all with all of *values*; raises ``Fault`` for the first thing amiss."""
+    sentences = read_marked(reply, values)
+    check_length(sentences.text, band)
+    check_sentences(sentences.text, most)
+    return sentences
 
 
 def check_no_meta(text: str) -> None:
@@ -73,10 +72,16 @@ def check_first_person(text: str, language: str) -> None:
         raise Fault("not_first_person", "the writer must speak as I")
 
 
-def check_one_sentence(text: str) -> None:
-    """Raise ``Fault`` when *text* is more than one sentence."""
-    if SENTENCE_END.search(text) or "\n" in text:
-        raise Fault("several_sentences", "one sentence is wanted")
+def check_sentences(text: str, most: int) -> None:
+    """Raise ``Fault`` when *text* has more than *most* sentences."""
+    number = 1 + sum(1 for _ in SENTENCE_END.finditer(text))
+    if number > most:
+        raise Fault("too_many_sentences", f"it has {number} sentences; {most} at most {'is' if most == 1 else 'are'} wanted")
+
+
+def other_texts(item: Item, values: Sequence[ItemValue]) -> list[str]:
+    """The texts of the item's values that are not among *values*: what a sentence with these must not say by chance."""
+    return [value.text for value in item.values if value not in values]
 
 
 def value_variables(values: Iterable[ItemValue]) -> list[dict[str, str]]:

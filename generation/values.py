@@ -6,13 +6,18 @@ In: a plan item. Out: one value for each that the plan wants, of one coherent pe
 
 from __future__ import annotations
 
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from foundation.errors import PiiloomError
 from foundation.seeding import derive_rng
 from foundation.words import content_words, count_words
 from generation.asking import Ask, Fault, ask
+from generation.configuration import ComposerSettings
 from generation.item import Item, ItemValue, WantedValue
 from generation.stage import ItemRejected, Stage, StageContext, text_schema
-from pii_values.drawing import ValueRequest, draw_values
+from pii_values.drawing import DrawnValue, ValueRequest, draw_values
 from pii_values.persona import draw_persona
 
 NAME = "values"
@@ -28,14 +33,16 @@ class ValuesStage:
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Give the item its values; rejected when no distinct ones can be had."""
         if ctx.config.values == "code":
-            return replace_values(item, draw_by_code(item))
+            return replace_values(item, draw_by_code(item, ctx.config.composer))
         values: list[ItemValue] = []
         refused = item.refused
-        for wanted in item.plan.wanted:
+        # Whoever a fact is told of comes first.
+        for wanted in sorted(item.plan.wanted, key=lambda w: w.subject.startswith("@")):
             value, again = await self._ask(wanted, values, item, ctx)
             values.append(value)
             refused += again
-        return replace_values(item, tuple(values), refused=refused)
+        place = {wanted.id: number for number, wanted in enumerate(item.plan.wanted)}
+        return replace_values(item, tuple(sorted(values, key=lambda value: place[value.id])), refused=refused)
 
     async def _ask(self, wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext) -> tuple[ItemValue, int]:
         plan = item.plan
@@ -56,7 +63,7 @@ class ValuesStage:
                 "avoid": avoid,
                 "locale": plan.locale,
                 "value_id": wanted.id,
-                "subject": wanted.subject,
+                "subject": subject_of(wanted, taken),
                 "seed": plan.seed,
             },
             schema=text_schema("value"),
@@ -64,9 +71,19 @@ class ValuesStage:
         )
         text, refused = await ask(question, ctx, lambda data: _fit(data["value"], avoid))
         value = ItemValue(
-            id=wanted.id, entity_type=kind.name, subtype=subtype.name, text=text, relevance=wanted.relevance, subject=wanted.subject
+            id=wanted.id,
+            entity_type=kind.name,
+            subtype=subtype.name,
+            text=text,
+            relevance=wanted.relevance,
+            subject=subject_of(wanted, taken),
         )
         return value, refused
+
+
+def subject_of(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
+    """Whose value it is; "@v3" becomes the word that value v3 has for the person."""
+    return next((v.text for v in taken if f"@{v.id}" == wanted.subject), wanted.subject)
 
 
 def replace_values(item: Item, values: tuple[ItemValue, ...], *, refused: int | None = None) -> Item:
@@ -74,19 +91,32 @@ def replace_values(item: Item, values: tuple[ItemValue, ...], *, refused: int | 
     return Item(plan=item.plan, values=values, refused=item.refused if refused is None else refused)
 
 
-def draw_by_code(item: Item) -> tuple[ItemValue, ...]:
+def draw_by_code(item: Item, composer: ComposerSettings) -> tuple[ItemValue, ...]:
     """Draw the item's values from one persona; rejected when the persona has no distinct ones."""
     plan = item.plan
-    rng = derive_rng("values", plan.seed)
-    requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=w.subject) for w in plan.wanted]
+    rng = derive_rng("values", plan.seed % composer.value_draws if composer.value_draws else plan.seed)
+    place = {wanted.id: number for number, wanted in enumerate(plan.wanted)}
+    requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=_owner(w, place)) for w in plan.wanted]
     try:
-        drawn = draw_values(draw_persona(rng, plan.locale), requests, rng)
+        drawn = _drawn(requests, plan.locale, composer, rng)
     except PiiloomError as error:
         raise ItemRejected("no_values", str(error), stage=NAME) from error
     return tuple(
         ItemValue(id=w.id, entity_type=d.entity_type, subtype=d.subtype, text=d.text, relevance=w.relevance, subject=d.subject)
         for w, d in zip(plan.wanted, drawn, strict=True)
     )
+
+
+def _owner(wanted: WantedValue, place: Mapping[str, int]) -> str:
+    """Whose value it is, as ``draw_values`` takes it: "@1" for the person that request 1 names."""
+    return f"@{place[wanted.subject[1:]]}" if wanted.subject.startswith("@") else wanted.subject
+
+
+def _drawn(requests: Sequence[ValueRequest], locale: str, composer: ComposerSettings, rng: random.Random) -> tuple[DrawnValue, ...]:
+    if composer.personas:
+        return draw_values(draw_persona(rng, locale), requests, rng)
+    alone = [replace(request, subject="self" if (request.subject or "").startswith("@") else request.subject) for request in requests]
+    return tuple(draw_values(draw_persona(rng, locale), [request], rng)[0] for request in alone)
 
 
 def _fit(value: str, avoid: list[str]) -> str:

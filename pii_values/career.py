@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
+from pii_values.lexicons import Fitted
 from pii_values.occupations import Occupation, jobs_for
 from pii_values.organisations import draw_organisation
 from pii_values.places import Region
-from pii_values.schooling import draw_degree, draw_student_status, draws_as_student, levels
+from pii_values.sampling import Weighted, weighted
+from pii_values.schooling import draw_degree, draw_field, draw_student_status, draws_as_student, levels
 
 LifeStage = Literal["minor", "student", "early career", "mid-career", "late career", "retired"]
+Work = Literal["minor", "student", "employed", "self_employed", "jobless", "home", "retired"]
 
 # Part of a job's pay that people of a stage have: side jobs, full pay, pensions.
 PAY_SHARE: Final[dict[LifeStage, float]] = {
@@ -23,7 +26,9 @@ PAY_SHARE: Final[dict[LifeStage, float]] = {
     "retired": 0.55,
 }
 _RETIREMENT: Final = 67
+_EARLY_RETIREMENT: Final = 58
 _FULL_AGE: Final = 18
+_WORK: Weighted[Work] = weighted([("employed", 76.0), ("self_employed", 10.0), ("jobless", 8.0), ("home", 6.0)])  # our estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,31 +37,37 @@ class Education:
 
     level: int
     degree: str
+    field: str
     school: str
     student_status: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Career:
-    """Education, job and stage of life; a retired person's job is the last one."""
+    """Education, job, whether it is worked in, and stage of life; a retired person's job is the last one."""
 
     education: Education
     job: Occupation
+    work: Work
     stage: LifeStage
 
 
-def draw_career(age: int, locale: str, place: Region, rng: random.Random) -> Career:
-    """A career that somebody of *age* can have had in *place*."""
+def draw_career(who: Fitted, place: Region, rng: random.Random) -> Career:
+    """A career that *who* can have had in *place*."""
+    age = who.age
     level = levels(age).draw(rng)
-    job = jobs_for(locale, level, age).draw(rng)
+    job = jobs_for(who.locale, level, age).draw(rng)
     studying = age < _FULL_AGE or draws_as_student(age, rng)
+    field = draw_field(level, job.field, who, rng)
     education = Education(
         level=level,
-        degree=draw_degree(level, job.field, locale, rng),
-        school=draw_organisation("school", locale, place, rng),
-        student_status=draw_student_status(age, level, job.field, locale, rng) if studying else None,
+        degree=draw_degree(level, job.field, field, who, rng),
+        field=field,
+        school=draw_organisation("school", who, place, rng),
+        student_status=draw_student_status(level, job.field, who, rng) if studying else None,
     )
-    return Career(education=education, job=job, stage=_stage(age, studying=studying))
+    stage = _stage(age, studying=studying)
+    return Career(education=education, job=job, work=_work(stage, age, rng), stage=stage)
 
 
 def _stage(age: int, *, studying: bool) -> LifeStage:
@@ -67,3 +78,9 @@ def _stage(age: int, *, studying: bool) -> LifeStage:
     if studying and age < 30:
         return "student"
     return "early career" if age < 33 else "mid-career" if age < 50 else "late career"
+
+
+def _work(stage: LifeStage, age: int, rng: random.Random) -> Work:
+    if stage in {"minor", "student", "retired"}:
+        return cast("Work", stage)
+    return "retired" if age >= _EARLY_RETIREMENT and rng.random() < 0.18 else _WORK.draw(rng)

@@ -1,7 +1,7 @@
 """Telephone numbers and e-mail addresses that belong to nobody.
 
 Blocks kept for fiction: US and CA 555-0100 to 555-0199 in any area code (NANPA), GB the ranges Ofcom keeps for drama, AU the
-ranges ACMA keeps for fiction (5550 xxxx and 7010 xxxx). India keeps no block: numbers there are mobile numbers that
+ranges ACMA keeps for fiction (5550 xxxx and 7010 xxxx). India and Singapore keep no block: numbers there are mobile numbers that
 libphonenumber accepts. Mail domains are the ones RFC 2606 reserves and subdomains of them.
 """
 
@@ -10,11 +10,12 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from pii_values.identifiers import digits
 from pii_values.people import draw_glued_handle, draw_handle
 from pii_values.places import Region
 
 _DOMAINS: Final = ("example.com", "example.org", "example.net")
-_HOSTS: Final = ("", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.")
+_HOSTS: Final = ("", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.", "mx.", "box.", "office.", "net.", "email.", "team.")
 _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "70", "80", "81", "63", "75", "89")
 
 
@@ -22,6 +23,8 @@ def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
     """A number of the locale, in one of the ways it is written there; the area code is the region's where numbers have one."""
     if locale == "en_IN":
         return _indian(rng)
+    if locale == "en_SG":
+        return _singaporean(rng)
     block = rng.choice(region.phone)
     if locale == "en_GB":
         return _british(block, rng)
@@ -47,6 +50,12 @@ def _british(block: str, rng: random.Random) -> str:
 def _indian(rng: random.Random) -> str:
     digits = rng.choice(_INDIAN_MOBILE) + f"{rng.randint(0, 10**8 - 1):08d}"
     return rng.choice((f"{digits[:5]} {digits[5:]}", f"+91 {digits[:5]} {digits[5:]}", f"+91{digits}", digits, f"0{digits}"))
+
+
+def _singaporean(rng: random.Random) -> str:
+    number = rng.choice(("8", "9")) + rng.choice("1234567") + digits(6, rng)
+    spaced = f"{number[:4]} {number[4:]}"
+    return rng.choice((spaced, spaced, number, f"+65 {spaced}", f"+65{number}", f"{number[:4]}-{number[4:]}"))
 
 
 def draw_email(given: str, family: str, birth_year: int, rng: random.Random) -> str:

@@ -6,18 +6,25 @@ import random
 from datetime import date, timedelta
 from typing import Final
 
+from pii_values.lexicons import Fitted, Who, has_topic, listed, phrase
 from pii_values.sampling import weighted
 from taxonomy.locales import get_locale
 
 REFERENCE_DATE: Final = date(2026, 1, 1)
 
-_MONTHS: Final = "January February March April May June July August September October November December".split()
-_NUMBERS: Final = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _DAYS_PER_YEAR = 365.25
-# Units people count in, with the largest count that stays natural, and how often they are used.
+# Units people count in, with the largest count that stays natural and the size of the next smaller unit, and how often they are used.
 _UNITS: Final = weighted(
-    [(("day", 75), 2.0), (("week", 30), 3.0), (("month", 32), 4.0), (("year", 30), 4.0), (("hour", 40), 2.0), (("minute", 55), 1.0)]
+    [
+        (("day", 95, 24), 2.5),
+        (("week", 36, 7), 3.0),
+        (("month", 40, 4), 4.0),
+        (("year", 38, 12), 4.0),
+        (("hour", 48, 60), 2.5),
+        (("minute", 95, 60), 1.5),
+    ]
 )
+_IN_WORDS = 12  # counts up to this one are also written in words
 
 
 def age_on(birth: date, day: date = REFERENCE_DATE) -> int:
@@ -40,42 +47,69 @@ def draw_day(birth: date, rng: random.Random) -> date:
 
 def written_date(day: date, locale: str, rng: random.Random) -> str:
     """A date in one of the ways people of *locale* write it, month first or day first as the locale does."""
-    month, short = _MONTHS[day.month - 1], _MONTHS[day.month - 1][:3]
-    forms: tuple[str, ...]
-    if get_locale(locale).date_order == "mdy":
-        forms = (f"{month} {day.day}, {day.year}", f"{month} {_ordinal(day.day)}, {day.year}", f"{day.month}/{day.day}/{day.year}")
-        forms += (f"{short} {day.day}, {day.year}", f"{day.month:02d}/{day.day:02d}/{day.year % 100:02d}", f"{month} {_ordinal(day.day)}")
-    else:
-        forms = (f"{day.day} {month} {day.year}", f"{_ordinal(day.day)} {month} {day.year}", f"{day.day:02d}/{day.month:02d}/{day.year}")
-        forms += (f"{day.day} {short} {day.year}", f"{day.day}.{day.month}.{day.year % 100:02d}", f"{_ordinal(day.day)} {month}")
-    return rng.choice((*forms, forms[0], forms[0], day.isoformat()))
+    return phrase("wording", f"date_{get_locale(locale).date_order}", Who(locale=locale), rng, _parts(day, locale))
 
 
-def _ordinal(number: int) -> str:
-    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
+def written_month(day: date, locale: str, rng: random.Random) -> str:
+    """The month of a day with its year."""
+    return phrase("wording", "month_year", Who(locale=locale), rng, _parts(day, locale))
+
+
+def _parts(day: date, locale: str) -> dict[str, str]:
+    return {
+        "d": str(day.day),
+        "dd": f"{day.day:02d}",
+        "nth": listed("ordinals", locale)[day.day - 1],
+        "m": str(day.month),
+        "mm": f"{day.month:02d}",
+        "month": listed("months", locale)[day.month - 1],
+        "mon": listed("months_short", locale)[day.month - 1],
+        "year": str(day.year),
+        "yy": f"{day.year % 100:02d}",
+    }
 
 
 def draw_time(locale: str, rng: random.Random) -> str:
-    """A time of day: "7:45 pm", "19:45", "7.45pm"."""
-    minutes = int((rng.random() * 0.78 + 0.22) * 288) * 5 if rng.random() < 0.7 else int(rng.random() * 1440)
+    """A time of day: "7:45 pm", "19:45", "7 pm", "half past six", "15:10 UTC"."""
+    minutes = int((rng.random() * 0.78 + 0.22) * 288) * 5 if rng.random() < 0.6 else int(rng.random() * 1440)
     hour, minute = divmod(minutes, 60)
-    half = "am" if hour < 12 else "pm"
-    clock = f"{(hour - 1) % 12 + 1}:{minute:02d}"
-    forms = [f"{clock} {half}", f"{clock} {half}", f"{clock} {half}", f"{clock}{half}", f"{hour:02d}:{minute:02d}"]
-    if locale in {"en_GB", "en_AU"}:
-        forms.append(f"{clock.replace(':', '.')}{half}")
-    return rng.choice(forms)
+    second_half = hour >= 12
+    half, words = listed("halves_of_day", locale)[second_half], listed("numbers", locale)
+    given = {
+        "h": str((hour - 1) % 12 + 1),
+        "H": str(hour),
+        "hh": f"{hour:02d}",
+        "minute": f"{minute:02d}",
+        "half": half,
+        "HALF": half.upper(),
+        "hour": words[(hour - 1) % 12 + 1],
+        "next_hour": words[hour % 12 + 1],
+        "_part_of_day": phrase("wording", f"part_{_part_of_day(hour)}", Who(locale=locale), rng),
+    }
+    return phrase("wording", _time_topic(minute, locale, rng), Who(locale=locale), rng, given)
 
 
-def draw_duration(rng: random.Random) -> str:
-    """A length of time: "18 months", "three weeks", "two and a half years"."""
-    unit, most = _UNITS.draw(rng)
-    count = 2 + int(rng.random() ** 1.7 * (most - 1))
-    if count <= 9 and rng.random() < 0.25:
-        return f"{_NUMBERS[count]} and a half {unit}s"
-    written = _NUMBERS[count] if count <= 12 and rng.random() < 0.5 else str(count)
-    return f"{written} {unit}s"
+def _part_of_day(hour: int) -> str:
+    return "night" if hour < 5 else "morning" if hour < 12 else "afternoon" if hour < 18 else "evening"
+
+
+def _time_topic(minute: int, locale: str, rng: random.Random) -> str:
+    """Full, half and quarter hours have words of their own."""
+    named = {0: ("time_hour", 0.7), 15: ("time_quarter_past", 0.2), 30: ("time_half", 0.25), 45: ("time_quarter_to", 0.2)}
+    topic, share = named.get(minute, ("time", 0.0))
+    return topic if rng.random() < share and has_topic("wording", topic, Who(locale=locale)) else "time"
+
+
+def draw_duration(who: Fitted, rng: random.Random) -> str:
+    """A length of time no longer than *who*'s life: "18 months", "three weeks", "two and a half years", "6h 30m"."""
+    unit, most, smaller = _UNITS.draw(rng)
+    if unit == "year":
+        most = max(3, min(most, who.age - 2))
+    count = 2 + int(rng.random() ** 1.5 * (most - 1))
+    words = listed("numbers", who.locale)
+    more = 1 + int(rng.random() * (smaller - 1))
+    written = words[count] if count <= _IN_WORDS else str(count)
+    return phrase("wording", f"duration_{unit}", who, rng, {"n": str(count), "word": written, "more": str(more)})
 
 
 def draw_year(birth: date, rng: random.Random) -> str:

@@ -1,4 +1,4 @@
-"""Passports, driving licences, number plates and booking codes.
+"""Passports, driving licences, number plates, booking codes and the numbers that schools, employers and insurers give.
 
 Shapes only: none of them has a public check digit.
 """
@@ -9,7 +9,7 @@ import random
 from typing import Final
 
 from pii_values.dates import REFERENCE_DATE
-from pii_values.identifiers import digits
+from pii_values.identifiers import digits, draw_national_id
 from pii_values.persona import Persona
 
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out on most documents
@@ -33,6 +33,8 @@ def draw_passport(locale: str, rng: random.Random) -> str:
             return rng.choice(("N", "PA", "PB", "PC", "RA")) + digits(7, rng)
         case "en_IN":
             return letters(1, rng) + str(rng.randint(1, 9)) + digits(6, rng)
+        case "en_SG":
+            return f"{rng.choice('EK')}{digits(7, rng)}{letters(1, rng)}"
         case _:
             return rng.choice(("A", "Y", str(rng.randint(1, 9)))) + digits(8, rng)
 
@@ -54,6 +56,8 @@ def draw_driving_licence(holder: Persona, rng: random.Random) -> str:
         case "en_IN":
             issued = min(REFERENCE_DATE.year - 1, birth.year + 18 + int(rng.random() * 12))
             return f"{holder.place.vehicle}{rng.randint(1, 60):02d} {issued}{digits(7, rng)}"
+        case "en_SG":
+            return draw_national_id(holder.locale, family, rng)  # a Singapore licence bears the identity card's number
         case _:
             forms = (letters(1, rng) + digits(7, rng), digits(8, rng), digits(9, rng), f"{family[0].upper()}{digits(12, rng)}")
             return forms[int(rng.random() * len(forms))]
@@ -76,6 +80,8 @@ def draw_licence_plate(locale: str, vehicle: str | None, rng: random.Random) -> 
             )
         case "en_IN":
             return f"{vehicle or 'DL'} {rng.randint(1, 60):02d} {letters(2, rng)} {rng.randint(1, 9999):04d}"
+        case "en_SG":
+            return f"S{letters(2, rng)} {rng.randint(1, 9999)} {letters(1, rng)}"
         case _:
             forms = (f"{rng.randint(1, 9)}{letters(3, rng)}{digits(3, rng)}", f"{letters(3, rng)} {digits(4, rng)}")
             return rng.choice((*forms, f"{letters(3, rng)}-{digits(4, rng)}", f"{digits(3, rng)} {letters(3, rng)}"))
@@ -86,4 +92,69 @@ def draw_ticket(rng: random.Random) -> str:
     prefix = _TICKETS[int(rng.random() * len(_TICKETS))]
     number = digits(5, rng)
     forms = (f"{prefix}-{number}{letters(1, rng)}", f"{prefix}{number}", f"{prefix}-{digits(6, rng)}", f"{letters(3, rng)}{digits(3, rng)}")
+    return forms[int(rng.random() * len(forms))]
+
+
+def draw_student_id(birth_year: int, rng: random.Random) -> str:
+    """The number of a student, often with the year of enrolment: "S2048816", "20214417", "u1804417"."""
+    year = min(REFERENCE_DATE.year - 1, birth_year + 18 + int(rng.random() * 6))
+    forms = (
+        f"S{digits(7, rng)}",
+        f"{year}{digits(4, rng)}",
+        f"{year}-{digits(5, rng)}",
+        f"u{year % 100:02d}{digits(5, rng)}",
+        f"{rng.randint(1, 9)}{digits(8, rng)}",
+        f"A{digits(8, rng)}",
+        f"STU-{digits(6, rng)}",
+        f"{letters(2, rng)}{digits(6, rng)}",
+        f"W0{digits(7, rng)}",
+    )
+    return forms[int(rng.random() * len(forms))]
+
+
+def draw_employee_id(rng: random.Random) -> str:
+    """The number of an employee: "EMP-20417", "E104882", "0047712"."""
+    forms = (
+        f"EMP-{digits(5, rng)}",
+        f"E{digits(6, rng)}",
+        f"00{digits(5, rng)}",
+        f"{letters(1, rng)}{digits(5, rng)}",
+        f"EID{digits(6, rng)}",
+        f"{digits(3, rng)}-{digits(4, rng)}",
+        f"P{digits(7, rng)}",
+        f"W-{digits(6, rng)}",
+        f"{rng.randint(1, 9)}{digits(5, rng)}",
+    )
+    return forms[int(rng.random() * len(forms))]
+
+
+def draw_member_id(rng: random.Random) -> str:
+    """The number of a member of an insurance or plan: "XEH884120937", "W2049 88317 01"."""
+    forms = (
+        f"{letters(3, rng)}{digits(9, rng)}",
+        f"W{digits(4, rng)} {digits(5, rng)} {digits(2, rng)}",
+        f"{digits(9, rng)}-{rng.randint(0, 9):02d}",
+        f"{letters(3, rng)}{digits(3, rng)}{letters(1, rng)}{digits(5, rng)}",
+        f"H{digits(8, rng)}",
+        f"{digits(4, rng)}-{digits(4, rng)}-{digits(3, rng)}",
+        f"M{digits(9, rng)}",
+        f"{letters(1, rng)}{digits(3, rng)}-{digits(6, rng)}",
+    )
+    return forms[int(rng.random() * len(forms))]
+
+
+def draw_case_number(rng: random.Random) -> str:
+    """The number of a case, claim or file: "2021-CV-004417", "CLM-884102", "24-10773"."""
+    year = REFERENCE_DATE.year - 1 - int(rng.random() ** 2 * 9)
+    forms = (
+        f"{year}-CV-{digits(6, rng)}",
+        f"CLM-{digits(6, rng)}",
+        f"{year % 100:02d}-{digits(5, rng)}",
+        f"{rng.choice('ABCDFJ')}C-{year}-{digits(5, rng)}",
+        f"{year % 100:02d}{rng.choice(('CR', 'DR', 'FA', 'PR', 'SC'))}{digits(6, rng)}",
+        f"CASE-{digits(7, rng)}",
+        f"{letters(3, rng)}{year % 100:02d}{digits(8, rng)}",
+        f"{digits(4, rng)}/{year}",
+        f"{letters(2, rng)}/{digits(5, rng)}/{year % 100:02d}",
+    )
     return forms[int(rng.random() * len(forms))]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foundation.errors import PiiloomError
+from foundation.errors import PiiloomError, UsageError
 from foundation.words import content_words, whole_word
 from pii_values.catalogue import Kind, kinds_for
 from pii_values.persona import Persona, draw_persona
@@ -15,11 +16,19 @@ from pii_values.relatives import draw_relative
 
 SELF: Final = "self"
 SOMEONE_ELSE: Final = "someone else"
+ASKED_FOR: Final = "asked_for"
 
 _TRIES: Final = 40  # draws for one value before the whole set is drawn anew
 _ROUNDS: Final = 6
+# From this try on, values of one type may have a word in common that is no number ("peanut allergy", "cat allergy").
+_STRICT_TRIES: Final = 10
 # A second name in a text cannot be the same person's: after this many tries it is somebody else's.
 _OWN_NAME_TRIES: Final = 8
+# What a relative has exactly one of cannot be drawn anew: after this many tries the relative is.
+_SAME_PERSON_TRIES: Final = 3
+
+_DIGITS: Final = re.compile(r"\d{2,}")
+_NUMBERS_ARE_PARTS: Final = frozenset({"code", "name"})  # types in which a run of digits is no number of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +43,11 @@ class DrawnValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRequest:
-    """What is wanted: ``subtypes`` None or empty: any of the type; ``subject`` None: the persona."""
+    """What is wanted: ``subtypes`` None or empty: any of the type.
+
+    ``subject`` None: the persona; "@2": the person whom the third request's value names ("sister"), or the persona where
+    that value is the word by which somebody else asks for them; another text: somebody whom the persona calls so.
+    """
 
     entity_type: str
     subtypes: tuple[str, ...] | None = None
@@ -59,20 +72,16 @@ def draw_value(persona: Persona, entity_type: str, subtype: str | None, rng: ran
 def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.Random) -> tuple[DrawnValue, ...]:
     """One value per request, in the order of the requests.
 
-    Texts differ (case-folded), none stands as whole words inside another, and no two share a content word. Values of a
-    relative come from one invented relative per subject. Raises ``UsageError`` for unknown types or subtypes and
-    ``PiiloomError`` when no such set was found: two ages of one person, say, or two values of a subtype whose values share
-    a word by nature (``email``: the reserved domains; ``eyes``; ``allergy``).
+    Texts differ (case-folded), none stands as whole words inside another, no two share a number, and no two share a content
+    word (two of one type may share one where no others are found). Values of a relative come from one invented relative per
+    subject. Raises ``UsageError`` for unknown types, subtypes and requests named by "@", and ``PiiloomError`` when no such set
+    was found: for two ages of one person, say.
     """
-    for request in requests:
-        kinds_for(request.entity_type, request.subtypes)
-    # What a person has exactly one of is drawn first; the sort is stable, so equal requests keep their order.
-    order = sorted(range(len(requests)), key=lambda i: not _all_fixed(requests[i]))
+    order = _order(requests)
     for _ in range(_ROUNDS):
-        found = _draw_set(persona, [requests[i] for i in order], rng)
+        found = _draw_set(persona, requests, order, rng)
         if found is not None:
-            placed = dict(zip(order, found, strict=True))
-            return tuple(placed[i] for i in range(len(requests)))
+            return found
     wanted = ", ".join(f"{r.entity_type}.{'|'.join(r.subtypes or ('*',))}" for r in requests)
     raise PiiloomError(
         f"no set of values without common words was found for {wanted}",
@@ -80,50 +89,127 @@ def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.
     )
 
 
-def _all_fixed(request: ValueRequest) -> bool:
-    return all(kind.fixed for kind in kinds_for(request.entity_type, request.subtypes).items)
+def _order(requests: Sequence[ValueRequest]) -> list[int]:
+    """In which order to draw: who is referred to before who refers, and what a person has exactly one of first.
+
+    The sort is stable, so equal requests keep their order.
+    """
+    fixed = [all(kind.fixed for kind in kinds_for(r.entity_type, r.subtypes).items) for r in requests]
+    return sorted(range(len(requests)), key=lambda i: (_depth(requests, i), not fixed[i]))
 
 
-def _draw_set(persona: Persona, requests: Sequence[ValueRequest], rng: random.Random) -> list[DrawnValue] | None:
-    taken: list[_Taken] = []
-    people: dict[str, Persona] = {SELF: persona}
-    for request in requests:
-        subject = request.subject or SELF
-        if subject not in people:
-            people[subject] = draw_relative(persona, subject, rng)
-        found = _draw_apart(people[subject], request, taken, rng)
+def _depth(requests: Sequence[ValueRequest], index: int) -> int:
+    """How many references lead from a request to one that refers to none."""
+    depth = 0
+    while (target := _target(requests[index])) is not None:
+        if not 0 <= target < len(requests) or depth > len(requests):
+            raise UsageError(
+                f"request {index} is about {requests[index].subject!r}, which leads to no request",
+                remedy='Name a request by "@" and its number, from 0 on.',
+            )
+        index, depth = target, depth + 1
+    return depth
+
+
+def _target(request: ValueRequest) -> int | None:
+    """The number of the request that *request* refers to."""
+    subject = request.subject
+    if subject is None or not subject.startswith("@"):
+        return None
+    return int(subject[1:]) if subject[1:].isdecimal() else -1
+
+
+class _Circle:
+    """The persona and the people around them that the values of one text are about."""
+
+    def __init__(self, persona: Persona, rng: random.Random) -> None:
+        self._rng = rng
+        self._around: dict[str, tuple[Persona, str]] = {}  # whom they are seen from, and by which word
+        self._people = {SELF: persona}
+
+    def meet(self, subject: str, seen_from: str = SELF) -> Persona:
+        """The person called *subject*, invented when first met."""
+        if subject not in self._people:
+            self._around[subject] = (self._people[seen_from], subject)
+            self._people[subject] = draw_relative(*self._around[subject], self._rng)
+        return self._people[subject]
+
+    def is_also(self, subject: str, other: str) -> None:
+        """*subject* is another word for *other*."""
+        self._people[subject] = self._people[other]
+
+    def replace(self, subject: str) -> bool:
+        """Put another person in the place of *subject*; False where that cannot be."""
+        if subject not in self._around:
+            return False
+        self._people[subject] = draw_relative(*self._around[subject], self._rng)
+        return True
+
+
+def _draw_set(
+    persona: Persona, requests: Sequence[ValueRequest], order: Sequence[int], rng: random.Random
+) -> tuple[DrawnValue, ...] | None:
+    taken: dict[int, _Taken] = {}
+    circle = _Circle(persona, rng)
+    for index in order:
+        request = requests[index]
+        target = _target(request)
+        if target is None:
+            subject = request.subject or SELF
+            circle.meet(subject)
+        else:
+            subject = _named(taken[target].value, circle)
+        found = _draw_apart(subject, circle, request, list(taken.values()), rng)
         if found is None:
             return None
-        taken.append(found)
-    return [t.value for t in taken]
+        taken[index] = found
+    return tuple(taken[i].value for i in range(len(requests)))
 
 
-def _draw_apart(owner: Persona, request: ValueRequest, taken: Sequence[_Taken], rng: random.Random) -> _Taken | None:
+def _named(value: DrawnValue, circle: _Circle) -> str:
+    """The subject that a kin word names, seen from whose kin word it is."""
+    if value.subtype == ASKED_FOR:
+        circle.is_also(value.text, value.subject)
+    else:
+        circle.meet(value.text, value.subject)
+    return value.text
+
+
+def _draw_apart(subject: str, circle: _Circle, request: ValueRequest, taken: Sequence[_Taken], rng: random.Random) -> _Taken | None:
     """A value that stays apart from those taken, or None after too many tries."""
     kinds = kinds_for(request.entity_type, request.subtypes)
-    subject = request.subject or SELF
+    owner = circle.meet(subject)
+    replaceable = all(t.value.subject != subject for t in taken) or subject == SOMEONE_ELSE
     attempts: dict[str, int] = {}
     for attempt in range(_TRIES):
         kind: Kind = kinds.draw(rng)
+        number = attempts.get(kind.subtype, 0)
         if request.entity_type == "name" and attempt >= _OWN_NAME_TRIES:
             owner, subject = draw_persona(rng, owner.locale), SOMEONE_ELSE
-        text = kind.draw(owner, rng, attempts.get(kind.subtype, 0))
-        attempts[kind.subtype] = attempts.get(kind.subtype, 0) + 1
+        elif kind.fixed and replaceable and number >= _SAME_PERSON_TRIES and circle.replace(subject):
+            owner, number = circle.meet(subject), 0
+        text = kind.draw(owner, rng, number)
+        attempts[kind.subtype] = number + 1
         value = DrawnValue(entity_type=request.entity_type, subtype=kind.subtype, text=text, subject=subject)
-        candidate = _Taken(value, text.casefold(), _comparable_words(text))
-        if candidate.words and all(_apart(candidate, other) for other in taken):
+        candidate = _Taken(value, text.casefold(), _comparable_words(request.entity_type, text))
+        if all(_apart(candidate, other, strict=attempt < _STRICT_TRIES) for other in taken):
             return candidate
     return None
 
 
-def _comparable_words(text: str) -> frozenset[str]:
-    """The content words, and what stands before an apostrophe in them: "master's" also counts as "master"."""
-    found = content_words(text)
-    return found | {w.split("'")[0] for w in found if "'" in w and len(w.split("'")[0]) > 1}
+def _comparable_words(entity_type: str, text: str) -> frozenset[str]:
+    """The content words, what stands before an apostrophe in them ("master's" also counts as "master"), and the numbers."""
+    found = content_words(text) or frozenset({text.casefold()})  # "A-" has no content word
+    stems = {w.split("'")[0] for w in found if "'" in w and len(w.split("'")[0]) > 1}
+    numbers = () if entity_type in _NUMBERS_ARE_PARTS else _DIGITS.findall(text)
+    return found.union(stems, numbers)
 
 
-def _apart(a: _Taken, b: _Taken) -> bool:
-    if a.words & b.words:
-        return False
+def _apart(a: _Taken, b: _Taken, *, strict: bool) -> bool:
+    common = a.words & b.words
+    if common:
+        alike = not strict and a.value.entity_type == b.value.entity_type
+        if not alike or not a.words - common or not b.words - common or any(w[0].isdigit() for w in common):
+            return False
     short, long = sorted((a.folded, b.folded), key=len)
     return short not in long or whole_word(short).search(long) is None

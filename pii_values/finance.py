@@ -4,55 +4,73 @@ from __future__ import annotations
 
 import random
 
-from taxonomy.locales import get_locale
+from pii_values.countries import country_of, decimal, grouped
 
-# Lowest and highest score, mean and deviation of each locale's best-known consumer credit score.
-_SCORES = {
-    "en_US": (300, 850, 690, 85),
-    "en_GB": (0, 999, 800, 150),
-    "en_CA": (300, 900, 690, 90),
-    "en_AU": (0, 1200, 800, 170),
-    "en_IN": (300, 900, 710, 85),
-}
+_SHORT_FROM = 10  # thousands (or lakhs: tenths) from which an amount is told as "48k"
 
 
 def written_amount(amount: int, locale: str) -> str:
-    """A whole amount with its currency sign: "$52,400", "₹9,60,000" (Indian grouping)."""
-    symbol = get_locale(locale).currency_symbol
-    return symbol + (_indian_groups(amount) if locale == "en_IN" else f"{amount:,}")
+    """A whole amount in the most usual way: "$52,400", "₹9,60,000"."""
+    return _exact(country_of(locale).exact.items[0], amount, locale)
 
 
-def _indian_groups(amount: int) -> str:
-    """Digits grouped as in India: the last three, then pairs."""
-    head, tail = divmod(amount, 1000)
-    if not head:
-        return str(tail)
-    pairs = []
-    while head:
-        head, pair = divmod(head, 100)
-        pairs.append(f"{pair:02d}" if head else str(pair))
-    return ",".join([*reversed(pairs), f"{tail:03d}"])
+def told_amount(amount: int, locale: str, rng: random.Random, *, short: float = 0.25) -> str:
+    """*amount* in one of the ways people write it; with probability *short* rounded: "$48k", "48.5k", "₹9.6 lakh"."""
+    here = country_of(locale)
+    if amount >= here.unit * (1 if here.unit > 1000 else _SHORT_FROM) and rng.random() < short:
+        count = amount / here.unit
+        places = 1 if here.unit > 1000 or (count < 100 and rng.random() < 0.25) else 0
+        return here.short.draw(rng).replace("{k}", decimal(count, places, locale))
+    return _exact(here.exact.draw(rng), amount, locale)
+
+
+def in_units(amount: int, locale: str) -> str:
+    """How many of the locale's short units (thousands, lakhs) *amount* is."""
+    return decimal(amount / country_of(locale).unit, 1, locale)
+
+
+def told_rate(rate: float, locale: str, rng: random.Random) -> str:
+    """A small amount such as pay by the hour: "$23", "$18.75"."""
+    here = country_of(locale)
+    whole = rng.random() < 0.55 or rate >= 100
+    quarters = int(rate) + rng.choice((0.25, 0.5, 0.75, 0.4, 0.8, 0.15))
+    number = grouped(round(rate), locale) if whole else f"{quarters:.2f}".replace(".", here.decimal)
+    return here.exact.items[0].replace("{n}", number)
+
+
+def _exact(form: str, amount: int, locale: str) -> str:
+    return form.replace("{n}", grouped(amount, locale)) if "{n}" in form else form.replace("{p}", str(amount))
 
 
 def draw_debt(income: int, rng: random.Random) -> int:
     """A debt between some weeks' and a few years' income, small ones more often; hardly ever a round figure."""
-    return _uneven(income * 0.02 * (120 ** rng.random()), rng)
+    return uneven(income * 0.02 * (120 ** rng.random()), rng)
 
 
 def draw_savings(income: int, age: int, rng: random.Random) -> int:
     """Savings that grow with age, small ones more often."""
     reach = 8 + 2.2 * max(0, age - 18)
-    return _uneven(income * 0.015 * (reach ** rng.random()), rng)
+    return uneven(income * 0.015 * (reach ** rng.random()), rng)
 
 
-def _uneven(amount: float, rng: random.Random) -> int:
-    """*amount* rounded to 10, 50 or 100 (at least 100), as people round what they tell."""
-    step = rng.choice((10, 50, 50, 100))
-    return max(100, int(amount // step) * step)
+def draw_bill(locale: str, rng: random.Random) -> int:
+    """An amount somebody is asked for: from a small fee to some months' pay, in local money."""
+    return uneven(60 * country_of(locale).pay * (280 ** rng.random()), rng, least=10)
+
+
+def draw_payment(income: int, rng: random.Random) -> int:
+    """What somebody pays each month for one thing: a twentieth to almost half of the month's pay."""
+    return uneven(income / 12 * (0.04 + 0.42 * rng.random() ** 1.5), rng, least=10)
+
+
+def uneven(amount: float, rng: random.Random, *, least: int = 100) -> int:
+    """*amount* (at least *least*) rounded to 5 to 100 by its size, as people round what they tell."""
+    step = rng.choice((1, 5, 5, 10) if amount < 1000 else (10, 50, 50, 100))
+    return max(least, int(amount // step) * step)
 
 
 def draw_credit_score(locale: str, rng: random.Random) -> int:
     """A score inside the range that the locale's agencies use."""
-    low, high, mean, deviation = _SCORES[locale]
+    low, high, mean, deviation = country_of(locale).scores
     score = round(rng.gauss(mean, deviation))
     return score if low <= score <= high else rng.randint(mean - deviation, min(high, mean + deviation))

@@ -1,12 +1,15 @@
 """Where a person's family comes from: names, nationality, ethnicity, languages and religion that go together.
 
-Majority names are Faker's lists (``faker.providers.person``), read once per locale and drawn from with our own generator:
-a Faker call costs twenty times as much. Faker's frequencies are flattened by a square root, so that no name dominates.
+Names are those of ``data/names.yaml`` and of Faker's lists (``faker.providers.person``), read once and drawn from with our own
+generator: a Faker call costs twenty times as much. Faker's frequencies are flattened by a square root, so that no name
+dominates. The words of origin are the language's (``data/<language>/origins.yaml``), what a locale's majority is stands in
+``data/people/<locale>.yaml``.
 """
 
 from __future__ import annotations
 
 import importlib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -19,9 +22,8 @@ from pydantic import Field
 from foundation.errors import UsageError
 from foundation.words import STOP_WORDS
 from foundation.yaml_files import load_yaml
-from pii_values.lexicons import FileModel, Gender, Text
+from pii_values.lexicons import FileModel, Gender, Text, folder
 from pii_values.sampling import Weighted, weighted
-from taxonomy.locales import get_locale
 
 # Names that are also everyday words or words of another type: whole-word search would find them where no name stands.
 _AMBIGUOUS = frozenset(
@@ -29,45 +31,61 @@ _AMBIGUOUS = frozenset(
     "price young long short white black brown green gray grey king park church day winter rice english french merchant contractor "
     "dear love bishop pope hunter farmer carpenter baker cook butcher fisher gardener porter taylor tailor potter miller mason "
     "sikh khan shah son sunny penny dallas austin charlotte savannah virginia georgia carolina florence madison houston chad sydney "
-    "victoria adelaide bush wood woods hill lake rivers stone street marsh moss fields banks berry rose lily daisy violet ivy holly".split()
+    "victoria adelaide bush wood woods hill lake rivers stone street marsh moss fields banks berry rose lily daisy violet ivy holly "
+    "paris london lincoln lyon milan asia china india ireland holland england wales scotland german roman nurse judge duke baron cash "
+    "christ muslim islam best good goods bad new old small little big rock sand west east north south spring bird wolf fox bear fish "
+    "angel amen destiny heaven melody precious princess royal sky star storm treasure wisdom honor justice mercy patience prudence".split()
 )
-_FALLBACK_FAKER = "en_US"
 
 T = TypeVar("T")
 
 
-class _Heritage(FileModel):
+class _Names(FileModel):
     female: list[Text] = Field(min_length=15)
     male: list[Text] = Field(min_length=15)
-    family: list[Text] = Field(min_length=15)
+    family: list[Text] = Field(min_length=10)
+    faker: list[str] = Field(default_factory=list)
+    dark_features: bool = False
+
+
+class _NamesFile(FileModel):
+    heritages: dict[str, _Names]
+
+
+class _Origin(FileModel):
     nationalities: dict[str, str]
     ethnicities: list[Text]
     languages: list[Text]
     religions: dict[str, float]
-    dark_features: bool = False
 
 
-class _Profile(FileModel):
+class _OriginsFile(FileModel):
+    origins: dict[str, _Origin]
+
+
+class Profile(FileModel):
+    """What a locale's majority is. ``citizen``: words before "citizen"; ``shares`` of the heritages; ``names``: a heritage's."""
+
     nationality: str
+    citizen: list[Text]
     country: str
     ethnicities: list[Text]
+    ancestries: list[Text]
     languages: list[Text]
     religions: dict[str, float]
     kinship: dict[str, str]
     shares: dict[str, float]
+    faker: list[str] = Field(default_factory=list)
+    names: str | None = None
     dark_features: bool = False
-
-
-class _HeritageFile(FileModel):
-    heritages: dict[str, _Heritage]
-    profiles: dict[str, _Profile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heritage:
     """One family background as it occurs in a locale.
 
-    ``nationalities`` are (adjective, country); ``dark_features``: hair and eyes are dark unless dyed or gray.
+    ``nationalities`` are (adjective, country); ``ancestries`` adjectives of origin; ``dark_features``: hair and eyes are dark
+    unless dyed or gray.
     """
 
     key: str
@@ -75,22 +93,31 @@ class Heritage:
     family: Weighted[str]
     nationalities: Weighted[tuple[str, str]]
     ethnicities: Weighted[str]
+    ancestries: Weighted[str]
     languages: Weighted[str]
     religions: Weighted[str]
     dark_features: bool
 
 
 @lru_cache(maxsize=1)
-def _file() -> _HeritageFile:
-    return load_yaml(files("pii_values") / "data" / "lexicons" / "heritages.yaml", _HeritageFile)
+def _names() -> dict[str, _Names]:
+    return load_yaml(files("pii_values") / "data" / "names.yaml", _NamesFile).heritages
 
 
-def profile(locale: str) -> _Profile:
+@cache
+def _origins(locale: str) -> dict[str, _Origin]:
+    return load_yaml(folder(locale) / "origins.yaml", _OriginsFile).origins
+
+
+@cache
+def profile(locale: str) -> Profile:
     """What a locale's majority is; raises ``UsageError`` for a locale without values."""
-    found = _file().profiles.get(locale)
-    if found is None:
-        raise UsageError(f"no values for locale {locale!r}", remedy=f"Known: {', '.join(_file().profiles)}.")
-    return found
+    people = files("pii_values") / "data" / "people"
+    source = people / f"{locale}.yaml"
+    if not source.is_file():
+        known = sorted(f.name.removesuffix(".yaml") for f in people.iterdir())
+        raise UsageError(f"no values for locale {locale!r}", remedy=f"Known: {', '.join(known)}.")
+    return load_yaml(source, Profile)
 
 
 @cache
@@ -98,7 +125,7 @@ def heritages(locale: str) -> Weighted[Heritage]:
     """The backgrounds that occur in *locale*, weighted by how often."""
     here = profile(locale)
     found = [(_majority(locale), here.shares["majority"])]
-    found += [(_minority(key, _file().heritages[key]), share) for key, share in here.shares.items() if key != "majority"]
+    found += [(_minority(key, locale), share) for key, share in here.shares.items() if key != "majority"]
     return weighted(found)
 
 
@@ -109,39 +136,43 @@ def heritage_named(locale: str, key: str) -> Heritage:
 
 
 @cache
-def countries() -> tuple[str, ...]:
-    """Every country that some nationality belongs to, in file order."""
-    known = [c for h in _file().heritages.values() for c in h.nationalities.values()]
-    return tuple(dict.fromkeys(known + [p.country for p in _file().profiles.values()]))
+def countries(locale: str) -> tuple[str, ...]:
+    """Every country that some nationality belongs to, in file order and the words of the locale's language."""
+    here = profile(locale)
+    known = [c for origin in _origins(locale).values() for c in origin.nationalities.values()]
+    return tuple(dict.fromkeys([*known, here.country, *here.kinship.values()]))
 
 
 def _majority(locale: str) -> Heritage:
     here = profile(locale)
-    female, male, family = (_faker_names(locale, kind) for kind in ("first_names_female", "first_names_male", "last_names"))
     # A nationality is worth telling when it is not everybody's, so the home one is drawn far below its census share.
     nations = [((here.nationality, here.country), 2.0), *(((a, c), 1.0) for a, c in here.kinship.items())]
+    names = _names()[here.names] if here.names else None
     return Heritage(
         key="majority",
-        given=_by_gender(female, male),
-        family=family,
+        given=_given(names, tuple(here.faker)),
+        family=_family(names, tuple(here.faker)),
         nationalities=weighted(nations),
         ethnicities=_even(here.ethnicities),
+        ancestries=_even(here.ancestries),
         languages=_even(here.languages),
         religions=weighted(here.religions.items()),
         dark_features=here.dark_features,
     )
 
 
-def _minority(key: str, source: _Heritage) -> Heritage:
+def _minority(key: str, locale: str) -> Heritage:
+    names, origin = _names()[key], _origins(locale)[key]
     return Heritage(
         key=key,
-        given=_by_gender(_even(source.female), _even(source.male)),
-        family=_even(source.family),
-        nationalities=_even(source.nationalities.items()),
-        ethnicities=_even(source.ethnicities),
-        languages=_even(source.languages),
-        religions=weighted(source.religions.items()),
-        dark_features=source.dark_features,
+        given=_given(names, tuple(names.faker)),
+        family=_family(names, tuple(names.faker)),
+        nationalities=_even(origin.nationalities.items()),
+        ethnicities=_even(origin.ethnicities),
+        ancestries=_even(dict.fromkeys([*origin.nationalities, *origin.ethnicities])),
+        languages=_even(origin.languages),
+        religions=weighted(origin.religions.items()),
+        dark_features=names.dark_features,
     )
 
 
@@ -149,22 +180,43 @@ def _even(items: Iterable[T]) -> Weighted[T]:
     return weighted((item, 1.0) for item in items)
 
 
-def _by_gender(female: Weighted[str], male: Weighted[str]) -> dict[Gender, Weighted[str]]:
-    both = weighted((name, 1.0) for name in dict.fromkeys(female.items + male.items))
+def _given(names: _Names | None, faker: tuple[str, ...]) -> dict[Gender, Weighted[str]]:
+    female = _joined(names.female if names else [], "first_names_female", faker)
+    male = _joined(names.male if names else [], "first_names_male", faker)
+    both = _even(dict.fromkeys(female.items + male.items))
     return {"female": female, "male": male, "nonbinary": both}
 
 
-def _faker_names(locale: str, kind: str) -> Weighted[str]:
-    """One of Faker's name lists with square roots of its frequencies; locales without own list use ``en_US``."""
-    try:
-        module = importlib.import_module(f"faker.providers.person.{get_locale(locale).faker}")
-    except ModuleNotFoundError:
-        module = importlib.import_module(f"faker.providers.person.{_FALLBACK_FAKER}")
-    listed = getattr(module.Provider, kind)
+def _family(names: _Names | None, faker: tuple[str, ...]) -> Weighted[str]:
+    return _joined(names.family if names else [], "last_names", faker)
+
+
+def _joined(listed: list[str], kind: str, faker: tuple[str, ...]) -> Weighted[str]:
+    """Our names and Faker's, half of the weight each where there are both."""
+    others: dict[str, float] = {}
+    for source in faker:
+        for name, weight in _faker_names(source, kind):
+            others[name] = others.get(name, 0.0) + weight
+    total = sum(others.values())
+    own = dict.fromkeys(listed, (total or 1.0) / max(1, len(listed)))
+    return weighted({**others, **{name: weight + others.get(name, 0.0) for name, weight in own.items()}}.items())
+
+
+@cache
+def _faker_names(source: str, kind: str) -> tuple[tuple[str, float], ...]:
+    """One of Faker's name lists with square roots of its frequencies as shares of one, accents left off."""
+    provider = importlib.import_module(f"faker.providers.person.{source}").Provider
+    listed = getattr(provider, kind)
     pairs = listed.items() if hasattr(listed, "items") else ((name, 1.0) for name in dict.fromkeys(listed))
-    return weighted((name, sqrt(weight)) for name, weight in pairs if _usable(name))
+    usable = [(plain, sqrt(weight)) for name, weight in pairs if _usable(plain := _plain(name))]
+    total = sum(weight for _, weight in usable)
+    return tuple((name, weight / total) for name, weight in usable)
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
 
 
 def _usable(name: str) -> bool:
     plain = name.casefold()
-    return len(name) > 2 and name.isascii() and name.isalpha() and plain not in STOP_WORDS and plain not in _AMBIGUOUS
+    return len(name) > 2 and name.isascii() and name.isalpha() and name[0].isupper() and plain not in STOP_WORDS and plain not in _AMBIGUOUS

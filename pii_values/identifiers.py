@@ -8,7 +8,8 @@ Where an authority keeps or never issues a range, numbers come from it, so that 
   never allocated prefixes of ``_NINO_PREFIXES``.
 * CA social insurance numbers that begin with 0 (not assigned; the Luhn digit is right, stdnum rejects the first digit).
 * AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest random.
-* US, CA, AU and IN account numbers have no check digit; the shape is the usual one. GB accounts are IBANs of made-up banks.
+* SG identity card numbers bear a last letter of the other series (K to X after S and T), so no card has them; stdnum has no rule.
+* US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are IBANs of made-up banks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Final
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
+_UNISSUED_LETTERS: Final = "KLMNPQRTUWX"
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -58,6 +60,9 @@ def draw_bank_account(locale: str, rng: random.Random) -> str:
             return f"{bsb[:3]}-{bsb[3:]} {digits(8, rng)}"
         case "en_IN":
             return str(rng.randint(1, 9)) + digits(rng.choice((10, 11, 13, 14)), rng)
+        case "en_SG":
+            cuts = rng.choice(((3, 5, 1), (10,), (3, 6, 3), (9,)))
+            return "-".join(digits(count, rng) for count in cuts)
         case _:
             number = str(rng.randint(1, 9)) + digits(rng.choice((8, 9, 11)), rng)
             return number if rng.random() < 0.7 else f"{number[:-4]}-{number[-4:]}"
@@ -83,6 +88,8 @@ def draw_national_id(locale: str, family_name: str, rng: random.Random) -> str:
             return _australian_id(rng)
         case "en_IN":
             return _indian_id(family_name, rng)
+        case "en_SG":
+            return f"{rng.choice('ST')}{digits(7, rng)}{rng.choice(_UNISSUED_LETTERS)}"
         case _:
             number = f"{rng.randint(900, 999)}-{rng.randint(1, 49):02d}-{rng.randint(1, 9999):04d}"
             return number if rng.random() < 0.8 else number.replace("-", " " if rng.random() < 0.5 else "")

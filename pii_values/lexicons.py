@@ -1,35 +1,49 @@
-"""The word lists of ``data/lexicons``: groups of entries with a topic, a weight and the people they fit.
+"""The word lists of a language: groups of entries with a topic, a weight and the people they fit.
 
-American spellings are replaced by what is written in the locale (``spelling.yaml``) when a list is first read.
+``data/<language>/lexicons/<name>.yaml`` holds one lexicon each, ``data/<language>/wording.yaml`` the forms in which numbers,
+dates and amounts are put. An entry may hold slots: ``{topic}`` stands for an entry of another topic of the same lexicon,
+``{lexicon.topic}`` for one of another lexicon, and a name that the caller gives a text for stands for that text.
+``<a|b>`` in an entry stands for the form said of a man and of a woman. Topics that begin with "_" are only parts of
+others. Spellings of the file are replaced by those of the locale (``spelling.yaml``) when a list is first read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+import re
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
-from typing import Annotated, Literal
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from foundation.words import WORD
 from foundation.yaml_files import load_yaml
 from pii_values.sampling import Weighted, weighted
+from taxonomy.locales import get_locale
 
 Gender = Literal["female", "male", "nonbinary"]
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
 
+_SLOT: Final = re.compile(r"\{([\w.]+)\}")
+_GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
 
 class FileModel(BaseModel):
-    """What every lexicon file is read with: unknown keys and wrong types are errors."""
+    """What every data file is read with: unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _Group(FileModel):
     topic: str
-    weight: float = Field(gt=0)
+    weight: float = Field(default=1, gt=0)
     entries: list[Text] = Field(min_length=1)
     min_age: int = 0
     max_age: int = 120
@@ -38,16 +52,42 @@ class _Group(FileModel):
 
 
 class _GroupFile(FileModel):
-    groups: list[_Group]
+    groups: list[_Group] = []
+    lists: dict[str, list[Text]] = {}
 
 
 class _SpellingFile(FileModel):
     words: dict[str, dict[str, str]]
 
 
+class Fitted(Protocol):
+    """Somebody or something that entries must fit."""
+
+    @property
+    def locale(self) -> str:
+        """The locale's code."""
+
+    @property
+    def age(self) -> int:
+        """Completed years."""
+
+    @property
+    def gender(self) -> Gender:
+        """The gender that words must fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    """Whom an entry is drawn for, where there is no persona (yet)."""
+
+    locale: str
+    age: int = 40
+    gender: Gender = "nonbinary"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry: ages are years inclusive; ``genders`` None fits everybody."""
+    """One entry: ages are years inclusive; ``genders`` None fits everybody; ``parts`` alternate text and slot names."""
 
     text: str
     topic: str
@@ -55,20 +95,48 @@ class Entry:
     min_age: int
     max_age: int
     genders: tuple[Gender, ...] | None
+    parts: tuple[str, ...] | None
 
     def fits(self, age: int, gender: Gender) -> bool:
         """Whether it can be said of somebody of this age and gender (a nonbinary person: whatever anybody can have)."""
         return self.min_age <= age <= self.max_age and (self.genders is None or gender in self.genders or gender == "nonbinary")
 
 
-@lru_cache(maxsize=1)
-def _spellings() -> dict[str, dict[str, str]]:
-    return load_yaml(files("pii_values") / "data" / "lexicons" / "spelling.yaml", _SpellingFile).words
+class Choices:
+    """The entries of one topic; which of them fit somebody is worked out once for each span of ages."""
+
+    __slots__ = ("_cuts", "_entries", "_fitting", "_gendered")
+
+    def __init__(self, found: Iterable[Entry]) -> None:
+        self._entries = tuple(found)
+        self._cuts = sorted({cut for e in self._entries for cut in (e.min_age, e.max_age + 1)})
+        self._gendered = any(e.genders is not None for e in self._entries)
+        self._fitting: dict[tuple[int, Gender], Weighted[Entry]] = {}
+
+    def fitting(self, age: int, gender: Gender) -> Weighted[Entry]:
+        """The entries that fit, ready to draw from; a text that stands in two groups is one item with both weights."""
+        key = (bisect(self._cuts, age), gender if self._gendered else "nonbinary")
+        known = self._fitting.get(key)
+        if known is None:
+            known = self._fitting[key] = merged((e, e.weight) for e in self._entries if e.fits(age, gender))
+        return known
+
+
+@cache
+def folder(locale: str) -> Traversable:
+    """Where the words of a locale's language lie."""
+    return files("pii_values") / "data" / get_locale(locale).language
+
+
+@cache
+def _spellings(locale: str) -> Mapping[str, str]:
+    source = folder(locale) / "spelling.yaml"
+    return load_yaml(source, _SpellingFile).words.get(locale, {}) if source.is_file() else {}
 
 
 def spelled(text: str, locale: str) -> str:
-    """*text* (American spelling) as written in *locale*; a leading capital is kept."""
-    changes = _spellings().get(locale)
+    """*text* as written in *locale*; a leading capital is kept."""
+    changes = _spellings(locale)
     if not changes:
         return text
 
@@ -81,34 +149,97 @@ def spelled(text: str, locale: str) -> str:
     return WORD.sub(lambda match: swap(match.group()), text)
 
 
+def gendered(text: str, gender: Gender) -> str:
+    """*text* with each ``<a|b>`` replaced by its first form for men, its second for others."""
+    return _GENDERED.sub(lambda m: m[1] if gender == "male" else m[2], text) if "<" in text else text
+
+
 @cache
-def _groups(lexicon: str) -> tuple[_Group, ...]:
-    return tuple(load_yaml(files("pii_values") / "data" / "lexicons" / f"{lexicon}.yaml", _GroupFile).groups)
+def _file(language: str, lexicon: str) -> _GroupFile:
+    here = files("pii_values") / "data" / language
+    return load_yaml(here / "wording.yaml" if lexicon == "wording" else here / "lexicons" / f"{lexicon}.yaml", _GroupFile)
+
+
+@cache
+def listed(name: str, locale: str) -> tuple[str, ...]:
+    """A list of ``wording.yaml`` whose order counts: months, number words."""
+    return tuple(_file(get_locale(locale).language, "wording").lists[name])
 
 
 @cache
 def entries(lexicon: str, locale: str) -> tuple[Entry, ...]:
     """All entries of a lexicon that exist in *locale*, in file order."""
-    return tuple(
-        Entry(
-            text=spelled(text, locale),
-            topic=group.topic,
-            weight=group.weight,
-            min_age=group.min_age,
-            max_age=group.max_age,
-            genders=None if group.genders is None else tuple(group.genders),
-        )
-        for group in _groups(lexicon)
-        if group.locales is None or locale in group.locales
-        for text in group.entries
+    groups = _file(get_locale(locale).language, lexicon).groups
+    found = (g for g in groups if g.locales is None or locale in g.locales)
+    return tuple(entry for group in found for text in group.entries for entry in _read(text, group, locale))
+
+
+def _read(text: str, group: _Group, locale: str) -> Iterator[Entry]:
+    """The entry that *text* stands for, or one for each gender where its forms differ."""
+    if "<" not in text:
+        yield _entry(text, group, None if group.genders is None else tuple(group.genders), locale)
+        return
+    genders: tuple[Gender, ...] = ("male", "female")
+    for gender in genders:
+        if group.genders is None or gender in group.genders:
+            yield _entry(gendered(text, gender), group, (gender,), locale)
+
+
+def _entry(text: str, group: _Group, genders: tuple[Gender, ...] | None, locale: str) -> Entry:
+    pieces = _SLOT.split(text)
+    parts = tuple(piece if number % 2 else spelled(piece, locale) for number, piece in enumerate(pieces))
+    whole = "".join("{" + part + "}" if number % 2 else part for number, part in enumerate(parts))
+    return Entry(
+        text=whole,
+        topic=group.topic,
+        weight=group.weight,
+        min_age=group.min_age,
+        max_age=group.max_age,
+        genders=genders,
+        parts=parts if len(parts) > 1 else None,
     )
 
 
 @cache
+def choices(lexicon: str, topic: str | None, locale: str) -> Choices:
+    """The entries of one topic; None: of all topics that are no mere parts."""
+    found = entries(lexicon, locale)
+    return Choices(e for e in found if (e.topic == topic if topic is not None else not e.topic.startswith("_")))
+
+
 def fitting(lexicon: str, topic: str | None, locale: str, age: int = 40, gender: Gender = "nonbinary") -> Weighted[Entry]:
-    """The entries of one topic (None: of all) that fit a person, ready to draw from. Keys are finite, so the cache is too."""
-    found = [e for e in entries(lexicon, locale) if (topic is None or e.topic == topic) and e.fits(age, gender)]
-    return merged((e, e.weight) for e in found)
+    """The entries of one topic (None: of all) that fit a person, ready to draw from."""
+    return choices(lexicon, topic, locale).fitting(age, gender)
+
+
+def phrase(lexicon: str, topic: str | None, who: Fitted, rng: random.Random, given: Mapping[str, str] = _NOTHING) -> str:
+    """One entry that fits *who*, its slots filled; *given* are texts for slots by name."""
+    entry = choices(lexicon, topic, who.locale).fitting(who.age, who.gender).draw(rng)
+    return entry.text if entry.parts is None else filled(entry.parts, lexicon, who, rng, given)
+
+
+def topical(lexicon: str, who: Fitted, rng: random.Random) -> tuple[str, str]:
+    """Any entry of a lexicon that fits *who*, with its topic."""
+    entry = choices(lexicon, None, who.locale).fitting(who.age, who.gender).draw(rng)
+    return entry.topic, entry.text if entry.parts is None else filled(entry.parts, lexicon, who, rng)
+
+
+def filled(parts: tuple[str, ...], lexicon: str, who: Fitted, rng: random.Random, given: Mapping[str, str] = _NOTHING) -> str:
+    """*parts* of an entry as one text."""
+    pieces = list(parts)
+    for number in range(1, len(parts), 2):
+        slot = parts[number]
+        known = given.get(slot)
+        if known is None:
+            other, dot, topic = slot.partition(".")
+            known = phrase(other, topic, who, rng, given) if dot else phrase(lexicon, slot, who, rng, given)
+        pieces[number] = known
+    return "".join(pieces)
+
+
+def has_topic(lexicon: str, topic: str, who: Fitted) -> bool:
+    """Whether any entry of the topic fits *who*."""
+    return bool(choices(lexicon, topic, who.locale).fitting(who.age, who.gender).items)
 
 
 def merged(pairs: Iterable[tuple[Entry, float]]) -> Weighted[Entry]:
@@ -119,12 +250,3 @@ def merged(pairs: Iterable[tuple[Entry, float]]) -> Weighted[Entry]:
         first.setdefault(entry.text, entry)
         total[entry.text] = total.get(entry.text, 0.0) + weight
     return weighted((first[text], weight) for text, weight in total.items())
-
-
-@cache
-def topic_of(lexicon: str, locale: str) -> dict[str, str]:
-    """Which topic each text of a lexicon belongs to (the first one, where there are several)."""
-    topics: dict[str, str] = {}
-    for entry in entries(lexicon, locale):
-        topics.setdefault(entry.text, entry.topic)
-    return topics

@@ -1,17 +1,26 @@
-"""Job titles with what they ask for (education, age) and what they pay."""
+"""Job titles with what they ask for (education, age) and what they pay.
+
+``data/<language>/lexicons/occupations.yaml`` lists them; slots in a title (``{grade} teacher``) and the shapes that a title is
+told in ("night shift {title}") are topics of ``job_parts.yaml``.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from typing import Final
 
 from pydantic import Field
 
 from foundation.yaml_files import load_yaml
-from pii_values.lexicons import FileModel, Text, spelled
+from pii_values.countries import country_of
+from pii_values.lexicons import FileModel, Fitted, Gender, Text, filled, folder, gendered, has_topic, phrase, spelled
 from pii_values.sampling import Weighted, spread, weighted
+
+_SLOT: Final = re.compile(r"\{([\w.]+)\}")
+_PARTS: Final = "job_parts"
 
 
 class _Group(FileModel):
@@ -22,6 +31,8 @@ class _Group(FileModel):
     max_age: int = 120
     income: tuple[int, int] = Field(strict=False)
     weight: float = Field(default=1, gt=0)
+    plain: bool = False
+    locales: list[str] | None = None
     entries: list[Text] = Field(min_length=1)
 
 
@@ -31,7 +42,10 @@ class _File(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occupation:
-    """A job: ``education`` least and usual highest level (0 school … 5 doctorate), ``income`` thousands of USD a year."""
+    """A job: ``education`` least and usual highest level (0 school … 5 doctorate), ``income`` thousands of USD a year.
+
+    ``title`` may hold slots and forms for men and women; ``plain``: it is told without "senior", "part-time" and the like.
+    """
 
     title: str
     field: str
@@ -41,16 +55,13 @@ class Occupation:
     max_age: int
     income: tuple[int, int]
     weight: float
-
-
-# Yearly pay of a job in local currency for one US dollar it pays in the United States (rounded, 2025).
-_PAY_SCALE = {"en_US": 1.0, "en_GB": 0.62, "en_CA": 1.05, "en_AU": 1.2, "en_IN": 14.0}
+    plain: bool
 
 
 @cache
 def occupations(locale: str) -> tuple[Occupation, ...]:
     """All jobs in the spelling of *locale*, in file order."""
-    source = load_yaml(files("pii_values") / "data" / "lexicons" / "occupations.yaml", _File)
+    source = load_yaml(folder(locale) / "lexicons" / "occupations.yaml", _File)
     return tuple(
         Occupation(
             title=spelled(title, locale),
@@ -61,8 +72,10 @@ def occupations(locale: str) -> tuple[Occupation, ...]:
             max_age=group.max_age,
             income=group.income,
             weight=group.weight,
+            plain=group.plain,
         )
         for group in source.groups
+        if group.locales is None or locale in group.locales
         for title in group.entries
     )
 
@@ -78,14 +91,46 @@ def jobs_for(locale: str, education: int, age: int) -> Weighted[Occupation]:
     )
 
 
+@cache
+def _pieces(title: str, gender: Gender) -> tuple[str, ...]:
+    return tuple(_SLOT.split(gendered(title, gender)))
+
+
+def bare_title(job: Occupation, who: Fitted, rng: random.Random) -> str:
+    """The job's title with its slots filled: "third grade teacher"."""
+    pieces = _pieces(job.title, who.gender)
+    return pieces[0] if len(pieces) == 1 else filled(pieces, _PARTS, who, rng)
+
+
+def told_title(job: Occupation, who: Fitted, rng: random.Random) -> str:
+    """The title as somebody who works tells it, at times with what kind of job it is: "night shift nurse"."""
+    title = bare_title(job, who, rng)
+    if job.plain:
+        return title
+    topic = f"shape_{job.field}"
+    told = phrase(_PARTS, topic if has_topic(_PARTS, topic, who) else "shape", who, rng, {"title": title})
+    return title if _says_twice(told) else told
+
+
+def former_title(title: str, topic: str, who: Fitted, rng: random.Random) -> str:
+    """The title as somebody tells it who is not at work ("retired", "jobless"): "retired nurse"."""
+    return phrase(_PARTS, f"shape_{topic}", who, rng, {"title": title})
+
+
+def _says_twice(text: str) -> bool:
+    words = text.replace("-", " ").split()
+    return len(set(words)) < len(words)
+
+
 def yearly_pay(job: Occupation, locale: str, age: int, share: float, rng: random.Random) -> int:
-    """What the job pays in local currency a year, rounded to hundreds (IN: thousands).
+    """What the job pays in local currency a year, rounded to hundreds (in small currencies: thousands).
 
     ``share`` is the part earned (1 full pay; less for pensions and side jobs). Pay rises with age up to 50 within the band.
     """
+    scale = country_of(locale).pay
     low, high = job.income
     seniority = min(1.0, max(0.0, (age - job.min_age) / max(1, 50 - job.min_age)))
     point = low + (high - low) * (0.25 + 0.5 * seniority) + (high - low) * spread(rng, -0.3, 0.3)
-    pay = point * 1000 * share * _PAY_SCALE[locale]
-    step = 1000 if locale == "en_IN" else 100
+    pay = point * 1000 * share * scale
+    step = 1000 if scale >= 5 else 100
     return max(step, int(pay // step) * step)

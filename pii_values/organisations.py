@@ -3,44 +3,61 @@
 from __future__ import annotations
 
 import random
-import re
+from collections.abc import Mapping
 from functools import cache
-from typing import Literal
+from importlib.resources import files
+from typing import Final, Literal
 
+from foundation.errors import UsageError
+from foundation.yaml_files import load_yaml
 from pii_values.heritage import heritages
-from pii_values.lexicons import fitting
+from pii_values.lexicons import FileModel, Fitted, Text, phrase
 from pii_values.places import Region
+from pii_values.sampling import Weighted, weighted
 
 Kind = Literal["company", "hospital", "charity", "club", "school"]
 
-_SLOT = re.compile(r"\{(\w+)\}")
-# Which lexicon topic fills a slot; {k} depends on the kind of organization.
-_TOPICS = {"t": "trade", "saint": "saint", "cause": "charity_cause", "activity": "club_activity"}
-_MAX_WORDS = 6
+_MAX_WORDS: Final = 6
+_SAME_FIELD: Final = 0.35  # share of employers drawn from those of the job's own field
 
 
-@cache
-def _slots(pattern: str) -> tuple[str, ...]:
-    return tuple(_SLOT.findall(pattern))
+class _EmployersFile(FileModel):
+    employers: dict[str, list[Text]]
 
 
-def draw_organisation(kind: Kind, locale: str, region: Region, rng: random.Random) -> str:
+def draw_organisation(kind: Kind, who: Fitted, region: Region, rng: random.Random) -> str:
     """A name of at most six words; city names come from *region*."""
     while True:
-        name = fitting("organisations", f"{kind}_pattern", locale).draw(rng).text
-        for slot in _slots(name):
-            name = name.replace("{" + slot + "}", _fill(slot, kind, locale, region, rng))
-        if len(name.split()) <= _MAX_WORDS:
+        given = {"f": _family(who.locale, rng), "f2": _family(who.locale, rng), "c": region.cities.draw(rng), "s": _stem(who, rng)}
+        name = phrase("organisations", kind, who, rng, given)
+        words = name.split()
+        if len(words) <= _MAX_WORDS and len({w.casefold() for w in words}) == len(words):
             return name
 
 
-def _fill(slot: str, kind: Kind, locale: str, region: Region, rng: random.Random) -> str:
-    if slot == "s":
-        stem = fitting("organisations", "stem", locale).draw(rng).text
-        end = fitting("organisations", "stem_end", locale).draw(rng).text
-        return stem + (end if stem[-1] != end[0] else end[1:])
-    if slot in {"f", "f2"}:
-        return heritages(locale).items[0].family.draw(rng) if rng.random() < 0.6 else heritages(locale).draw(rng).family.draw(rng)
-    if slot == "c":
-        return region.cities.draw(rng)
-    return fitting("organisations", f"{kind}_kind" if slot == "k" else _TOPICS[slot], locale).draw(rng).text
+def _stem(who: Fitted, rng: random.Random) -> str:
+    """Two halves as one word: "Bridgeport"; a letter that would stand twice is left out."""
+    stem, end = phrase("organisations", "_stem", who, rng), phrase("organisations", "_stem_end", who, rng)
+    return stem + (end if stem[-1] != end[0] else end[1:])
+
+
+def _family(locale: str, rng: random.Random) -> str:
+    return heritages(locale).items[0].family.draw(rng) if rng.random() < 0.6 else heritages(locale).draw(rng).family.draw(rng)
+
+
+@cache
+def _employers(locale: str) -> Mapping[str, Weighted[str]]:
+    source = files("pii_values") / "data" / "employers" / f"{locale}.yaml"
+    if not source.is_file():
+        raise UsageError(f"no employers for locale {locale!r}", remedy="Add a file to pii_values/data/employers.")
+    by_field = load_yaml(source, _EmployersFile).employers
+    every = dict.fromkeys(name for names in by_field.values() for name in names)
+    found = {field: weighted((name, 1.0) for name in names) for field, names in by_field.items()}
+    return {**found, "": weighted((name, 1.0) for name in every)}
+
+
+def draw_employer(field: str, locale: str, rng: random.Random) -> str:
+    """A real, well-known employer of the country, often one of the job's *field*: other firms need accountants too."""
+    known = _employers(locale)
+    near = known.get(field)
+    return (near if near is not None and rng.random() < _SAME_FIELD else known[""]).draw(rng)

@@ -1,21 +1,20 @@
-"""Names as handles, and the words of family: marital status and kin."""
+"""Names as handles, and the ties of family: marital status, children, kin words."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Final, Literal
 
-from pii_values.lexicons import Entry, Gender, entries, fitting, merged
+from pii_values.lexicons import Entry, Fitted, Gender, entries, merged, phrase
 from pii_values.sampling import Weighted, weighted
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
 Attraction = Literal["same", "other", "any"]
 
-_SAME = frozenset({"gay", "lesbian", "homosexual", "sapphic", "homoromantic"})
-_OTHER = frozenset({"straight", "heterosexual", "heteroromantic", "heteroflexible"})
-
-# Weights of each kind from an age on (years): roughly what censuses of English-speaking countries show.
+# Weights of each kind from an age on (years): our estimate, roughly what censuses of English-speaking countries show.
 _MARITAL: tuple[tuple[int, dict[MaritalKind, float]], ...] = (
     (0, {"single": 1}),
     (18, {"single": 80, "partnered": 12, "engaged": 4, "married": 4}),
@@ -26,13 +25,19 @@ _MARITAL: tuple[tuple[int, dict[MaritalKind, float]], ...] = (
     (70, {"single": 8, "partnered": 3, "married": 46, "separated": 2, "divorced": 15, "widowed": 26}),
     (80, {"single": 6, "partnered": 2, "married": 34, "separated": 1, "divorced": 11, "widowed": 46}),
 )
-# Share of people with children, by age (years).
-_PARENTS: tuple[tuple[int, float], ...] = ((0, 0.0), (24, 0.15), (30, 0.5), (40, 0.75), (50, 0.82))
+# Share of people with children, by age (years): our estimate.
+_PARENTS: tuple[tuple[int, float], ...] = ((0, 0.0), (19, 0.06), (24, 0.2), (30, 0.5), (40, 0.75), (50, 0.82))
+_CHILD_COUNTS: Final = weighted([(1, 30.0), (2, 42.0), (3, 18.0), (4, 7.0), (5, 3.0)])  # our estimate
+_YOUNGEST_PARENT, _OLDEST_PARENT = 17, 46
+_GROWN: Final = 18
 
 
-def attraction(orientation: str) -> Attraction:
-    """Whom somebody of this orientation is drawn to, as far as a spouse's word needs it."""
-    return "same" if orientation in _SAME else "other" if orientation in _OTHER else "any"
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A child of a persona; ``age`` in completed years."""
+
+    gender: Gender
+    age: int
 
 
 @cache
@@ -42,38 +47,56 @@ def marital_kinds(age: int) -> Weighted[MaritalKind]:
     return weighted(table.items())
 
 
-def draw_parenthood(age: int, kind: MaritalKind, rng: random.Random) -> bool:
-    """Whether somebody has children; single people half as often."""
+def draw_children(age: int, kind: MaritalKind, rng: random.Random) -> tuple[Child, ...]:
+    """The children of somebody, oldest first; single people have some half as often."""
     share = next(part for start, part in reversed(_PARENTS) if age >= start)
-    return rng.random() < (share / 2 if kind == "single" else share)
+    if rng.random() >= (share / 2 if kind == "single" else share):
+        return ()
+    parent_at = min(age, max(_YOUNGEST_PARENT, round(rng.gauss(27, 5))))
+    found: list[Child] = []
+    for _ in range(_CHILD_COUNTS.draw(rng)):
+        if parent_at > min(age, _OLDEST_PARENT):
+            break
+        found.append(Child("female" if rng.random() < 0.5 else "male", age - parent_at))
+        parent_at += 1 + int(rng.random() * 5)
+    return tuple(found)
 
 
 @cache
-def kin_words(locale: str, age: int, gender: Gender, drawn_to: Attraction, kind: MaritalKind, parent: bool) -> Weighted[Entry]:
-    """The kin words that fit a person, ready to draw from."""
-    topics = {"kin_any"} | ({"kin_parent"} if parent else set()) | _spouse_topics(gender, drawn_to, kind)
+def kin_words(locale: str, age: int, gender: Gender, drawn_to: Attraction, kind: MaritalKind, children: frozenset[str]) -> Weighted[Entry]:
+    """The kin words that fit a person, ready to draw from; *children* as ``child_topics`` gives them."""
+    topics = {"kin_any"} | children | spouse_topics(gender, drawn_to, kind)
     found = [e for e in entries("relationships", locale) if e.topic in topics and e.fits(age, gender)]
     return merged((e, e.weight) for e in found)
 
 
-def _spouse_topics(gender: Gender, drawn_to: Attraction, kind: MaritalKind) -> set[str]:
-    """The lexicon topics a partner of this kind belongs to."""
+def child_topics(children: Sequence[Child]) -> frozenset[str]:
+    """The lexicon topics of words for children and grandchildren."""
+    topics: set[str] = set()
+    for gender, word in (("male", "son"), ("female", "daughter")):
+        ages = [c.age for c in children if c.gender == gender]
+        if ages:
+            topics.add(f"kin_{word}")
+        if len(ages) > 1:
+            topics.add(f"kin_{word}s")
+        if ages and max(ages) >= _GROWN:
+            topics.add(f"kin_grown_{word}")
+    if any(c.age >= 21 for c in children):
+        topics.add("kin_grandchild")
+    return frozenset(topics)
+
+
+def spouse_topics(gender: Gender, drawn_to: Attraction, kind: MaritalKind) -> set[str]:
+    """The lexicon topics a partner (or former one) of this kind belongs to."""
     men = gender == "nonbinary" or drawn_to == "any" or (gender == "female") == (drawn_to == "other")
     women = gender == "nonbinary" or drawn_to == "any" or (gender == "male") == (drawn_to == "other")
-    match kind:
-        case "single":
-            return set()
-        case "married" | "separated":
-            general, his, hers = "kin_married", "kin_husband", "kin_wife"
-        case "divorced":
-            general, his, hers = "kin_ex", "kin_ex_husband", "kin_ex_wife"
-        case "widowed":
-            general, his, hers = "kin_any", "kin_late_husband", "kin_late_wife"
-        case "engaged":
-            general, his, hers = "kin_engaged", "kin_fiance", "kin_fiancee"
-        case "partnered":
-            general, his, hers = "kin_partnered", "kin_boyfriend", "kin_girlfriend"
-    return {general} | ({his} if men else set()) | ({hers} if women else set())
+    return {f"kin_{kind}"} | ({f"kin_{kind}_man"} if men else set()) | ({f"kin_{kind}_woman"} if women else set())
+
+
+def draw_spouse(who: Fitted, drawn_to: Attraction, kind: MaritalKind, rng: random.Random) -> str:
+    """The word for the present partner: "husband", "girlfriend", "fiancée"; the kind must have one."""
+    topics = sorted(spouse_topics(who.gender, drawn_to, kind) - {f"kin_{kind}"})
+    return phrase("relationships", f"{topics[int(rng.random() * len(topics))].replace('kin_', 'spouse_')}", who, rng)
 
 
 def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) -> str:
@@ -81,7 +104,7 @@ def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) ->
     first, last = _plain(given), _plain(family)
     year = f"{birth_year % 100:02d}"
     number = year if rng.random() < 0.5 else str(rng.randint(1, 999))
-    joint = rng.choice("._") if rng.random() < 0.7 else ""
+    joint = rng.choice("._-") if rng.random() < 0.7 else ""
     patterns = (
         f"{first}{joint}{last}{number}",
         f"{first[0]}{last}{number}",
@@ -89,8 +112,12 @@ def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) ->
         f"{first}{joint}{last[0]}{number}",
         f"{first}{last}{joint}{number}",
         f"{first}{joint}{last}",
-        f"the{joint}{first}{joint}{last}",
-        f"real{first}{number}",
+        f"{first[0]}{joint}{last}",
+        f"{last}{first[0]}{number}",
+        f"{first}{joint}{number}",
+        f"{last}{joint}{number}",
+        f"{first[:3]}{last[:4]}{number}",
+        f"{first}{birth_year}",
     )
     return patterns[int(rng.random() * len(patterns))]
 
@@ -104,6 +131,6 @@ def _plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isascii() and c.isalnum()) or "user"
 
 
-def draw_marital_status(kind: MaritalKind, locale: str, age: int, rng: random.Random) -> str:
+def draw_marital_status(kind: MaritalKind, who: Fitted, rng: random.Random) -> str:
     """The adjective for a kind: "married", "newly divorced"."""
-    return fitting("relationships", kind, locale, age).draw(rng).text
+    return phrase("relationships", kind, who, rng)

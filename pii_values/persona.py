@@ -7,19 +7,33 @@ from dataclasses import dataclass
 from datetime import date
 
 from foundation.errors import UsageError
-from pii_values.career import PAY_SHARE, Education, LifeStage, draw_career
+from pii_values.career import PAY_SHARE, Career, Education, LifeStage, Work, draw_career
 from pii_values.contacts import draw_email, draw_phone
+from pii_values.creeds import Creed, creeds, pick
 from pii_values.dates import draw_birth_date
 from pii_values.heritage import Heritage, heritages
-from pii_values.lexicons import Gender, fitting
-from pii_values.looks import draw_eyes, draw_hair, draw_height_cm, draw_weight_kg
-from pii_values.occupations import Occupation, yearly_pay
+from pii_values.lexicons import Fitted, Gender, Who, gendered, phrase, topical
+from pii_values.looks import draw_bald, draw_blood_type, draw_eyes, draw_hair, draw_height_cm, draw_weight_kg
+from pii_values.occupations import Occupation, bare_title, former_title, told_title, yearly_pay
 from pii_values.organisations import draw_organisation
-from pii_values.people import MaritalKind, attraction, draw_handle, draw_marital_status, draw_parenthood, kin_words, marital_kinds
-from pii_values.places import Region, draw_postcode, draw_street, home_country, regions
+from pii_values.people import (
+    Attraction,
+    Child,
+    MaritalKind,
+    child_topics,
+    draw_children,
+    draw_handle,
+    draw_marital_status,
+    kin_words,
+    marital_kinds,
+)
+from pii_values.places import Region, draw_address, draw_postcode, home_country, regions
 from pii_values.sampling import Weighted, weighted
 
-_GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])
+_GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate
+_TRANS = 0.06  # share of people who are transgender: far above a census, as it is told more often than not being so
+# Topics of the identity lexicon by whom somebody is drawn to, weighted by how often people tell it (our estimate).
+_ORIENTATIONS: Weighted[tuple[str, Attraction]] = weighted([(("other", "other"), 22.0), (("same", "same"), 34.0), (("any", "any"), 44.0)])
 _ASSIMILATED = 0.35  # share of people whose given name comes from the majority's list, not from their family's background
 _WHOLE_LIFE = 105
 
@@ -29,16 +43,18 @@ class Persona:
     """A person on the reference date (``dates.REFERENCE_DATE``).
 
     ``age`` is completed years, ``income`` a year's in local currency; ``occupation`` of a retired person is the last one;
-    ``kin`` are all kin words that fit; ``place`` and ``job`` are the entries behind region and occupation.
+    ``place`` and ``job`` are the entries behind region and occupation.
     """
 
     locale: str
     given_name: str
     family_name: str
     gender: Gender
+    trans: bool
     birth_date: date
     age: int
     life_stage: LifeStage
+    work: Work
     email: str
     phone: str
     username: str
@@ -58,15 +74,19 @@ class Persona:
     income: int
     marital_kind: MaritalKind
     marital_status: str
-    parent: bool
-    kin: tuple[str, ...]
+    children: tuple[Child, ...]
     conditions: tuple[str, ...]
+    body_system: str
+    creed: Creed
     religion: str
     political: str
     philosophy: str
     orientation: str
+    drawn_to: Attraction
     height_cm: int
     weight_kg: int
+    blood_type: str
+    bald: bool
     hair: str
     eyes: str
     heritage: str
@@ -77,6 +97,17 @@ class Persona:
     def full_name(self) -> str:
         """Given and family name."""
         return f"{self.given_name} {self.family_name}"
+
+    @property
+    def parent(self) -> bool:
+        """Whether they have children."""
+        return bool(self.children)
+
+    @property
+    def kin(self) -> tuple[str, ...]:
+        """All kin words that fit."""
+        children = child_topics(self.children)
+        return tuple(e.text for e in kin_words(self.locale, self.age, self.gender, self.drawn_to, self.marital_kind, children).items)
 
 
 def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90) -> Persona:
@@ -108,58 +139,75 @@ def draw_persona_of(
 ) -> Persona:
     """A person with some facts given, as relatives need it."""
     background = heritage or heritages(locale).draw(rng)
+    who = Who(locale=locale, age=age, gender=gender)
     birth = draw_birth_date(age, rng)
     given, family = _draw_name(background, locale, gender, rng)
     family = family_name or family
     place = regions(locale).draw(rng)
-    career = draw_career(age, locale, place, rng)
+    career = draw_career(who, place, rng)
     kind = marital_kind or marital_kinds(age).draw(rng)
-    orientation = fitting("identity", "orientation", locale, age, gender).draw(rng).text
-    parent = draw_parenthood(age, kind, rng)
+    topic, drawn_to = _ORIENTATIONS.draw(rng)
     nationality, origin = background.nationalities.draw(rng)
-    height = draw_height_cm(gender, rng)
+    creed = creeds(locale, background.religions.draw(rng)).draw(rng)
+    height = draw_height_cm(age, gender, rng)
+    trans = gender != "nonbinary" and rng.random() < _TRANS
+    bald = not trans and draw_bald(age, gender, rng)
+    body_system, conditions = _draw_conditions(who, rng)
     return Persona(
         locale=locale,
         given_name=given,
         family_name=family,
         gender=gender,
+        trans=trans,
         birth_date=birth,
         age=age,
         life_stage=career.stage,
+        work=career.work,
         email=draw_email(given, family, birth.year, rng),
         phone=draw_phone(locale, place, rng),
         username=draw_handle(given, family, birth.year, rng),
-        street_address=draw_street(locale, rng),
+        street_address=draw_address(who, rng),
         city=place.cities.draw(rng),
         region=place.name,
         postcode=draw_postcode(place, locale, rng),
         country=home_country(locale),
-        nationality=nationality,
+        nationality=gendered(nationality, gender),
         origin=origin,
-        ethnicity=background.ethnicities.draw(rng),
+        ethnicity=gendered(background.ethnicities.draw(rng), gender),
         languages=_draw_languages(background, rng),
-        gender_identity=fitting("identity", f"gender_{gender}", locale).draw(rng).text,
+        gender_identity=phrase("identity", "trans_adjective" if trans else "gender_adjective", who, rng),
         education=career.education,
-        occupation=career.job.title,
-        employer=draw_organisation("company", locale, place, rng),
+        occupation=told_job(career, who, rng),
+        employer=draw_organisation("company", who, place, rng),
         income=yearly_pay(career.job, locale, age, PAY_SHARE[career.stage], rng),
         marital_kind=kind,
-        marital_status=draw_marital_status(kind, locale, age, rng),
-        parent=parent,
-        kin=tuple(e.text for e in kin_words(locale, age, gender, attraction(orientation), kind, parent).items),
-        conditions=_draw_conditions(locale, age, gender, rng),
-        religion=fitting("beliefs", background.religions.draw(rng), locale).draw(rng).text,
-        political=fitting("beliefs", "political", locale).draw(rng).text,
-        philosophy=fitting("beliefs", "philosophy", locale).draw(rng).text,
-        orientation=orientation,
+        marital_status=draw_marital_status(kind, who, rng),
+        children=draw_children(age, kind, rng),
+        conditions=conditions,
+        body_system=body_system,
+        creed=creed,
+        religion=gendered(pick(creed.members, rng), gender),
+        political=phrase("beliefs", "political", who, rng),
+        philosophy=phrase("beliefs", "philosophy", who, rng),
+        orientation=phrase("identity", f"orientation_{topic}", who, rng),
+        drawn_to=drawn_to,
         height_cm=height,
-        weight_kg=draw_weight_kg(height, rng),
-        hair=draw_hair(locale, age, rng, dark=background.dark_features),
-        eyes=draw_eyes(locale, age, rng, dark=background.dark_features),
+        weight_kg=draw_weight_kg(height, age, rng),
+        blood_type=draw_blood_type(rng),
+        bald=bald,
+        hair=draw_hair(who, rng, dark=background.dark_features, bald=bald),
+        eyes=draw_eyes(who, rng, dark=background.dark_features),
         heritage=background.key,
         place=place,
         job=career.job,
     )
+
+
+def told_job(career: Career, who: Fitted, rng: random.Random) -> str:
+    """The title of the job as its holder tells it; who has left it says so now and then."""
+    if career.work in {"retired", "jobless"}:
+        return former_title(bare_title(career.job, who, rng), career.work, who, rng)
+    return told_title(career.job, who, rng)
 
 
 def _draw_name(background: Heritage, locale: str, gender: Gender, rng: random.Random) -> tuple[str, str]:
@@ -177,8 +225,7 @@ def _draw_languages(background: Heritage, rng: random.Random) -> tuple[str, ...]
     return (first,) if first == second or rng.random() < 0.6 else (first, second)
 
 
-def _draw_conditions(locale: str, age: int, gender: Gender, rng: random.Random) -> tuple[str, ...]:
-    """One or two health conditions that fit age and gender."""
-    choices = fitting("conditions", None, locale, age, gender)
-    first, second = choices.draw(rng).text, choices.draw(rng).text
-    return (first,) if first == second or rng.random() < 0.5 else (first, second)
+def _draw_conditions(who: Fitted, rng: random.Random) -> tuple[str, tuple[str, ...]]:
+    """One or two health conditions that fit age and gender, and the body system of the first."""
+    (system, first), (_, second) = topical("conditions", who, rng), topical("conditions", who, rng)
+    return system, (first,) if first == second or rng.random() < 0.5 else (first, second)

@@ -1,9 +1,8 @@
-"""Regions, cities, postcodes, streets and countries of a locale."""
+"""Regions, cities, postcodes, streets and countries of a locale, and cities abroad."""
 
 from __future__ import annotations
 
 import random
-import string
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -12,12 +11,10 @@ from pydantic import Field
 
 from foundation.errors import UsageError
 from foundation.yaml_files import load_yaml
+from pii_values.countries import country_of, from_mask
 from pii_values.heritage import countries, profile
-from pii_values.lexicons import FileModel, Text, fitting
+from pii_values.lexicons import FileModel, Fitted, Text, folder, has_topic, phrase
 from pii_values.sampling import Weighted, weighted
-
-_GB_UNIT = "ABDEFGHJLNPQRSTUWXYZ"  # letters of the last part of a British postcode
-_CA_LETTERS = "ABCEGHJKLMNPRSTVWXYZ"  # letters of a Canadian postal code
 
 
 class _Region(FileModel):
@@ -25,6 +22,9 @@ class _Region(FileModel):
     post: list[str] = Field(min_length=1)
     phone: list[str] = Field(default_factory=list)
     vehicle: str | None = None
+    short: str | None = None
+    country: str | None = None
+    urban: bool = False
     cities: list[Text] = Field(min_length=2)
     areas: list[Text] = Field(default_factory=list)
 
@@ -33,14 +33,25 @@ class _PlacesFile(FileModel):
     regions: dict[str, _Region]
 
 
+class _WorldFile(FileModel):
+    cities: dict[str, list[Text]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A state, province or part of a country. ``phone`` are area codes or reserved number blocks (see ``contacts``)."""
+    """A state, province, county or part of a country.
+
+    ``phone`` are area codes or reserved number blocks (see ``contacts``), ``short`` its abbreviation, ``country`` the part of a
+    union it lies in (Scotland), ``areas`` names of parts of it; ``urban``: a city of its own.
+    """
 
     name: str
     post: tuple[str, ...]
     phone: tuple[str, ...]
     vehicle: str | None
+    short: str | None
+    country: str | None
+    urban: bool
     cities: Weighted[str]
     areas: tuple[str, ...]
 
@@ -62,9 +73,24 @@ def _region(name: str, source: _Region) -> Region:
         post=tuple(source.post),
         phone=tuple(source.phone),
         vehicle=source.vehicle,
+        short=source.short,
+        country=source.country,
+        urban=source.urban,
         cities=cities,
         areas=tuple(source.areas),
     )
+
+
+@cache
+def _world(locale: str) -> Weighted[tuple[str, str]]:
+    found = load_yaml(folder(locale) / "world.yaml", _WorldFile).cities
+    own = profile(locale).country
+    return weighted(((city, country), 1.0) for country, cities in found.items() if country != own for city in cities)
+
+
+def draw_abroad(locale: str, rng: random.Random) -> tuple[str, str]:
+    """A city outside the locale's country, and its country."""
+    return _world(locale).draw(rng)
 
 
 def draw_region_name(own: Region, locale: str, rng: random.Random, *, elsewhere: bool) -> str:
@@ -75,41 +101,68 @@ def draw_region_name(own: Region, locale: str, rng: random.Random, *, elsewhere:
     return region.name
 
 
-def draw_country(rng: random.Random, *, home: str, origin: str) -> str:
+def draw_city_region(own: Region, city: str, who: Fitted, rng: random.Random) -> str:
+    """A city with what it lies in: "Austin, Texas", "Austin, TX", "Leeds, UK"."""
+    dice = rng.random()
+    if dice < 0.15:
+        country = own.country if own.country and rng.random() < 0.5 else phrase("wording", "country", who, rng)
+        return phrase("wording", "city_country", who, rng, {"city": city, "country": country})
+    if own.short and dice < 0.55:
+        return phrase("wording", "city_short", who, rng, {"city": city, "short": own.short})
+    if own.urban or own.name == city:
+        country = own.country or phrase("wording", "country", who, rng)
+        return phrase("wording", "city_country", who, rng, {"city": city, "country": country})
+    return phrase("wording", "city_region", who, rng, {"city": city, "region": own.name})
+
+
+def draw_area(own: Region, city: str, who: Fitted, rng: random.Random) -> str:
+    """A part of a city or region: "rural Montana", "downtown Leeds", "Napa Valley"."""
+    dice = rng.random()
+    if own.areas and dice < 0.2:
+        return own.areas[int(rng.random() * len(own.areas))]
+    if dice < 0.6 and not own.urban and has_topic("wording", "area_of_region", who):
+        return phrase("wording", "area_of_region", who, rng, {"region": own.name})
+    return phrase("wording", "area_of_city", who, rng, {"city": city})
+
+
+def draw_country(rng: random.Random, locale: str, *, home: str, origin: str) -> str:
     """A country somebody would mention: mostly any in the world, sometimes the family's or the own one."""
     dice = rng.random()
     if dice < 0.02:
         return home
     if dice < 0.3 and origin != home:
         return origin
-    known = countries()
+    known = countries(locale)
     return known[int(rng.random() * len(known))]
 
 
-def draw_street(locale: str, rng: random.Random) -> str:
-    """House number and street, as written in *locale*: "418 Maple Street"."""
-    number = 1 + int(rng.random() ** 2 * (2400 if locale in {"en_US", "en_CA"} else 240))
-    if locale == "en_IN":
-        area = fitting("organisations", "indian_area", locale).draw(rng).text
-        kind = fitting("organisations", "indian_kind", locale).draw(rng).text
-        block = f"{number}/{1 + int(rng.random() * 12)}" if rng.random() < 0.4 else str(number)
-        return f"{block} {area} {kind}"
-    name = fitting("organisations", "street_name", locale).draw(rng).text
-    kind = fitting("organisations", "street_kind", locale).draw(rng).text
-    letter = rng.choice("abc") if locale != "en_US" and rng.random() < 0.08 else ""
-    return f"{number}{letter} {name} {kind}"
+def draw_street(who: Fitted, rng: random.Random) -> str:
+    """A street by its name: "Maple Avenue"."""
+    return phrase("streets", "street", who, rng, _numbers(who.locale, rng))
+
+
+def draw_address(who: Fitted, rng: random.Random) -> str:
+    """House number and street, as written in the locale: "418 Maple Street"."""
+    return phrase("streets", "address", who, rng, _numbers(who.locale, rng))
+
+
+def _numbers(locale: str, rng: random.Random) -> dict[str, str]:
+    """The numbers that addresses hold: house, sub-number, block of a hundred, floor, flat, a small one for street names."""
+    house = 1 + int(rng.random() ** 2 * country_of(locale).houses)
+    return {
+        "house": str(house),
+        "letter": "abcd"[int(rng.random() * 4)],
+        "sub": str(1 + int(rng.random() * 12)),
+        "floor": f"{1 + int(rng.random() * 24):02d}",
+        "flat": str(10 + int(rng.random() * 290)),
+        "small": str(1 + int(rng.random() * 9)),
+        "middle": str(2 + int(rng.random() * 88)),
+    }
 
 
 def draw_postcode(region: Region, locale: str, rng: random.Random) -> str:
     """A postcode whose prefix belongs to the region; the rest is free."""
-    prefix = rng.choice(region.post)
-    if locale == "en_GB":
-        return f"{prefix}{rng.randint(1, 19)} {rng.randint(1, 9)}{rng.choice(_GB_UNIT)}{rng.choice(_GB_UNIT)}"
-    if locale == "en_CA":
-        middle = f"{rng.randint(1, 9)}{rng.choice(_CA_LETTERS)}"
-        return f"{prefix}{middle} {rng.randint(1, 9)}{rng.choice(_CA_LETTERS)}{rng.randint(1, 9)}"
-    length = {"en_US": 5, "en_AU": 4, "en_IN": 6}[locale]
-    return prefix + "".join(rng.choice(string.digits) for _ in range(length - len(prefix)))
+    return rng.choice(region.post) + from_mask(country_of(locale).postcode, rng)
 
 
 def home_country(locale: str) -> str:

@@ -1,6 +1,6 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
-From Python: ``generate``, ``release``, ``export``, ``load`` (see ``piiloom.api``). From a shell: ``piiloom --help``.
+From Python: ``generate``, ``release``, ``export``, ``load``, ``report`` (see ``piiloom.api``). From a shell: ``piiloom --help``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from foundation.errors import PiiloomError
-    from piiloom.api import export, generate, load, release
+    from piiloom.api import export, generate, load, release, report
 
 __version__ = "0.1.0"
-__all__ = ["PiiloomError", "__version__", "export", "generate", "load", "release"]
+__all__ = ["PiiloomError", "__version__", "export", "generate", "load", "release", "report"]
 
 
 def __getattr__(name: str) -> Any:

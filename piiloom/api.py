@@ -29,14 +29,17 @@ from corpus.releases.freezing import ANY_STATUS, create_release
 from corpus.releases.sizes import parse_test_size
 from corpus.store.database import Store
 from corpus.store.releases import ReleaseRow
+from evaluation.report_figures import DEFAULT_SEED
+from evaluation.report_folder import report_json
 from foundation.errors import DataError, UsageError
 from generation.configuration import make_config
 from generation.progress import RunProgress, Watch, unwatched
 from generation.sitting import sit
 from piiloom.options import DEFAULT_STORE
+from piiloom.reporting import Choice, make_report
 from piiloom.workspace import new_or_known_run
 
-__all__ = ["export", "generate", "load", "release"]
+__all__ = ["export", "generate", "load", "release", "report"]
 
 StorePath = str | Path | None
 
@@ -104,6 +107,30 @@ def load(path: str | Path, *, split: str | None = None, locale: str = "en_US") -
         raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
     chosen = [name for part, name in files.items() if split in (None, part)]
     return [record for name in chosen for record in read_records(file_format, source / name, locale=locale)]
+
+
+def report(
+    path: StorePath = None,
+    *,
+    run: str | None = None,
+    release: str | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    seed: int = DEFAULT_SEED,
+) -> dict[str, Any]:
+    """Measure the diversity of records and what they give away; gives the figures that ``piiloom report --json`` prints.
+
+    *path* is a native or CAPID JSONL file when it ends in ``.jsonl``, else a store, of which *run* or *release* may be chosen.
+    With *out* (a new or empty folder unless *force*) the figures, a dataset card and plots are written there too. Raises
+    ``DataError`` for a file without records, ``StoreError``, ``RunError`` and ``ReleaseError`` for a store, ``OutputError``.
+    """
+    given = None if path is None else Path(path)
+    if given is not None and given.suffix == ".jsonl":
+        choice = Choice(file=given, run=run, release=release)
+    else:
+        choice = Choice(store=given, run=run, release=release)
+    made = make_report(choice, None if out is None else Path(out), force=force, seed=seed)
+    return report_json(made.source, made.figures)
 
 
 def _store(path: StorePath) -> Path:

@@ -9,6 +9,7 @@ import typer
 from piiloom.options import (
     DEFAULT_STORE,
     AttemptsOption,
+    BankOption,
     BaseUrlOption,
     ConcurrencyOption,
     ConfigOption,
@@ -32,6 +33,7 @@ EPILOG = examples(
     "piiloom generate --pairs health+occupation,age+belief --locale en_GB",
     "piiloom generate --provider openai --samples 50 --max-attempts 5",
     "piiloom generate --provider compatible --base-url http://localhost:11434/v1 --model MODEL",
+    "piiloom generate --bank my_bank --samples 500",
     "piiloom generate --config run.yaml",
     "piiloom generate --resume last",
 )
@@ -47,6 +49,7 @@ def generate(
     seed: SeedOption = None,
     concurrency: ConcurrencyOption = None,
     values: ValuesOption = None,
+    bank: BankOption = None,
     topics_per_pair: TopicsOption = None,
     subtopics_per_topic: SubtopicsOption = None,
     max_attempts: AttemptsOption = None,
@@ -77,6 +80,7 @@ def generate(
         seed=seed,
         concurrency=concurrency,
         values=values,
+        bank=bank,
         topics_per_pair=topics_per_pair,
         subtopics_per_topic=subtopics_per_topic,
         max_attempts=max_attempts,

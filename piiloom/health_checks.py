@@ -23,9 +23,9 @@ from piiloom import __version__
 from piiloom.preflight import PING_TIMEOUT_S, ping
 from piiloom.terminal import console, harmless, say_json
 from providers.factory import KINDS, make_sdk_provider
-from taxonomy.bank_lint import lint_bank
+from taxonomy.bank_lint import lint_shipped
+from taxonomy.bank_loading import bank_languages, load_bank
 from taxonomy.entity_types import load_taxonomy
-from taxonomy.scenarios import load_bank
 
 # A ping needs the name of a model; a compatible server is asked which ones it has, so any name will do.
 _ANY_MODEL = "any"
@@ -48,7 +48,8 @@ def all_checks(store: Path, *, base_url: str | None, model: str | None) -> Itera
     yield from key_checks()
     yield from server_checks(base_url, model)
     yield store_check(store)
-    yield bank_check()
+    for language in bank_languages():
+        yield bank_check(language)
 
 
 def report(checks: Iterator[Check], *, as_json: bool) -> bool:
@@ -139,16 +140,16 @@ def store_check(path: Path) -> Check:
     return Check(name="store", status="ok", detail=detail)
 
 
-def bank_check() -> Check:
-    """Lint the composer's scenario bank."""
-    bank, taxonomy = load_bank(), load_taxonomy()
-    findings = lint_bank(bank, taxonomy)
-    detail = f"{len(bank.scenarios):,} scenarios for {len(bank.pairs)} of {len(taxonomy.pairs)} pairs"
+def bank_check(language: str) -> Check:
+    """Lint the composer's scenario bank of *language*."""
+    bank, taxonomy = load_bank(language), load_taxonomy()
+    findings = lint_shipped(language)
+    detail = f"{len(bank.scenarios):,} scenarios for {len(bank.pairs)} of {len(taxonomy.pairs)} pairs, {len(bank.frames):,} frames"
     if not findings:
-        return Check(name="scenario bank", status="ok", detail=f"{detail}, no findings")
+        return Check(name=f"scenario bank {language}", status="ok", detail=f"{detail}, no findings")
     rules = ", ".join(f"{rule} {count}" for rule, count in Counter(finding.rule for finding in findings).most_common())
     more = f"{detail}, {len(findings)} findings ({rules}); python -m taxonomy.bank_lint lists them"
-    return Check(name="scenario bank", status="warning", detail=more)
+    return Check(name=f"scenario bank {language}", status="warning", detail=more)
 
 
 def _has_key(variable: str) -> bool:

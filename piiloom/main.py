@@ -15,7 +15,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from foundation.errors import PiiloomError
-from piiloom import __version__, doctor_cmd, export_cmd, generate_cmd, import_cmd, release_cmd, stages_cmd
+from piiloom import __version__, doctor_cmd, export_cmd, generate_cmd, import_cmd, probe_cmd, release_cmd, report_cmd, stages_cmd
 from piiloom.options import examples
 from piiloom.terminal import say_error, tolerate_any_text
 
@@ -57,6 +57,8 @@ app.add_typer(stages_cmd.stages_app, name="stages")
 app.command("import", epilog=import_cmd.EPILOG)(import_cmd.import_file)
 app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
+app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
+app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)
 
 

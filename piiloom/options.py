@@ -51,6 +51,12 @@ ValuesOption = Annotated[
         "--values", rich_help_panel=_RUN, help="Who draws the PII values: code (default; from the value lexicons) or llm (the provider)."
     ),
 ]
+BankOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--bank", metavar="DIR", rich_help_panel=_RUN, help="Scenarios and sentences of your own: a bank file, or a folder of them."
+    ),
+]
 TopicsOption = Annotated[
     int | None,
     typer.Option("--topics-per-pair", min=1, rich_help_panel=_RUN, help="How many topics are asked for a pair of types (default 10)."),

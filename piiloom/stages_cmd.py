@@ -9,6 +9,7 @@ import typer
 from piiloom.options import (
     DEFAULT_STORE,
     AttemptsOption,
+    BankOption,
     BaseUrlOption,
     ConcurrencyOption,
     ConfigOption,
@@ -65,6 +66,7 @@ def run_stages(
     seed: SeedOption = None,
     concurrency: ConcurrencyOption = None,
     values: ValuesOption = None,
+    bank: BankOption = None,
     topics_per_pair: TopicsOption = None,
     subtopics_per_topic: SubtopicsOption = None,
     max_attempts: AttemptsOption = None,
@@ -87,6 +89,7 @@ def run_stages(
         seed=seed,
         concurrency=concurrency,
         values=values,
+        bank=bank,
         topics_per_pair=topics_per_pair,
         subtopics_per_topic=subtopics_per_topic,
         max_attempts=max_attempts,

@@ -1,4 +1,4 @@
-"""Duplicates: no context repeats, or nearly repeats, one accepted before.
+"""Duplicates: no context and no question repeats, or nearly repeats, one accepted before.
 
 Near means a Jaccard similarity of 5-word shingles at or above the threshold (``corpus.near_duplicates``). The gate
 remembers what it lets pass, so records must come in plan order; it stands last in a screen, because a record that another
@@ -11,45 +11,46 @@ from types import MappingProxyType
 
 from corpus.near_duplicates import NearDuplicateIndex
 from corpus.record import Record
-from foundation.seeding import digest
 from screening.gate import Expectations, Verdict
 
 
 class DuplicatesGate:
-    """Refuses contexts that an earlier record has, to the letter or nearly; one gate object a run."""
+    """Refuses contexts and questions that an earlier record has nearly; one gate object a run."""
 
     name = "duplicate"
     codes = MappingProxyType(
         {
-            "duplicate.exact": "an earlier record has the same context",
-            "duplicate.near": "an earlier record has nearly the same context",
+            "duplicate.near": "an earlier record has the same or nearly the same context",
+            "duplicate.question": "an earlier record has the same or nearly the same question",
         }
     )
 
     def __init__(self, *, threshold: float = 0.5) -> None:
-        self._index = NearDuplicateIndex(threshold=threshold)
-        self._digests: dict[str, str] = {}  # of the context -> id of the record that had it first
+        self._contexts = NearDuplicateIndex(threshold=threshold)
+        self._questions = NearDuplicateIndex(threshold=threshold)
         self._seen: set[str] = set()
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
         """Compare with all earlier records and remember this one if it is new."""
         if record.id in self._seen:
             return None
-        fingerprint = digest(record.context)
-        if fingerprint in self._digests:
-            return Verdict(code="duplicate.exact", detail=f"of record {self._digests[fingerprint]}")
-        earlier = self._index.add(record.id, record.context)
+        if record.question:
+            earlier = self._questions.nearest(record.question)
+            if earlier is not None:
+                return Verdict(code="duplicate.question", detail=f"of record {earlier}")
+        earlier = self._contexts.add(record.id, record.context)
         if earlier is not None:
             return Verdict(code="duplicate.near", detail=f"of record {earlier}")
-        self._remember(record.id, fingerprint)
+        self._remember(record)
         return None
 
     def prime(self, record: Record) -> None:
         """Remember a record accepted earlier, without judging it."""
         if record.id not in self._seen:
-            self._index.insert(record.id, record.context)
-            self._remember(record.id, digest(record.context))
+            self._contexts.insert(record.id, record.context)
+            self._remember(record)
 
-    def _remember(self, record_id: str, fingerprint: str) -> None:
-        self._seen.add(record_id)
-        self._digests.setdefault(fingerprint, record_id)
+    def _remember(self, record: Record) -> None:
+        self._seen.add(record.id)
+        if record.question:
+            self._questions.insert(record.id, record.question)

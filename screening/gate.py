@@ -29,7 +29,7 @@ class Expectations:
     """What was asked for.
 
     ``min_words`` and ``max_words`` bound the context (``foundation.words`` counts; None: no upper bound). ``language`` is
-    an ISO 639-1 code. ``high_types`` must each have a high-relevance span; empty means both types of ``pair``.
+    an ISO 639-1 code. ``high_types`` must each have a high-relevance span; None means both types of ``pair``, () that nothing matters.
     """
 
     pair: tuple[str, str]
@@ -37,7 +37,7 @@ class Expectations:
     min_words: int = 1
     max_words: int | None = None
     language: str = "en"
-    high_types: tuple[str, ...] = ()
+    high_types: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

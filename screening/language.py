@@ -25,7 +25,9 @@ LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk e
 MIN_CHARACTERS = 40
 MIN_PROBABILITY = 0.9
 _ENGLISH_ONLY = frozenset(
-    "the and my with that this have of to from which they would their what were been when because there you your".split()
+    "the and my with that this have of to from which they would their what were been when because there you your i'm i've i'd i'll "
+    "it's don't can't won't didn't isn't that's but not are was could should how why who any just get got know think want about "
+    "before after never every keep keeps anyone nobody something anything myself without these those our it he she his her by".split()
 )
 _ENGLISH_SHARE = 0.125
 

@@ -17,7 +17,7 @@ class PresenceGate:
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
         """Name the first type that is missing."""
         present = {span.entity_type for span in record.spans if span.relevance == "high"}
-        for entity_type in expected.high_types or expected.pair:
+        for entity_type in expected.pair if expected.high_types is None else expected.high_types:
             if entity_type not in present:
                 return Verdict(code="presence.no_high_span", detail=f"no high-relevance span of type {entity_type}")
         return None

@@ -1,6 +1,6 @@
-"""What a bank file must satisfy so that texts can be made from it: known types, readable patterns, the right slots.
+"""What a bank file must satisfy so that texts can be made from it: known types, readable patterns, the right slots, no dead ends.
 
-Style (word counts, openings, what a question may say) is the matter of ``bank_lint``.
+Style (word counts, openings, what a question may say) is the matter of ``bank_style``.
 """
 
 from __future__ import annotations
@@ -9,11 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foundation.errors import ConfigError
 from foundation.yaml_files import KeyPath, YamlDocument, key_name
-from taxonomy.bank_files import BankFile
-from taxonomy.entity_types import EntityType, Taxonomy, load_taxonomy
-from taxonomy.grammar import slot_counts
+from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
+from taxonomy.entity_types import Taxonomy, load_taxonomy
+from taxonomy.grammar import repeated_alternatives, slot_counts
+from taxonomy.registers import ANY_REGISTER, load_registers
 
-VALUE_SLOT = "v"  # what a clause calls the one value it carries
+BOTH = "both"  # the key of the tells that hold the values of both types
+OF_RELATIVE = "@relationship"
+ASKED_FOR = "relationship.asked_for"
+VALUES = "values"
+CUE_LEVELS = ("neutral", "implied", "personal")
+
+Fault = tuple[KeyPath, str]
 
 
 def slot_name(entity_type: str) -> str:
@@ -23,36 +30,46 @@ def slot_name(entity_type: str) -> str:
 
 def check_bank_file(parsed: BankFile, document: YamlDocument) -> None:
     """Raise ``ConfigError`` (file, line, key) at the first entry that no text could be made from."""
-    taxonomy = load_taxonomy()
-    for path, fault in _faults(parsed, taxonomy):
+    for path, fault in bank_faults(parsed, load_taxonomy()):
         raise ConfigError(f"{key_name(path)}: {fault}", where=document.where(path), remedy="Correct the entry named here.")
 
 
-def _faults(parsed: BankFile, taxonomy: Taxonomy) -> Iterator[tuple[KeyPath, str]]:
+def bank_faults(parsed: BankFile, taxonomy: Taxonomy) -> Iterator[Fault]:
+    """Everything in a file that no text could be made from, or that would never be used, with the place it stands at."""
     for index, entry in enumerate(parsed.scenarios):
-        path: KeyPath = ("scenarios", index)
-        for fault in scenario_faults(entry.pair, entry.uses, [*entry.subjects, *entry.rationale], taxonomy):
-            yield path, fault
-        slots = [slot_name(name) for name in entry.pair]
-        yield from _text_faults((*path, "situation"), entry.situation, slots, once=True)
-        yield from _text_faults((*path, "question", "draft"), entry.question.draft, slots)
-        yield from _text_faults((*path, "question", "personal"), entry.question.personal, [])
-        yield from _text_faults((*path, "question", "abstracted"), entry.question.abstracted, [])
-    for key, patterns in parsed.clauses.items():
-        for fault in clause_key_faults(key, taxonomy):
-            yield ("clauses", key), fault
-        yield from _text_faults(("clauses", key), patterns, [VALUE_SLOT], once=True)
-    yield from _text_faults(("fillers",), parsed.fillers, [])
+        yield from _scenario_faults(("scenarios", index), entry, taxonomy)
+    for index, frame in enumerate(parsed.frames):
+        yield from _frame_faults(("frames", index), frame, taxonomy)
+    yield from _talk_faults(parsed.talk)
 
 
-def _text_faults(path: KeyPath, patterns: Sequence[str], slots: Sequence[str], *, once: bool = False) -> Iterator[tuple[KeyPath, str]]:
-    for number, pattern in enumerate(patterns):
-        for fault in pattern_faults(pattern, slots, once=once):
-            yield (*path, number), fault
+def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
+    pair = [_spelled(name) for name in entry.pair]
+    also = [_spelled(name) for name in entry.also]
+    for fault in _pair_faults(pair, taxonomy):
+        yield (*path, "pair"), fault
+    yield from _type_faults((*path, "uses"), entry.uses, pair, taxonomy, complete=True)
+    yield from _type_faults((*path, "also"), {name: a.uses for name, a in entry.also.items()}, None, taxonomy)
+    for name in also:
+        if name in pair:
+            yield (*path, "also", name), f"{name!r} is a type of the pair already"
+    yield from _spoken_of((*path, "rationale"), entry.rationale, pair, complete=True)
+    yield from _spoken_of((*path, "subjects"), entry.subjects, [*pair, *also])
+    if OF_RELATIVE in entry.subjects.values() and "relationship" not in [*pair, *also]:
+        yield (*path, "subjects"), f"{OF_RELATIVE} needs a relationship slot"
+    yield from _spoken_of((*path, "tells"), entry.tells, [BOTH, *pair], complete=True)
+    slots = [slot_name(name) for name in pair]
+    for name, patterns in entry.tells.items():
+        wanted = slots if name == BOTH else [slot_name(_spelled(name))]
+        yield from _text_faults((*path, "tells", name), patterns, wanted)
+    for name, further in entry.also.items():
+        yield from _text_faults((*path, "also", name, "tells"), further.tells, [slot_name(_spelled(name))])
+    yield from _text_faults((*path, "stakes"), entry.stakes, [])
+    for level in CUE_LEVELS:
+        yield from _text_faults((*path, "questions", level), getattr(entry.questions, level), [])
 
 
-def scenario_faults(pair: Sequence[str], uses: Mapping[str, Sequence[str]], explained: Iterable[str], taxonomy: Taxonomy) -> Iterator[str]:
-    """What is wrong with a scenario's types: *pair*, what it *uses*, and the types its subjects and rationale speak of."""
+def _pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
     for name in pair:
         if name not in taxonomy.types:
             yield f"unknown type {name!r}"
@@ -60,42 +77,96 @@ def scenario_faults(pair: Sequence[str], uses: Mapping[str, Sequence[str]], expl
             yield f"type {name!r} cannot be part of a pair"
     if len(set(pair)) != 2:
         yield "a pair is two different types"
-    if set(uses) != set(pair):
-        yield "uses must name the two types of the pair"
-    for name in sorted(uses.keys() & taxonomy.types.keys()):
-        yield from _subtype_faults(taxonomy.types[name], uses[name])
-    for name in dict.fromkeys(explained):
-        if name not in pair:
-            yield f"subjects or rationale speak of {name!r}, which is not in the pair"
 
 
-def _subtype_faults(entity_type: EntityType, subtypes: Iterable[str]) -> Iterator[str]:
-    known = {subtype.name for subtype in entity_type.subtypes}
+def _type_faults(
+    path: KeyPath, uses: Mapping[str, Iterable[str]], wanted: Sequence[str] | None, taxonomy: Taxonomy, *, complete: bool = False
+) -> Iterator[Fault]:
+    if wanted is not None:
+        yield from _spoken_of(path, uses, wanted, complete=complete)
+    for name, subtypes in uses.items():
+        for fault in _subtype_faults(_spelled(name), subtypes, taxonomy):
+            yield (*path, name), fault
+
+
+def _subtype_faults(name: str, subtypes: Iterable[str], taxonomy: Taxonomy) -> Iterator[str]:
+    if name not in taxonomy.types:
+        yield f"unknown type {name!r}"
+        return
+    known = {subtype.name for subtype in taxonomy.types[name].subtypes}
     for subtype in subtypes:
         if subtype not in known:
-            yield f"type {entity_type.name!r} has no subtype {subtype!r}"
+            yield f"type {name!r} has no subtype {subtype!r}"
 
 
-def clause_key_faults(key: str, taxonomy: Taxonomy) -> Iterator[str]:
-    """What is wrong with the key of a list of clauses, which is ``type.subtype``."""
-    name, _, subtype = key.partition(".")
-    entity_type = taxonomy.types.get(name.replace("_", " "))
-    if entity_type is None:
-        yield f"unknown type {name!r}"
-    else:
-        yield from _subtype_faults(entity_type, [subtype])
+def _spoken_of(path: KeyPath, given: Iterable[str], wanted: Sequence[str], *, complete: bool = False) -> Iterator[Fault]:
+    """Keys that nothing would ever use, and (if *complete*) those that are missing."""
+    named = {_spelled(name): name for name in given}
+    for name in wanted if complete else ():
+        if name not in named:
+            yield path, f"{name!r} is missing"
+    for name, written in named.items():
+        if name not in wanted:
+            yield (*path, written), f"{written!r} is never used here"
 
 
-def pattern_faults(pattern: str, slots: Sequence[str], *, once: bool = False) -> Iterator[str]:
-    """What is wrong with a pattern that may use *slots* and, if *once*, must use each exactly once in every expansion."""
+def _frame_faults(path: KeyPath, entry: str | FrameEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
+    text, subjects = (entry.text, entry.subjects) if isinstance(entry, FrameEntry) else (entry, {})
+    faults = list(pattern_faults(text, None))
+    yield from ((path, fault) for fault in faults)
+    if faults:
+        return
+    types: list[str] = []
+    for slot in slot_counts(text):
+        name, dot, subtype = slot.partition(".")
+        types.append(_spelled(name))
+        for fault in _subtype_faults(_spelled(name), [subtype], taxonomy) if dot else [f"slot {{{slot}}} is not {{type.subtype}}"]:
+            yield path, fault
+    if not types:
+        yield path, "a frame needs a slot"
+    if len(set(types)) < len(types):
+        yield path, "a frame has one slot of a type at most"
+    yield from _spoken_of((*path, "subjects"), subjects, types)
+    if OF_RELATIVE in subjects.values() and "relationship" not in types:
+        yield path, f"{OF_RELATIVE} needs a relationship slot"
+
+
+def _talk_faults(talk: TalkEntry) -> Iterator[Fault]:
+    for name in ("chatter", "distractors", "asks", "turns", "quoted", "prefaces", "tails"):
+        yield from _text_faults(("talk", name), getattr(talk, name), [])
+    yield from _text_faults(("talk", "second_hand"), talk.second_hand, [ASKED_FOR])
+    yield from _text_faults(("talk", "drafts"), talk.drafts, [VALUES])
+    registers = {ANY_REGISTER, *load_registers()}
+    for name, by_register in (("openers", talk.openers), ("closers", talk.closers)):
+        for register, patterns in by_register.items():
+            if register not in registers:
+                yield ("talk", name, register), f"there is no register {register!r}, so this is never used"
+            yield from _text_faults(("talk", name, register), patterns, [])
+
+
+def _text_faults(path: KeyPath, patterns: Sequence[str], slots: Sequence[str]) -> Iterator[Fault]:
+    for number, pattern in enumerate(patterns):
+        for fault in pattern_faults(pattern, slots):
+            yield (*path, number), fault
+
+
+def pattern_faults(pattern: str, slots: Sequence[str] | None) -> Iterator[str]:
+    """What is wrong with a pattern that must use each of *slots* (None: any) exactly once in every expansion."""
     try:
         used = slot_counts(pattern)
+        repeated = repeated_alternatives(pattern)
     except ConfigError as error:
         yield error.message
         return
-    for name in used:
-        if name not in slots:
+    for text in repeated:
+        yield f"the alternative {text!r} stands twice in one choice, so one of them is never told apart"
+    for name in used if slots is not None else ():
+        if slots is not None and name not in slots:
             yield f"slot {{{name}}} is not for use here"
-    for name in slots:
-        if once and used.get(name, (0, 0)) != (1, 1):
+    for name in used if slots is None else slots:
+        if used.get(name, (0, 0)) != (1, 1):
             yield f"slot {{{name}}} must stand exactly once in every expansion"
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", " ")

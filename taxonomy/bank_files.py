@@ -1,4 +1,4 @@
-"""How bank files look: ``scenarios``, ``clauses`` and ``fillers`` as YAML gives them, checked for shape only."""
+"""How bank files look: ``scenarios``, ``frames`` and ``talk`` as YAML gives them, checked for shape only."""
 
 from __future__ import annotations
 
@@ -15,31 +15,74 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class QuestionEntry(_Strict):
-    """The three versions of a scenario's question, each as patterns."""
+class AlsoEntry(_Strict):
+    """A further type that changes the answer: which subtypes, why, and the sentences that disclose it."""
 
-    draft: Patterns
+    uses: Annotated[list[Label], Field(min_length=1)]
+    why: Label
+    tells: Patterns
+
+
+class QuestionsEntry(_Strict):
+    """A scenario's questions by cue level: what they give away of its theme."""
+
+    neutral: Patterns
+    implied: Patterns
     personal: Patterns
-    abstracted: Patterns
 
 
 class ScenarioEntry(_Strict):
-    """One scenario as written."""
+    """One scenario as written. ``tells`` has the sentences with both values under "both", with one under its type."""
 
     id: Label
     pair: Annotated[list[Label], Field(min_length=2, max_length=2)]
     uses: dict[Label, Annotated[list[Label], Field(min_length=1)]]
     subjects: dict[Label, Label] = Field(default_factory=dict)
+    also: dict[Label, AlsoEntry] = Field(default_factory=dict)
     topic: Label
     subtopics: Annotated[list[Label], Field(min_length=1)]
     rationale: dict[Label, Label]
-    situation: Patterns
-    question: QuestionEntry
+    tells: dict[Label, Patterns]
+    stakes: Patterns
+    questions: QuestionsEntry
+
+
+class FrameEntry(_Strict):
+    """An aside that needs more than its text. ``subjects``: type to "@relationship" or a role ("someone else"); ``last``: it ends a text."""
+
+    text: PatternText
+    subjects: dict[Label, Label] = Field(default_factory=dict)
+    last: bool = False
+
+
+class TalkEntry(_Strict):
+    """Sentences without PII and words of casual writing, by what they are for.
+
+    ``second_hand`` has the slot ``{relationship.asked_for}``, ``drafts`` the slot ``{values}``. ``plain_starts`` are first words
+    that lose their capital after a turn of phrase, ``kept_starts`` those that keep it; after others no turn is put.
+    """
+
+    chatter: list[PatternText] = Field(default_factory=list)
+    distractors: list[PatternText] = Field(default_factory=list)
+    asks: list[PatternText] = Field(default_factory=list)
+    openers: dict[Label, Patterns] = Field(default_factory=dict)
+    closers: dict[Label, Patterns] = Field(default_factory=dict)
+    turns: list[PatternText] = Field(default_factory=list)
+    quoted: list[PatternText] = Field(default_factory=list)
+    second_hand: list[PatternText] = Field(default_factory=list)
+    prefaces: list[PatternText] = Field(default_factory=list)
+    tails: list[PatternText] = Field(default_factory=list)
+    drafts: list[PatternText] = Field(default_factory=list)
+    plain_starts: list[Label] = Field(default_factory=list)
+    kept_starts: list[Label] = Field(default_factory=list)
+    shorthand: dict[Label, list[Label]] = Field(default_factory=dict)
+    hesitations: list[Label] = Field(default_factory=list)
+    emoji: list[Label] = Field(default_factory=list)
 
 
 class BankFile(_Strict):
     """A bank file; each of its parts may be missing."""
 
     scenarios: list[ScenarioEntry] = Field(default_factory=list)
-    clauses: dict[Label, Patterns] = Field(default_factory=dict)
-    fillers: list[PatternText] = Field(default_factory=list)
+    frames: list[PatternText | FrameEntry] = Field(default_factory=list)
+    talk: TalkEntry = Field(default_factory=TalkEntry)

@@ -30,6 +30,7 @@ __all__ = [
     "expand",
     "expansion",
     "parse",
+    "repeated_alternatives",
     "slot_counts",
 ]
 
@@ -156,3 +157,23 @@ def _slots(tree: Sequence) -> dict[str, Range]:
             before = total.get(name, (0, 0))
             total[name] = (before[0] + low, before[1] + high)
     return total
+
+
+@lru_cache(maxsize=65_536)
+def repeated_alternatives(pattern: str) -> tuple[str, ...]:
+    """The alternatives that stand twice in one choice; raises ``ConfigError`` on a malformed pattern."""
+    return tuple(_repeated(parse(pattern)))
+
+
+def _repeated(tree: Sequence) -> list[str]:
+    found: list[str] = []
+    for part in tree.parts:
+        if isinstance(part, Choice):
+            seen: set[str] = set()
+            for option in part.options:
+                written = "".join(str(p.text) if isinstance(p, Text) else repr(p) for p in option.parts)
+                if written in seen:
+                    found.append(written)
+                seen.add(written)
+                found.extend(_repeated(option))
+    return found

@@ -1,4 +1,4 @@
-"""Bank patterns as trees: ``<a|b>`` alternatives, which nest, and ``{slot}``s. What the notation means is told in ``grammar``."""
+"""Bank patterns as trees: ``<a|b>`` alternatives, which nest, and slots. What the notation means is told in ``grammar``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foundation.errors import ConfigError
 MAX_DEPTH = 12
 
 _TOKEN = re.compile(r"[<|>]|\{[^{}]*\}|[^<|>{}]+|[{}]")
-_SLOT = re.compile(r"\{(?:(a|A):)?([a-z][a-z_]*)\}")
+_SLOT = re.compile(r"\{(?:(a|A):)?([a-z][a-z_]*(?:\.[a-z][a-z_]*)?)\}")
 
 
 @dataclass(frozen=True, slots=True)

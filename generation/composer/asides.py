@@ -1,46 +1,37 @@
-"""Composing an aside: one or two clauses that each hold a value, with a clause about nothing in particular if it is short."""
+"""Composing an aside: a frame of the bank, filled with values that do not matter."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
 
-from corpus.marks import mark, strip_marks
-from foundation.words import count_words
-from generation.composer.filling import capitalised, fill
-from taxonomy.grammar import expand
+from corpus.marks import mark
+from generation.composer.filling import capitalised, fill, slot_name
+from generation.composer.wording import draw_clear, folded
+from providers.errors import InvalidRequest
 from taxonomy.scenarios import Bank
 
-# Joints that claim no connection: the clauses have none.
-JOINTS = (", and ", ", and ", ", while ", "; ", ", though ")
-TRIES = 60
+Value = Mapping[str, str]
+_AS_WRITTEN = frozenset({"code", "name"})
 
 
-def compose_aside(
-    bank: Bank, values: Sequence[Mapping[str, str]], band: tuple[int, int], rng: random.Random, *, fillers: Sequence[str] = ()
-) -> str:
-    """Compose one sentence of a word count within *band* that marks each of *values* once.
+def compose_aside(bank: Bank, values: Sequence[Value], frame: int | None, others: Sequence[str], rng: random.Random) -> str:
+    """Fill *frame* (its index in *bank*) with *values*; without one, the frame of whom the text is posted for.
 
-    *fillers* are those that this aside may use (all of the bank's when empty). Draws until a sentence fits; the last draw
-    is given when none does, and the stage's validator then refuses it.
+    *others* are texts that must not come up. Raises ``InvalidRequest`` when the frame does not take these values.
     """
-    sentence = ""
-    for _ in range(TRIES):
-        clauses = [_clause(bank, value, rng) for value in values]
-        if len(clauses) == 1 or sum(_length(clause) for clause in clauses) < band[0] - 6:
-            clauses.append(expand(rng.choice(fillers or bank.fillers), rng))
-        rng.shuffle(clauses)
-        joint = rng.choice(JOINTS)
-        sentence = capitalised(joint.join(clauses[:2]) + "".join(f", and {clause}" for clause in clauses[2:])) + "."
-        if band[0] <= _length(sentence) <= band[1]:
-            break
-    return sentence
+    by_slot = {f"{slot_name(value['type'])}.{value['subtype']}": value for value in values}
+    if frame is not None and not 0 <= frame < len(bank.frames):
+        raise InvalidRequest("the bank has no such frame", remedy="Plan and compose with the same bank")
+    patterns = bank.talk.second_hand if frame is None else (bank.frames[frame].text,)
+    text = draw_clear(patterns, folded([*others, *(value["text"] for value in values)]), rng)
+    try:
+        filled = fill(text, {slot: value["text"] for slot, value in by_slot.items()}, lambda slot, v: mark(by_slot[slot]["id"], v))
+    except KeyError as error:
+        raise InvalidRequest("the frame does not take these values", remedy="Plan and compose with the same bank") from error
+    return capitalised(filled, value_too=not _begins_as_written(filled, values))
 
 
-def _clause(bank: Bank, value: Mapping[str, str], rng: random.Random) -> str:
-    patterns = bank.clauses_for(value["type"], value["subtype"])
-    return fill(expand(rng.choice(patterns), rng), {"v": value["text"]}, lambda _, text: mark(value["id"], text))
-
-
-def _length(marked: str) -> int:
-    return count_words(strip_marks(marked).text)
+def _begins_as_written(sentence: str, values: Sequence[Value]) -> bool:
+    """Whether *sentence* begins with a value whose case must stay: an identifier, a user name."""
+    return any(sentence.startswith(f"[[{value['id']}|") and value["type"] in _AS_WRITTEN for value in values)

@@ -1,7 +1,7 @@
 """Putting values into patterns: slots, articles, capitals.
 
 ``{occupation}`` becomes the marked value, ``{a:occupation}`` the same after "a" or "an", ``{A:occupation}`` after "A" or
-"An". The spelling of a value is never touched.
+"An"; ``{occupation.job_title}`` likewise. The spelling of a value is never touched.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
-SLOT = re.compile(r"\{(?:(?P<article>[aA]):)?(?P<name>[a-z_]+)\}")
+SLOT = re.compile(r"\{(?:(?P<article>[aA]):)?(?P<name>[a-z_]+(?:\.[a-z_]+)?)\}")
 # Read letter by letter: a letter that stands alone (X-ray, U.S.), or two capitals at the start (MRI, MSc) …
 SPELLED = re.compile(r"[A-Za-z](?![A-Za-z])|[A-Z][A-Z]")
 VOWEL_LETTERS = frozenset("AEFHILMNORSX")
@@ -56,6 +56,15 @@ def fill(pattern: str, values: Mapping[str, str], wrap: Callable[[str, str], str
     return SLOT.sub(put, pattern)
 
 
-def capitalised(sentence: str) -> str:
-    """Begin *sentence* with a capital, unless it begins with a marked value."""
-    return sentence if sentence.startswith("[[") else sentence[:1].upper() + sentence[1:]
+LEADING_MARK = re.compile(r"\[\[v\d+\|")
+
+
+def capitalised(sentence: str, *, value_too: bool = False) -> str:
+    """Begin *sentence* with a capital; a marked value that it begins with is left alone unless *value_too*."""
+    leading = LEADING_MARK.match(sentence)
+    if leading and not value_too:
+        return sentence
+    start = leading.end() if leading else 0
+    raised = sentence[start : start + 1].upper()
+    # "ß" and the like become two letters, which would be another value.
+    return sentence if len(raised) != 1 else sentence[:start] + raised + sentence[start + 1 :]

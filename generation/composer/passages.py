@@ -1,57 +1,134 @@
-"""Composing the post: sentences in a new order, some with a turn of phrase before them, in one or more paragraphs."""
+"""Composing the post: the sentences in a new order, with small talk between them, laid out and worn as its register writes."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from corpus.marks import MARK
+from corpus.marks import MARK, strip_marks
+from foundation.words import count_words
+from generation.composer.filling import capitalised
+from generation.composer.layouts import lay_out
+from generation.composer.surfaces import wear
+from generation.composer.wording import expand_clear, folded
+from taxonomy.registers import ANY_REGISTER, load_registers
+from taxonomy.scenarios import Talk
 
-TURNS = (
-    "By the way, ",
-    "On another note, ",
-    "For what it is worth, ",
-    "Unrelated, but ",
-    "Just so you can picture me, ",
-    "As an aside, ",
-    "Outside of all this, ",
-    "To give you some background, ",
-    "Anyway, ",
-    "Also, ",
-)
-# First words that may lose their capital after a turn of phrase; anything else might be a name.
-PLAIN_STARTS = frozenset(
-    "after although because before during every for in it last most my our on once since some that the there these this though two "
-    "until we what when whenever whether while with without yesterday as at by from lately recently all a an".split()
-)
-TURN_CHANCE = 0.3
-PARAGRAPH_CHANCE = 0.25
+_TURN = 0.16
+# Share of texts with a sentence that looks like PII and is none; small talk has one in so many sentences more.
+_DISTRACTOR, _DISTRACTOR_AMONG_TALK = 0.3, 0.12
+_ASK = 0.12
 
 
-def compose_passage(sentences: Sequence[str], relevance: Mapping[str, str], lead: str, rng: random.Random) -> str:
-    """Arrange marked *sentences* so that the first value met has the relevance *lead* (by value id in *relevance*)."""
-    order = list(sentences)
-    rng.shuffle(order)
-    leading = next((s for s in order if _first_relevance(s, relevance) == lead), order[0])
-    order.remove(leading)
-    text = leading
-    for sentence in order:
-        text += ("\n\n" if rng.random() < PARAGRAPH_CHANCE else " ") + _turned(sentence, relevance, rng)
-    return text
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What a passage is to be: relevance and type of each value by id, their texts, who leads, how long, in which register.
+
+    ``opening`` is the value of the sentence that must come first, ``ends`` those of the sentence that must come last, if any.
+    """
+
+    relevance: Mapping[str, str]
+    kinds: Mapping[str, str]
+    texts: Sequence[str]
+    opening: str | None
+    ends: frozenset[str]
+    lead: str | None
+    words: int
+    register: str
+    topic: str
+    distractors: bool = True
 
 
-def _first_relevance(sentence: str, relevance: Mapping[str, str]) -> str | None:
+def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: random.Random) -> str:
+    """Arrange marked *sentences* (lines of them may be moved apart) so that the first value met has the relevance that leads."""
+    register = load_registers()[brief.register]
+    avoid = folded(brief.texts)
+    matter = [line for text in sentences for line in text.split("\n") if _leads(text, brief) != "low"]
+    asides = [text.replace("\n", " ") for text in sentences if _leads(text, brief) == "low"]
+    last = [text for text in asides if not brief.ends.isdisjoint(found.group(1) for found in MARK.finditer(text))]
+    asides = [text for text in asides if text not in last]
+    units = _led(_ordered(matter, asides, rng), brief)
+    units = _padded(units, sum(_length(text) for text in sentences), talk, brief, avoid, rng)
+    units = [_turned(unit, talk, rng) if place and rng.random() < _TURN else unit for place, unit in enumerate(units)]
+    opener = _said(talk.openers, brief.register, avoid, rng) if rng.random() < register.opener else None
+    closer = _said(talk.closers, brief.register, avoid, rng) if rng.random() < register.closer else None
+    quoted = expand_clear(rng.choice(talk.quoted), avoid, rng) if talk.quoted and register.layout == "mail" and rng.random() < 0.2 else None
+    text = lay_out([*units, *last], register, opener=opener, closer=closer, quoted=quoted, topic=brief.topic, rng=rng)
+    return wear(text, register, talk, brief.kinds, rng)
+
+
+def _leads(sentence: str, brief: Brief) -> str | None:
+    """The relevance of the first value in *sentence*; None when it holds none."""
     found = MARK.search(sentence)
-    return relevance[found.group(1)] if found else None
+    return brief.relevance[found.group(1)] if found else None
 
 
-def _turned(sentence: str, relevance: Mapping[str, str], rng: random.Random) -> str:
-    """Put a turn of phrase before an aside now and then; a situation stands on its own."""
-    if _first_relevance(sentence, relevance) == "high" or rng.random() > TURN_CHANCE:
-        return sentence
+def _ordered(matter: list[str], asides: list[str], rng: random.Random) -> list[str]:
+    """One of the orders in which people tell things: mixed, themselves first, the matter first, or in its middle."""
+    plan = rng.random()
+    if plan < 0.4:
+        units = [*matter, *asides]
+        rng.shuffle(units)
+        return units
+    if plan < 0.62:
+        return [*asides, *matter]
+    if plan < 0.75:
+        return [*matter, *asides]
+    cut = rng.randint(0, len(matter))
+    return [*matter[:cut], *asides, *matter[cut:]]
+
+
+def _led(units: list[str], brief: Brief) -> list[str]:
+    """Move the right unit before the first one that holds a value; the opening, where there is one, before everything."""
+    if brief.opening is not None:
+        first = next(unit for unit in units if f"[[{brief.opening}|" in unit)
+        return [first, *(unit for unit in units if unit is not first)]
+    holding = [unit for unit in units if _leads(unit, brief)]
+    if not holding or _leads(holding[0], brief) == brief.lead:
+        return units
+    leading = next((unit for unit in holding if _leads(unit, brief) == brief.lead), holding[0])
+    rest = [unit for unit in units if unit is not leading]
+    place = rest.index(next(unit for unit in rest if _leads(unit, brief))) if len(holding) > 1 else 0
+    return [*rest[:place], leading, *rest[place:]]
+
+
+def _padded(units: list[str], words: int, talk: Talk, brief: Brief, avoid: Collection[str], rng: random.Random) -> list[str]:
+    """Put small talk, and now and then a distractor, between the units until the text of *words* is as long as it should be."""
+    padded = list(units)
+    first = 1 if brief.opening is not None else 0
+    extra: list[str] = []
+    wanted_distractor = brief.distractors and (rng.random() < (_DISTRACTOR if brief.texts else 0.8)) and brief.words > 20
+    if wanted_distractor and talk.distractors:
+        extra += [text for text in (expand_clear(rng.choice(talk.distractors), avoid, rng),) if text]
+    pool = rng.sample(talk.chatter, min(len(talk.chatter), 2 + brief.words // 8))
+    for pattern in pool:
+        if words + sum(count_words(text) for text in extra) >= brief.words - 5:
+            break
+        among = talk.distractors if brief.distractors and rng.random() < _DISTRACTOR_AMONG_TALK else None
+        text = expand_clear(rng.choice(among) if among else pattern, avoid, rng)
+        if text is not None and text not in extra:
+            extra.append(text)
+    for text in extra:
+        padded.insert(rng.randint(first, len(padded)), text)
+    if talk.asks and rng.random() < _ASK:
+        padded += [text for text in (expand_clear(rng.choice(talk.asks), avoid, rng),) if text]
+    return padded
+
+
+def _length(marked: str) -> int:
+    return count_words(strip_marks(marked).text)
+
+
+def _turned(sentence: str, talk: Talk, rng: random.Random) -> str:
+    """Put a turn of phrase before a sentence whose first word may follow one."""
     first = sentence.split(" ", 1)[0]
-    if first in ("I", "I'm", "I've", "I'd", "I'll"):
-        return rng.choice(TURNS) + sentence
-    if first.casefold() in PLAIN_STARTS:
-        return rng.choice(TURNS) + sentence[:1].lower() + sentence[1:]
-    return sentence
+    if not talk.turns or not (first in talk.kept_starts or first.casefold() in talk.plain_starts):
+        return sentence
+    turn = capitalised(rng.choice(talk.turns))
+    return f"{turn} {sentence if first in talk.kept_starts else sentence[:1].lower() + sentence[1:]}"
+
+
+def _said(by_register: Mapping[str, Sequence[str]], register: str, avoid: Collection[str], rng: random.Random) -> str | None:
+    patterns = [*by_register.get(register, ()), *(by_register.get(ANY_REGISTER, ()) if register not in by_register else ())]
+    return expand_clear(rng.choice(patterns), avoid, rng) if patterns else None

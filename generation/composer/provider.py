@@ -11,22 +11,18 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from corpus.marks import mark, strip_marks
 from foundation.seeding import derive_rng
-from foundation.words import count_words
 from generation.composer.asides import compose_aside
-from generation.composer.filling import capitalised, fill, slot_name
-from generation.composer.passages import compose_passage
+from generation.composer.passages import Brief, compose_passage
+from generation.composer.questions import compose_draft, compose_question
+from generation.composer.situations import compose_situation
 from pii_values.drawing import ValueRequest, draw_values
 from pii_values.persona import draw_persona
 from providers.errors import InvalidRequest
 from providers.protocol import Completion, PromptCall
-from taxonomy.grammar import expand
-from taxonomy.scenarios import Bank, Scenario
+from taxonomy.scenarios import Bank
 
 Variables = Mapping[str, Any]
-TRIES = 12
-ASIDES_APART = 8  # as many asides as a plan item can have
 
 
 class ComposerProvider:
@@ -37,15 +33,16 @@ class ComposerProvider:
     endpoint = "embedded"
     paid = False
 
-    def __init__(self, bank: Bank) -> None:
-        self.bank = bank
+    def __init__(self, bank: Bank, *, distractors: bool = True) -> None:
+        """*distractors* false leaves out what looks like PII and is none (to measure what it adds)."""
+        self.bank, self._distractors = bank, distractors
         self._answers: dict[str, Callable[[Variables, random.Random], dict[str, Any]]] = {
             "topics": self._topics,
             "subtopics": self._subtopics,
             "pii_value": self._value,
             "situation": self._situation,
             "peripheral": self._peripheral,
-            "question_draft": self._question,
+            "question_draft": self._draft,
             "question_personal": self._question,
             "question_abstracted": self._question,
             "paraphrase": self._paraphrase,
@@ -87,39 +84,36 @@ class ComposerProvider:
         return {"value": draw_values(persona, [request], rng)[0].text}
 
     def _situation(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
+        band = (variables["words"]["min"], variables["words"]["max"])
         scenario = self.bank.scenarios[variables["scenario"]]
-        ids = {slot_name(value["type"]): value["id"] for value in variables["values"]}
-        texts = {slot_name(value["type"]): value["text"] for value in variables["values"]}
-        sentence = ""
-        for _ in range(TRIES):
-            pattern = expand(rng.choice(scenario.situation), rng)
-            sentence = capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text)))
-            if variables["words"]["min"] <= count_words(strip_marks(sentence).text) <= variables["words"]["max"]:
-                break
-        return {"text": sentence}
+        return {"text": compose_situation(scenario, variables["values"], band, variables["others"], rng)}
 
     def _peripheral(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        band = (variables["words"]["min"], variables["words"]["max"])
-        # Each aside of a post has fillers of its own, or two might say the same.
-        shuffled = derive_rng("fillers", variables["seed"]).sample(self.bank.fillers, len(self.bank.fillers))
-        fillers = shuffled[variables["number"] :: ASIDES_APART]
-        return {"text": compose_aside(self.bank, variables["values"], band, rng, fillers=fillers)}
+        return {"text": compose_aside(self.bank, variables["values"], variables["frame"], variables["others"], rng)}
+
+    def _draft(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
+        return {"question": compose_draft(self.bank.scenarios[variables["scenario"]], self.bank.talk, variables["values"], rng)}
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        scenario = self.bank.scenarios[variables["scenario"]]
-        pattern = rng.choice(_question_patterns(scenario, variables["kind"]))
-        texts = {slot_name(value["type"]): value["text"] for value in variables["values"]}
-        return {"question": capitalised(fill(expand(pattern, rng), texts, lambda _, text: text))}
+        scenario, level = self.bank.scenarios[variables["scenario"]], variables.get("cue_level", "personal")
+        return {"question": compose_question(scenario, self.bank.talk, level, variables["values"], variables["others"], rng)}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        relevance = {value["id"]: value["relevance"] for value in variables["values"]}
-        return {"text": compose_passage(variables["sentences"], relevance, variables["lead"], rng)}
+        values = variables["values"]
+        brief = Brief(
+            relevance={value["id"]: value["relevance"] for value in values},
+            kinds={value["id"]: value["type"] for value in values},
+            texts=[value["text"] for value in values],
+            opening=next((value["id"] for value in values if value["subtype"] == "asked_for"), None),
+            ends=frozenset(variables["ends"]),
+            lead=variables["lead"],
+            words=variables["words"]["target"],
+            register=variables["register"],
+            topic=variables["topic"],
+            distractors=self._distractors,
+        )
+        return {"text": compose_passage(variables["sentences"], self.bank.talk, brief, rng)}
 
     def _span(self, variables: Variables, rng: random.Random) -> dict[str, Any]:  # noqa: ARG002 - one signature for all answers
         text = variables["value"]["text"]
         return {"span": text if text in variables["text"] else None}
-
-
-def _question_patterns(scenario: Scenario, kind: str) -> tuple[str, ...]:
-    by_kind = {"question_draft": scenario.draft, "question_personal": scenario.personal, "question_abstracted": scenario.abstracted}
-    return by_kind[kind]

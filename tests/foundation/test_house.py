@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("foundation", "taxonomy", "prompts", "pii_values", "providers", "corpus", "screening", "execution", "generation", "piiloom")
+ROOMS = (
+    "foundation",
+    "taxonomy",
+    "prompts",
+    "pii_values",
+    "providers",
+    "corpus",
+    "screening",
+    "execution",
+    "generation",
+    "evaluation",
+    "piiloom",
+)
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 

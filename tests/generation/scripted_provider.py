@@ -20,7 +20,7 @@ from corpus.store.runs import create_run
 from execution.calls import Calls
 from execution.committing import GroupCommitter
 from generation.configuration import RunConfig
-from generation.item import Item, ItemValue, PlanItem, WantedValue
+from generation.item import Aside, Item, ItemValue, PlanItem, WantedValue
 from generation.stage import ItemRejected, Stage, StageContext
 from providers.errors import InvalidReply
 from providers.protocol import Completion, PromptCall
@@ -135,6 +135,7 @@ PLAN = PlanItem(
     scenario=None,
     locale="en_US",
     register="forum post",
+    cue_level="implied",
     voice="first person",
     surface_forms="verbatim",
     wanted=(
@@ -142,12 +143,15 @@ PLAN = PlanItem(
         WantedValue(id="v2", entity_type="occupation", relevance="high", subtypes=("job_title",)),
         WantedValue(id="v3", entity_type="location", relevance="low", subtypes=("city",)),
     ),
-    asides=(("v3",),),
+    asides=(Aside(values=("v3",)),),
     lead="high",
     situation_words=(10, 30),
     peripheral_words=(8, 25),
     context_words=(12, 60),
+    target_words=40,
     question_words=(4, 40),
+    situation_sentences=2,
+    peripheral_sentences=1,
 )
 VALUES = (
     ItemValue(id="v1", entity_type="health", subtype="condition", text="asthma", relevance="high"),

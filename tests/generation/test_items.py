@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from corpus.marks import MarkedText, Mention, strip_marks
 from corpus.record import Span
-from generation.item import Item, ItemValue, PlanItem, Question, WantedValue, item_from_json, item_to_json, plan_to_json
+from generation.item import Aside, Item, ItemValue, PlanItem, Question, WantedValue, item_from_json, item_to_json, plan_to_json
 from tests.generation.scripted_provider import PLAN, SITUATION, a_told_item, an_item
 
 NASTY = ["\r\n", "\u2028", "👩‍🚀", "e\u0301", "שלום", "\u200b", "\ufeff", "𝔘", '"', "\\", "\0", "[[v1|", "word"]
@@ -26,6 +26,9 @@ marked = st.builds(MarkedText, text=texts, mentions=st.lists(mentions, max_size=
 wanted = st.builds(
     WantedValue, id=ids, entity_type=texts, relevance=relevances, subtypes=st.lists(texts, max_size=2).map(tuple), subject=texts
 )
+asides = st.builds(
+    Aside, values=st.lists(ids, max_size=4).map(tuple), frame=st.none() | numbers, opening=st.booleans(), closing=st.booleans()
+)
 plans = st.builds(
     PlanItem,
     index=numbers,
@@ -36,15 +39,19 @@ plans = st.builds(
     scenario=st.none() | texts,
     locale=texts,
     register=texts,
+    cue_level=texts,
     voice=st.just("first person"),
     surface_forms=st.just("verbatim"),
     wanted=st.lists(wanted, max_size=3).map(tuple),
-    asides=st.lists(st.lists(ids, max_size=2).map(tuple), max_size=3).map(tuple),
-    lead=relevances,
+    asides=st.lists(asides, max_size=3).map(tuple),
+    lead=st.none() | relevances,
     situation_words=bands,
     peripheral_words=bands,
     context_words=bands,
+    target_words=numbers,
     question_words=bands,
+    situation_sentences=numbers,
+    peripheral_sentences=numbers,
 )
 values = st.builds(ItemValue, id=ids, entity_type=texts, subtype=st.none() | texts, text=texts, relevance=relevances, subject=texts)
 spans = st.builds(

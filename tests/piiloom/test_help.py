@@ -10,7 +10,20 @@ import typer
 
 from piiloom.main import app
 
-HEAVY = ("duckdb", "openai", "anthropic", "pydantic", "faker", "numpy", "jinja2", "yaml", "rapidfuzz", "phonenumbers")
+HEAVY = (
+    "duckdb",
+    "openai",
+    "anthropic",
+    "pydantic",
+    "faker",
+    "numpy",
+    "jinja2",
+    "yaml",
+    "rapidfuzz",
+    "phonenumbers",
+    "matplotlib",
+    "sacrebleu",
+)
 
 
 def _commands(group, path=()):
@@ -26,7 +39,7 @@ COMMANDS = dict(_commands(ROOT))
 
 
 def test_all_commands_are_there():
-    assert set(COMMANDS) == {"generate", "stages list", "stages run", "import", "release", "export", "doctor"}
+    assert set(COMMANDS) == {"generate", "stages list", "stages run", "import", "release", "export", "probe", "report", "doctor"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

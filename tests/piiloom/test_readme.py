@@ -45,7 +45,7 @@ def test_every_option_that_the_docs_use_exists(cli):
     used = set()
     for path in DOCS:
         for command, rest in re.findall(
-            r"piiloom (generate|stages list|import|release|export|doctor)\b([^`\n]*)", path.read_text(encoding="utf-8")
+            r"piiloom (generate|stages list|import|release|export|probe|report|doctor)\b([^`\n]*)", path.read_text(encoding="utf-8")
         ):
             used |= {(command, option) for option in re.findall(r"--[a-z-]+", rest)}
     assert ("generate", "--resume") in used

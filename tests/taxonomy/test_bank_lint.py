@@ -1,117 +1,79 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from taxonomy import bank_lint
-from taxonomy.bank_lint import Finding, lint_bank
+from taxonomy.bank_lint import Finding, lint_files, lint_shipped, missing_from
+from taxonomy.bank_loading import bank_languages, limited, load_bank
 from taxonomy.entity_types import load_taxonomy
-from taxonomy.scenarios import Bank, Scenario, load_bank
-
-GOOD = Scenario(
-    id="belief-health.loud-kettle",
-    pair=("belief", "health"),
-    uses={"belief": ("religion",), "health": ("condition",)},
-    subjects={},
-    topic="tea rooms",
-    subtopics=("loud kettles", "quiet hours"),
-    rationale={"belief": "why one", "health": "why two"},
-    situation=tuple(
-        f"{opening}, {{a:belief}} with {{health}}, I <drank|spilled> my tea beside a whistling kettle until the owner closed the shutters."
-        for opening in ("Last Tuesday", "Around noon", "Once more", "Yesterday evening")
-    ),
-    draft=("Can {a:belief} with {health} stay?", "Would {health} matter there?"),
-    personal=("Can I stay?", "Would it matter to me there?"),
-    abstracted=("<Can|May> I stay?", "Who <opens|closes> my shutters?", "When is it quiet for me?", "What do I say?"),
-    origin="mine.yaml:7",
-)
+from tests.taxonomy.bank_example import MINE, written
 
 
-def bank_of(scenario: Scenario = GOOD, *, clauses: dict[str, tuple[str, ...]] | None = None, fillers: tuple[str, ...] = ()) -> Bank:
-    return Bank(scenarios={scenario.id: scenario}, clauses=clauses or {}, fillers=fillers, digest="", pairs={scenario.pair: (scenario,)})
+def found(path: Path) -> list[Finding]:
+    return lint_files([path], load_taxonomy())
 
 
-def found(bank: Bank) -> list[Finding]:
-    return [finding for finding in lint_bank(bank, load_taxonomy()) if finding.rule != "coverage"]
-
-
-def test_a_good_scenario_has_no_finding() -> None:
-    assert found(bank_of()) == []
+def test_a_good_bank_has_no_finding(tmp_path: Path) -> None:
+    assert [str(finding) for finding in found(written(tmp_path))] == []
 
 
 @pytest.mark.parametrize(
-    ("change", "rule"),
+    ("old", "new", "rule", "line"),
     [
-        ({"id": "health-belief.loud-kettle"}, "id"),
-        ({"id": "belief-health.Loud_Kettle"}, "id"),
-        ({"uses": {"belief": ("mood",), "health": ("condition",)}}, "type"),
-        ({"uses": {"health": ("condition",)}}, "type"),
-        ({"subjects": {"age": "sister"}}, "type"),
-        ({"rationale": {"health": "why"}}, "rationale"),
-        ({"topic": "tea rooms in old towns"}, "label"),
-        ({"subtopics": ("loud kettles",)}, "label"),
-        ({"subtopics": ("loud kettles", "much too long a label")}, "label"),
-        ({"situation": GOOD.situation[:3]}, "count"),
-        ({"situation": (*GOOD.situation, "Once {a:belief} with {health}, I left.")}, "length"),
-        ({"situation": (*GOOD.situation, GOOD.situation[0].replace("kettle", "kettle <or|and> so"))}, "opening"),
-        ({"situation": (*GOOD.situation, GOOD.situation[0].replace("Last Tuesday", "One day").rstrip("."))}, "sentence"),
-        ({"situation": (*GOOD.situation, GOOD.situation[0].replace("Last Tuesday", "One day {health}"))}, "pattern"),
-        ({"situation": (*GOOD.situation, GOOD.situation[0].replace("Last Tuesday", "One <day"))}, "pattern"),
-        ({"situation": (*GOOD.situation, GOOD.situation[0].replace("Last Tuesday", "At Jo’s"))}, "apostrophe"),
-        ({"situation": (*GOOD.situation, GOOD.situation[0].replace("Last Tuesday", "At a <old|new> bar"))}, "wording"),
-        ({"personal": ("Can I stay?", "<Would|would> it matter to me?")}, "wording"),
-        ({"draft": ("Can I stay {age}?", "Can it {health}?")}, "pattern"),
-        ({"personal": ("Can I stay with {health}?", "Would it?")}, "pattern"),
-        ({"abstracted": (*GOOD.abstracted, "May I stay")}, "question"),
-        ({"abstracted": (*GOOD.abstracted, "May I <stay?|go>?")}, "question"),
-        ({"abstracted": (*GOOD.abstracted, "Is my <health|luck> at stake?")}, "type word"),
-        ({"abstracted": (*GOOD.abstracted, "Do Beliefs count?")}, "type word"),
-        ({"abstracted": (*GOOD.abstracted, GOOD.abstracted[0])}, "repeat"),
+        ("health-relationship.choir-bench", "relationship-health.choir-bench", "id", 2),
+        ("health-relationship.choir-bench", "health-relationship.Choir_Bench", "id", 2),
+        ("Choir Seats", "Choir seats in old towns", "label", 8),
+        ("warm halls", "much too long a label", "label", 8),
+        ('        - "At the choir my {relationship} hides {health} from the rest."\n', "", "count", 12),
+        ("At the choir my", "Since {health} came", "pattern", 15),
+        ("The bench is hard", "Nobody there has <ever|once> found the bench hard", "opening", 18),
+        ("from a chair.", "from a chair", "sentence", 14),
+        ("At the choir", "At Jo’s choir", "apostrophe", 15),
+        ("At the choir my", "At a <old|new> choir my", "wording", 15),
+        ("Nobody there has", "nobody there has", "wording", 18),
+        ("I asked the conductor", "I asked my mother", "disclosure", 24),
+        ("a concert soon", "a concert in July", "disclosure", 26),
+        ("a cushion on it", "a cushion for $5", "disclosure", 23),
+        ("I offered to bring a chair, but the hall forbids loose furniture.", "I did.", "length", 27),
+        ("<Who|What> decides <this|that> in the end?", "<Who|What> decides <this|that> in the end", "sentence", 29),
+        ("<Who|What> decides <this|that> in the end?", "Who decides this? Is it <me|us|them|you>?", "question", 29),
+        ("<Who|What> decides <this|that> in the end?", "<Who|What> decides on my health in the <very |>end?", "type word", 29),
+        ("<Who|What> decides <this|that> in the end?", "Who decides this or that in the end?", "variants", 29),
+        ("<Is|Was> a cushion <fine|allowed> for <her|him>?", "<Can|May> a singer <rest|lean> in the <row|hall>?", "repeat", 30),
+        ("These days I <live|stay> in {location.city}.", "these days I <live|stay> in {location.city}.", "wording", 33),
     ],
 )
-def test_each_breach_is_found_by_its_rule(change: dict[str, object], rule: str) -> None:
-    findings = found(bank_of(replace(GOOD, **change)))
-    assert rule in {finding.rule for finding in findings}
-    assert all(finding.file for finding in findings)
+def test_each_breach_is_found_by_its_rule_and_line(tmp_path: Path, old: str, new: str, rule: str, line: int) -> None:
+    assert MINE.count(old) == 1
+    findings = found(written(tmp_path, MINE.replace(old, new)))
+    assert (rule, line) in {(finding.rule, finding.line) for finding in findings}, [str(finding) for finding in findings]
 
 
-def test_peripherals_are_held_to_their_own_lengths_and_slots() -> None:
-    fine = "my cousins in {v} mail me postcards of rattling trams"
-    clauses = {"location.city": (fine, "I like {v}", fine + ".", "my cousins and their dog mail me postcards"), "location.moon": (fine,)}
-    findings = found(
-        bank_of(clauses=clauses, fillers=("I sleep", "I have been learning to bake rye bread at home", "{v} is one two three four"))
-    )
-    assert [(f.scenario, f.rule) for f in findings] == [
-        ("location.city", "length"),
-        ("location.city", "sentence"),
-        ("location.city", "pattern"),
-        ("location.moon", "type"),
-        ("fillers", "length"),
-        ("fillers", "pattern"),
-        ("location.moon", "repeat"),
-    ]
+def test_a_file_that_cannot_be_read_is_one_finding(tmp_path: Path) -> None:
+    assert [(f.rule, f.file) for f in found(tmp_path / "none.yaml")] == [("shape", "none.yaml")]
+    assert [f.rule for f in found(written(tmp_path, "colour: red"))] == ["shape"]
 
 
-def test_missing_pairs_and_clauses_are_named() -> None:
-    findings = [f for f in lint_bank(bank_of(), load_taxonomy()) if f.rule == "coverage"]
-    assert "belief+health" in {f.scenario for f in findings}
-    assert "sexual orientation.orientation" in {f.scenario for f in findings}
-    assert len(findings) == 78 + sum(len(t.subtypes) for t in load_taxonomy().types.values())
+def test_missing_pairs_and_frames_are_named() -> None:
+    findings = list(missing_from(limited(load_bank(), 5), load_taxonomy()))
+    assert {f.entry for f in findings} >= {"+".join(pair) for pair in load_taxonomy().pairs}
+    assert {f.rule for f in findings} == {"coverage"}
 
 
-def test_a_finding_says_its_place() -> None:
-    finding = found(bank_of(replace(GOOD, rationale={})))[0]
-    assert str(finding) == "mine.yaml:7: belief-health.loud-kettle: the rationale must speak of both types [rationale]"
+def test_a_finding_says_its_place(tmp_path: Path) -> None:
+    finding = found(written(tmp_path, MINE.replace("from a chair.", "from a chair")))[0]
+    assert str(finding) == "mine.yaml:14: scenarios[0].tells.both[1]: does not end as a sentence [sentence]"
 
 
-def test_the_command_counts_and_reports_a_bank_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bank_lint.main([]) in {0, 1}
-    assert f"{len(load_bank().scenarios)} scenarios" in capsys.readouterr().out
-    assert bank_lint.main([str(tmp_path / "none.yaml")]) == 2
-    assert "none.yaml: cannot be read" in capsys.readouterr().out
+def test_the_command_counts_and_tells_by_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bank_lint.main([str(written(tmp_path))]) == 0
+    assert capsys.readouterr().out == "0 findings {}\n"
+    assert bank_lint.main([str(tmp_path / "none.yaml")]) == 1
+    assert "none.yaml" in capsys.readouterr().out
 
 
-def test_the_shipped_bank_has_no_findings() -> None:
-    assert [str(finding) for finding in lint_bank(load_bank(), load_taxonomy())] == []
+@pytest.mark.parametrize("language", bank_languages())
+def test_the_shipped_banks_have_no_findings(language: str) -> None:
+    assert [str(finding) for finding in lint_shipped(language)] == []

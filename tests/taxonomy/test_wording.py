@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from taxonomy.wording import peripheral_slips, sentence_slips
+from taxonomy.wording import disclosures, sentence_slips, slips
 
 
 @pytest.mark.parametrize("text", ["I saw a owl", "I saw an dog", "A old cat is mine", "I ran the the mile"])
 def test_slips_are_seen(text: str) -> None:
-    assert len(list(peripheral_slips([text]))) == 1
+    assert len(list(slips([text]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,15 @@ def test_slips_are_seen(text: str) -> None:
     ],
 )
 def test_what_only_looks_like_a_slip_is_none(text: str) -> None:
-    assert list(peripheral_slips([text])) == []
+    assert list(slips([text])) == []
 
 
-def test_every_expansion_of_a_sentence_needs_a_capital_and_the_writer() -> None:
+def test_every_expansion_of_a_sentence_needs_a_capital() -> None:
     assert list(sentence_slips(["My cat left.", "{A:health} is ours."])) == []
-    assert len(list(sentence_slips(["my cat left.", "The cat left."]))) == 2
+    assert len(list(sentence_slips(["my cat left.", "The cat left."]))) == 1
+
+
+def test_facts_outside_slots_are_told_word_by_word() -> None:
+    assert list(disclosures("My {relationship} and my friend met in the <old|new> hall, which may close.")) == []
+    found = list(disclosures("My <mother|sister> paid $40 on Monday, {age.years} and all."))
+    assert [told.split("'")[1] for told in found] == ["mother", "sister", "$", "4", "0", "monday"]

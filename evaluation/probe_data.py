@@ -1,0 +1,152 @@
+"""The rows that a probe learns from or is scored on: native or CAPID JSONL, told apart row by row.
+
+A probe measures a published set as it is. So a CAPID value is one span, at its first whole-word occurrence or else at its
+first occurrence of any kind, and what has no place or no relevance is left out and counted; ``corpus.formats.capid``, which
+reads what is to become data of ours, marks every mention and refuses such rows. Of overlapping spans the one that begins
+first stays, of those that begin together the longest. Types are taken as they are spelt (``_`` reads as a space in native
+rows): a set with types of its own can be probed too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from corpus.record import Relevance
+from foundation.errors import DataError
+from foundation.words import whole_word
+
+# What is left out of a file, as ``ProbeCorpus.left_out`` and the reports call it.
+OVERLAPPING = "overlapping"
+NOT_FOUND = "not in the context"
+NO_RELEVANCE = "no relevance"
+
+_RELEVANCE: dict[object, Relevance] = {"high": "high", "low": "low", "1": "high", "0": "low", 1: "high", 0: "low"}  # true is 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSpan:
+    """One gold span; ``relevance`` is None where nobody has judged it."""
+
+    start: int
+    end: int
+    entity_type: str
+    relevance: Relevance | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRecord:
+    """One row: its 1-based line, its texts, and its spans, sorted and disjoint."""
+
+    line: int
+    context: str
+    question: str
+    spans: tuple[ProbeSpan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeCorpus:
+    """What a file holds; ``file`` is its path as it was given, ``left_out`` counts values by the reason they are not spans."""
+
+    file: str
+    records: tuple[ProbeRecord, ...]
+    left_out: Mapping[str, int]
+
+
+def read_corpus(path: Path) -> ProbeCorpus:
+    """Read *path*; ``DataError`` when it cannot be read, holds no rows, or a row is neither native nor CAPID (file, line, field)."""
+    if not path.exists():
+        raise DataError("there is no such file", where=str(path), remedy="Check the path")
+    left_out: Counter[str] = Counter()
+    records: list[ProbeRecord] = []
+    for number, line in numbered_lines(path):
+        try:
+            records.append(_record(number, line, left_out))
+        except RowFault as fault:
+            remedy = "Correct the row, or take it out; docs/data.md describes both layouts"
+            raise DataError(str(fault), where=f"{path}:{number}", remedy=remedy) from fault
+    if not records:
+        raise DataError("the file holds no records", where=str(path), remedy="Give a native or CAPID JSONL file with at least one row")
+    return ProbeCorpus(file=str(path), records=tuple(records), left_out=MappingProxyType(dict(sorted(left_out.items()))))
+
+
+def _record(number: int, line: str, left_out: Counter[str]) -> ProbeRecord:
+    row = parse_object(line)
+    context, question = row.get("context"), row.get("question")
+    if not isinstance(context, str):
+        raise RowFault("context: not a text")
+    if question is not None and not isinstance(question, str):
+        raise RowFault("question: neither a text nor null")
+    if "spans" in row:
+        spans = list(_native_spans(context, row["spans"]))
+    elif "piis" in row:
+        spans = list(_capid_spans(context, row["piis"], left_out))
+    else:
+        raise RowFault("neither spans (a native row) nor piis (a CAPID row)")
+    kept = tuple(_disjoint(spans))
+    left_out.update({OVERLAPPING: len(spans) - len(kept)} if len(kept) < len(spans) else {})
+    return ProbeRecord(line=number, context=context, question=question or "", spans=kept)
+
+
+def _native_spans(context: str, rows: object) -> Iterator[ProbeSpan]:
+    if not isinstance(rows, list):
+        raise RowFault("spans: not a list")
+    for position, row in enumerate(rows):
+        place = f"spans[{position}]"
+        if not isinstance(row, dict):
+            raise RowFault(f"{place}: not an object")
+        start, end, text, given = row.get("start"), row.get("end"), row.get("text"), row.get("relevance")
+        if type(start) is not int or type(end) is not int:  # true is no offset
+            raise RowFault(f"{place}: start and end are not whole numbers")
+        if not 0 <= start < end <= len(context):
+            raise RowFault(f"{place}: empty, or outside the context")
+        if text is not None and text != context[start:end]:
+            raise RowFault(f"{place}.text: not what the context holds there")
+        relevance = _relevance(given)
+        if relevance is None and given is not None:
+            raise RowFault(f"{place}.relevance: neither high/low, 1/0 nor null")
+        yield ProbeSpan(start=start, end=end, entity_type=_type(row, place).replace("_", " "), relevance=relevance)
+
+
+def _capid_spans(context: str, piis: object, left_out: Counter[str]) -> Iterator[ProbeSpan]:
+    if not isinstance(piis, dict):
+        raise RowFault("piis: not an object of values")
+    for position, (value, about) in enumerate(piis.items()):
+        place = f"piis[{position}]"
+        if not value:
+            raise RowFault(f"{place}: an empty value")
+        if not isinstance(about, dict):
+            raise RowFault(f"{place}: not an object with type and relevance")
+        relevance = _relevance(about.get("relevance"))
+        if relevance is None:
+            left_out[NO_RELEVANCE] += 1
+            continue
+        found = whole_word(value).search(context)
+        start = found.start() if found else context.find(value)
+        if start < 0:
+            left_out[NOT_FOUND] += 1
+        else:
+            yield ProbeSpan(start=start, end=start + len(value), entity_type=_type(about, place), relevance=relevance)
+
+
+def _relevance(given: object) -> Relevance | None:
+    return _RELEVANCE.get(given) if isinstance(given, str | int | float) else None
+
+
+def _type(row: Mapping[str, object], place: str) -> str:
+    given = row.get("type")
+    if not isinstance(given, str) or not given.strip():
+        raise RowFault(f"{place}.type: not a name")
+    return given
+
+
+def _disjoint(spans: Iterable[ProbeSpan]) -> Iterator[ProbeSpan]:
+    last = 0
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.start >= last:
+            last = span.end
+            yield span

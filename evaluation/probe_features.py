@@ -1,0 +1,136 @@
+"""What the probe's two models see: words and shapes around a token, and how a span relates to the question.
+
+Everything here is part of the fixed protocol: figures are comparable only while nothing of it changes. Even the order of the
+features matters, since CRFsuite numbers them as they come and adds up in that order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from evaluation.probe_data import ProbeSpan
+
+Features = dict[str, str | float]
+
+OUTSIDE = "O"
+
+_TOKEN = re.compile(r"\w+(?:[’'`\-]\w+)*|[^\w\s]")
+_WORD = re.compile(r"\w+")
+_NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
+_STOP_WORDS = frozenset(
+    "the a an i my me to of for and in on is are am do does can could should would what how which with be it at by from if this "
+    "that or as".split()
+)
+
+
+class Token(NamedTuple):
+    """A word or a punctuation mark, and where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+class FoundSpan(NamedTuple):
+    """A span as the detector gives it."""
+
+    start: int
+    end: int
+    entity_type: str
+
+
+def tokenise(context: str) -> list[Token]:
+    """The tokens of *context* in order."""
+    return [Token(found.group(), found.start(), found.end()) for found in _TOKEN.finditer(context)]
+
+
+def bio_labels(tokens: Sequence[Token], spans: Iterable[ProbeSpan]) -> list[str]:
+    """A label a token: ``B-type`` where a span begins, ``I-type`` where it goes on. A span takes each token that it touches."""
+    labels = [OUTSIDE] * len(tokens)
+    for span in spans:
+        prefix = "B-"
+        for position, token in enumerate(tokens):
+            if token.start < span.end and token.end > span.start:
+                labels[position] = prefix + span.entity_type
+                prefix = "I-"
+    return labels
+
+
+def spans_of(tokens: Sequence[Token], labels: Sequence[str]) -> list[FoundSpan]:
+    """The spans that *labels* say; a label that goes on with another type, or with nothing, begins a span."""
+    found: list[FoundSpan] = []
+    inside = False
+    for token, label in zip(tokens, labels, strict=True):
+        entity_type = label[2:]
+        if label == OUTSIDE:
+            inside = False
+        elif label.startswith("B") or not inside or found[-1].entity_type != entity_type:
+            found.append(FoundSpan(token.start, token.end, entity_type))
+            inside = True
+        else:
+            found[-1] = found[-1]._replace(end=token.end)
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def shape(word: str) -> str:
+    """Capitals as X, other letters of ASCII as x, digits as 9, runs of one character cut to two."""
+    plain = re.sub(r"[A-Z]", "X", re.sub(r"[a-z]", "x", re.sub(r"\d", "9", word)))
+    return re.sub(r"(.)\1{2,}", r"\1\1", plain)
+
+
+def token_features(tokens: Sequence[Token]) -> list[Features]:
+    """The features of each token, from itself and from three tokens to either side."""
+    words = [token.text.lower() for token in tokens]
+    shapes = [shape(token.text) for token in tokens]
+    rows = []
+    for at, (token, lower) in enumerate(zip(tokens, words, strict=True)):
+        text = token.text
+        row: Features = {
+            "b": 1.0,
+            "w": lower,
+            "s": shapes[at],
+            "p3": text[:3].lower(),
+            "x3": text[-3:].lower(),
+            "x2": text[-2:].lower(),
+            "cap": text[:1].isupper(),
+            "dig": any(character.isdigit() for character in text),
+        }
+        for distance in _NEIGHBOURS:
+            other = at + distance
+            if not 0 <= other < len(tokens):
+                row[f"{distance}w"] = "<pad>"
+                continue
+            row[f"{distance}w"] = words[other]
+            if abs(distance) == 1:
+                row[f"{distance}s"] = shapes[other]
+                row[f"{distance}ww"] = f"{words[min(at, other)]}_{words[max(at, other)]}"
+        rows.append(row)
+    return rows
+
+
+def relevance_features(context: str, question: str, span: ProbeSpan) -> Features:
+    """What may tell whether *span* matters to *question*: its type, its place, and the words its sentence has in common with it."""
+    asked = [word for word in _WORD.findall(question.lower()) if word not in _STOP_WORDS]
+    asked_stems = {_stem(word) for word in asked}
+    begin, end = context.rfind(".", 0, span.start) + 1, context.find(".", span.end)
+    sentence = context[begin : end if end > 0 else len(context)].lower()
+    shared = {_stem(word) for word in _WORD.findall(sentence) if word not in _STOP_WORDS} & asked_stems
+    row: Features = {
+        "ty": span.entity_type,
+        "ov": min(4, len(shared)),
+        "pos": int(4 * span.start / max(1, len(context))),
+        "inq": any(_stem(word) in asked_stems for word in context[span.start : span.end].lower().split()),
+        "ovany": bool(shared),
+    }
+    for word in asked:
+        row[f"q_{_stem(word)}"] = 1
+        row[f"t_{span.entity_type}_{_stem(word)}"] = 1
+    return row
+
+
+def _stem(word: str) -> str:
+    return word[:5]

@@ -1,0 +1,88 @@
+"""The probe's two models, with the settings of the fixed protocol: a CRF that finds spans, a regression that judges them.
+
+The CRF is linear-chain, over tokens, one BIO label pair a type. The relevance model is a logistic regression over the type,
+the question's words and their overlap with the span's sentence; it is asked about gold spans, so that its figures do not
+depend on what the CRF finds. Importing this module needs the extra ``probe``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from corpus.record import Relevance
+from evaluation.probe_data import ProbeRecord
+from evaluation.probe_features import Features, FoundSpan, bio_labels, relevance_features, spans_of, token_features, tokenise
+from foundation.errors import UsageError
+
+try:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn_crfsuite import CRF
+    from sklearn_crfsuite.trainer import LinePerIterationTrainer
+except ImportError as error:
+    raise UsageError("a probe needs scikit-learn and sklearn-crfsuite", remedy="Install them: pip install 'piiloom[probe]'") from error
+
+MAX_ITERATIONS = 80
+
+OnIteration = Callable[[int], None]
+
+
+class SpanDetector:
+    """A CRF trained on the spans of *records*; *on_iteration* is called with the number of each training step when it is done."""
+
+    def __init__(self, records: Sequence[ProbeRecord], on_iteration: OnIteration) -> None:
+        self._crf = CRF(algorithm="lbfgs", c1=0.05, c2=0.05, max_iterations=MAX_ITERATIONS, trainer_cls=_watched_trainer(on_iteration))
+        tokens = [tokenise(record.context) for record in records]
+        # Drawn one by one: as Python objects, the features of all tokens take gigabytes.
+        features = (token_features(of_record) for of_record in tokens)
+        labels = (bio_labels(of_record, record.spans) for of_record, record in zip(tokens, records, strict=True))
+        self._crf.fit(features, labels)
+
+    def find(self, context: str) -> tuple[FoundSpan, ...]:
+        """The spans in *context*, in order and disjoint."""
+        tokens = tokenise(context)
+        return tuple(spans_of(tokens, self._crf.predict_single(token_features(tokens))))
+
+
+class RelevanceJudge:
+    """A logistic regression trained on the judged spans of *records*, of which there must be some of either relevance."""
+
+    def __init__(self, records: Sequence[ProbeRecord]) -> None:
+        # Rare classes weigh as much as frequent ones: otherwise "low" would often be the best guess.
+        regression = LogisticRegression(max_iter=500, C=0.5, class_weight="balanced")
+        self._pipeline = make_pipeline(DictVectorizer(), regression)
+        judged = [(row, int(relevance == "high")) for record in records for row, relevance in _judged(record)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # to stop after 500 steps is the protocol, not a fault of the data
+            self._pipeline.fit([row for row, _ in judged], [high for _, high in judged])
+
+    def judge(self, record: ProbeRecord) -> list[tuple[Relevance, Relevance]]:
+        """Each judged gold span's relevance beside what this model says, in the order of the spans."""
+        judged = list(_judged(record))
+        if not judged:
+            return []
+        answers = self._pipeline.predict([row for row, _ in judged])
+        return [(relevance, "high" if high else "low") for (_, relevance), high in zip(judged, answers, strict=True)]
+
+
+def _judged(record: ProbeRecord) -> Iterator[tuple[Features, Relevance]]:
+    for span in record.spans:
+        if span.relevance is not None:
+            yield relevance_features(record.context, record.question, span), span.relevance
+
+
+def _watched_trainer(on_iteration: OnIteration) -> type[Any]:
+    class WatchedTrainer(LinePerIterationTrainer):  # type: ignore[misc] # the package has no types
+        """Tells how far it is; the way of its base is to print."""
+
+        def message(self, message: str) -> None:
+            before = len(self.logparser.iterations)
+            super().message(message)
+            if len(self.logparser.iterations) > before:
+                on_iteration(before + 1)
+
+    return WatchedTrainer

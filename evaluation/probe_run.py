@@ -1,0 +1,147 @@
+"""The probe: train a small fixed detector on one data set, test it on others. What varies is only the data.
+
+::
+
+    from pathlib import Path
+    from evaluation.probe_data import read_corpus
+    from evaluation.probe_run import run_probe
+
+    result = run_probe(read_corpus(Path("train.jsonl")), [read_corpus(Path("test.jsonl"))], sizes=[250, 1000])
+    for training in result.trainings:
+        print(training.records, training.tests[0].figures)
+
+Importing this module needs the extra ``probe``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from evaluation.probe_data import ProbeCorpus, ProbeRecord
+from evaluation.probe_matching import Comparison, compare
+from evaluation.probe_models import RelevanceJudge, SpanDetector
+from evaluation.probe_scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
+from foundation.errors import DataError, UsageError
+
+DEFAULT_SEED = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeStep:
+    """How far a probe is: it trains on *records* and has done *iterations*, or tests on *test* when that is named."""
+
+    records: int
+    iterations: int
+    test: str | None = None
+
+
+Watch = Callable[[ProbeStep], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestResult:
+    """One test file: what it holds (``high`` and ``low`` are its judged spans) and how the trained models do on it."""
+
+    __test__ = False  # the name is no test class's, whatever pytest thinks
+
+    corpus: ProbeCorpus
+    spans: int
+    high: int
+    low: int
+    figures: Figures
+    intervals: dict[str, Interval]
+    by_type: tuple[TypeScore, ...]
+    comparisons: tuple[Comparison, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """One training, on so many records with so many judged spans, ``high`` of them high; and its tests in the order given."""
+
+    records: int
+    spans: int
+    high: int
+    tests: tuple[TestResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """A probe: what was trained on, and one training a size, the smallest first."""
+
+    corpus: ProbeCorpus
+    seed: int
+    trainings: tuple[Training, ...]
+
+
+def run_probe(
+    train: ProbeCorpus,
+    tests: Sequence[ProbeCorpus],
+    *,
+    sizes: Sequence[int] | None = None,
+    seed: int = DEFAULT_SEED,
+    watch: Watch | None = None,
+) -> ProbeResult:
+    """Train on the first records of *train*, shuffled by *seed*, once for each of *sizes* (None: on all), and test on all *tests*.
+
+    *watch* is called at every step. ``UsageError`` when there are fewer records than a size asks for, ``DataError`` when the
+    spans to train on do not have both relevances.
+    """
+    if not tests:
+        raise UsageError("there is nothing to test on", remedy="Give at least one test set")
+    chosen = sorted({len(train.records)} if sizes is None else set(sizes))
+    _check_sizes(chosen, train)
+    shuffled = list(train.records)
+    random.Random(seed).shuffle(shuffled)  # not a derived generator: with the same seed, the shared tool's order
+    trainings = [_training(train, shuffled[:size], tests, seed, watch or _unwatched) for size in chosen]
+    return ProbeResult(corpus=train, seed=seed, trainings=tuple(trainings))
+
+
+def _check_sizes(sizes: Sequence[int], train: ProbeCorpus) -> None:
+    there = len(train.records)
+    if not sizes or sizes[0] < 1:
+        raise UsageError("a training needs at least one record", remedy="Give sizes of 1 or more")
+    if sizes[-1] > there:
+        problem = f"{sizes[-1]:,} training records are wanted, there are {there:,}"
+        raise UsageError(problem, where=train.file, remedy=f"Ask for up to {there}")
+
+
+def _training(train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: Watch) -> Training:
+    high, low = _judged_spans(records)
+    if not (high and low):
+        problem = f"the {len(records):,} records to train on need spans of both relevances ({high} are high, {low} low)"
+        raise DataError(problem, where=train.file, remedy="Train on more records, or on data that judges relevance")
+    watch(ProbeStep(records=len(records), iterations=0))
+    detector = SpanDetector(records, lambda number: watch(ProbeStep(records=len(records), iterations=number)))
+    judge = RelevanceJudge(records)
+    results = []
+    for test in tests:
+        watch(ProbeStep(records=len(records), iterations=0, test=test.file))
+        results.append(_tested(test, detector, judge, seed))
+    return Training(records=len(records), spans=high + low, high=high, tests=tuple(results))
+
+
+def _tested(test: ProbeCorpus, detector: SpanDetector, judge: RelevanceJudge, seed: int) -> TestResult:
+    comparisons = tuple(compare(record, detector.find(record.context), judge.judge(record)) for record in test.records)
+    table = count_table(comparisons)
+    high, low = _judged_spans(test.records)
+    return TestResult(
+        corpus=test,
+        spans=sum(len(record.spans) for record in test.records),
+        high=high,
+        low=low,
+        figures=figures(table),
+        intervals=intervals(table, seed=seed),
+        by_type=type_scores(comparisons),
+        comparisons=comparisons,
+    )
+
+
+def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
+    relevances = [span.relevance for record in records for span in record.spans]
+    return relevances.count("high"), relevances.count("low")
+
+
+def _unwatched(step: ProbeStep) -> None:
+    """Watch nothing."""

@@ -1,0 +1,61 @@
+"""The dataset card: what was measured, its tables and plots, as Markdown.
+
+Text of the corpus stands in it (openers, values). Every character of it that Markdown or HTML could read as more than text is
+written as a numeric reference, so that a value cannot become a link, an image, a table cell or a script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from evaluation.report_cells import Quoted, count
+from evaluation.report_figures import Figures
+from evaluation.report_sources import Source
+from evaluation.report_tables import ReportTable, all_tables
+
+# All ASCII punctuation but those that mean nothing inside a line of text.
+_SPECIAL = re.compile(r"""[!"#$&()*+./:<=>@\[\\\]^_`{|}~]""")
+# Controls, halves of characters, and what turns the direction of the text that follows.
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escaped(text: str) -> str:
+    """Give *text* as one line that Markdown shows as it is; what is not for showing becomes a replacement character."""
+    line = _UNSHOWN.sub("\ufffd", re.sub(r"\s+", " ", text))
+    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", line)
+
+
+def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, str]]) -> str:
+    """The Markdown of the card; *plots* are (file name, what it shows)."""
+    counts = figures.counts
+    made = ", ".join(f"{count(number)} {escaped(words)}" for words, number in figures.plan.producers.items())
+    summary = (
+        f"{count(counts.records)} records with {count(counts.spans)} spans of {len(figures.types)} types: texts in which personal "
+        "information is marked and, where a question is asked, judged by whether it matters for the answer (high) or not (low). "
+        f"Records: {made}."
+    )
+    parts = [
+        f"# {escaped(source.title())}",
+        summary,
+        "Measured by `piiloom report`. `report.json` holds all figures; shares there are fractions of 1.",
+        *(_section(table) for table in all_tables(source, figures)),
+    ]
+    if plots:
+        parts += ["## plots", *(f"### {caption}\n\n![{caption}]({name})" for name, caption in plots)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(table: ReportTable) -> str:
+    ruler = [("---" if place < table.texts else "---:") for place in range(len(table.columns))]
+    lines = [_line(table.columns), _line(ruler), *(_line([_cell(cell) for cell in row]) for row in table.rows)]
+    parts = [f"## {table.title}", "\n".join(lines), *([table.note] if table.note else [])]
+    return "\n\n".join(parts)
+
+
+def _cell(cell: str) -> str:
+    return escaped(cell) if isinstance(cell, Quoted) else cell
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

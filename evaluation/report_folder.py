@@ -1,0 +1,97 @@
+"""Writing a report to a folder: ``report.json`` (all figures), ``report.md`` (the dataset card) and the plots.
+
+Everything is written under temporary names first; ``report.json`` gets its name last, so a folder with it is whole. Equal
+records give equal bytes (of plots: with the same matplotlib).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.formats.base import Json
+from corpus.releases.manifest import piiloom_version
+from evaluation.report_card import dataset_card
+from evaluation.report_figures import Figures
+from evaluation.report_self_bleu import INSTALL
+from evaluation.report_sources import Source
+from foundation.errors import OutputError
+
+FIGURES_FILE = "report.json"
+CARD_FILE = "report.md"
+# What an earlier report may have left that this one does not write anew.
+_PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenReport:
+    """The names of the files, and what to install where plots could not be drawn."""
+
+    files: tuple[str, ...]
+    install: str | None
+
+
+def report_json(source: Source, figures: Figures) -> Json:
+    """What ``report.json`` holds: no clock and no path, but for the bare name of the file that was read."""
+    measured = figures.to_json()
+    return {"schema": measured.pop("schema"), "piiloom": piiloom_version(), "source": source.to_json(), **measured}
+
+
+def check_folder(out: Path, *, force: bool) -> None:
+    """See that a report may be written to *out*, before the work begins; ``OutputError`` when it is a file or not empty."""
+    with _output_errors(out):
+        if out.exists() and not out.is_dir():
+            raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
+        if not force and out.exists() and any(out.iterdir()):
+            remedy = "Name another with --out, or replace the report there with --force"
+            raise OutputError("the folder is not empty", where=str(out), remedy=remedy)
+
+
+def write_report(out: Path, source: Source, figures: Figures, *, force: bool = False) -> WrittenReport:
+    """Write the report to *out*; with *force* an earlier one there is replaced and other files are left alone."""
+    check_folder(out, force=force)
+    plots, captions, install = _plots(figures)
+    card = dataset_card(source, figures, captions)
+    data = json.dumps(report_json(source, figures), ensure_ascii=False, indent=2) + "\n"
+    contents = {**plots, CARD_FILE: card.encode("utf-8", "replace"), FIGURES_FILE: data.encode("utf-8", "replace")}
+    drafts = {name: out / f".{name}.part" for name in contents}
+    with _output_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            for name, content in contents.items():
+                drafts[name].write_bytes(content)
+            for stale in {FIGURES_FILE, *(f"{plot}.{kind}" for plot in _PLOTS for kind in ("png", "svg"))}:
+                (out / stale).unlink(missing_ok=True)
+            for name, draft in drafts.items():
+                draft.replace(out / name)
+        finally:
+            for draft in drafts.values():
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
+    return WrittenReport(files=tuple(contents), install=install)
+
+
+def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
+    """The plot files by name, (file, caption) for the card, and what to install if there can be none."""
+    try:
+        from evaluation.report_plots import all_plots
+    except ImportError:
+        return {}, [], INSTALL
+    files: dict[str, bytes] = {}
+    captions: list[tuple[str, str]] = []
+    for plot in all_plots(figures):
+        files |= {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
+        captions.append((f"{plot.name}.png", plot.caption))
+    return files, captions, None
+
+
+@contextmanager
+def _output_errors(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = f"the report cannot be written ({error.strerror})"
+        raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error

@@ -1,0 +1,101 @@
+"""Guessability: how well relevance is predicted without reading the text.
+
+A detector can learn such a shortcut instead of the task, so near .5 is good. Each predictor knows one thing about a span and
+gives the label that has the larger share of its own class among the spans with that thing; the figure is the balanced
+accuracy over the same spans. In-sample figures exceed .5 by chance, the more so with many keys and few spans: ``shuffled`` is
+what the same predictor reaches when the labels are dealt out at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpus.record import Record
+from evaluation.report_leaks import judged_words
+from foundation.seeding import derive_seed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CHANCE = 0.5
+_SHUFFLES = 20
+_PLACES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """Balanced accuracy of one predictor, and its mean after shuffling the labels; None where only one label occurs."""
+
+    accuracy: float | None
+    shuffled: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guessability:
+    """What relevance can be guessed from; ``spans`` are those with a relevance."""
+
+    spans: int
+    type: Guess
+    position: Guess
+    word_overlap: Guess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clue:
+    """What the predictors know of one span. ``place`` is its tenth of the record's spans, in text order."""
+
+    high: bool
+    entity_type: str
+    place: int
+    overlaps: bool
+
+
+def measure_guessability(records: Iterable[Record], *, seed: int) -> Guessability:
+    """Measure all three predictors; *seed* deals out the shuffled labels."""
+    clues = [clue for record in records for clue in _clues(record)]
+    labels = np.array([clue.high for clue in clues], dtype=np.int64)
+    names = {name: number for number, name in enumerate(sorted({clue.entity_type for clue in clues}))}
+    return Guessability(
+        spans=len(clues),
+        type=_guess([names[clue.entity_type] for clue in clues], labels, seed),
+        position=_guess([clue.place for clue in clues], labels, seed),
+        word_overlap=_guess([int(clue.overlaps) for clue in clues], labels, seed),
+    )
+
+
+def balanced_accuracy(keys: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
+    """In-sample balanced accuracy of the best guess of *labels* (0 or 1, both occur) from *keys* (numbers from 0)."""
+    counts = np.stack([np.bincount(keys[labels == label], minlength=int(keys.max()) + 1) for label in (0, 1)])
+    # Among the spans of one key the guess hits one class; its share of that class is what the mean recall gains.
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return float(shares.max(axis=0).sum() / 2)
+
+
+def _clues(record: Record) -> list[_Clue]:
+    asked = judged_words(record.question or "")
+    total = len(record.spans)
+    return [
+        _Clue(
+            high=span.relevance == "high",
+            entity_type=span.entity_type,
+            place=min(_PLACES - 1, _PLACES * number // total),
+            overlaps=not asked.isdisjoint(judged_words(span.text_in(record.context))),
+        )
+        for number, span in enumerate(record.spans)
+        if span.relevance is not None
+    ]
+
+
+def _guess(keys: Sequence[int], labels: NDArray[np.int64], seed: int) -> Guess:
+    if len(set(labels.tolist())) < 2:
+        return Guess(accuracy=None, shuffled=None)
+    known = np.array(keys, dtype=np.int64)
+    order = np.lexsort((labels, known))  # so that the same labels are dealt out in whatever order the records come
+    known, labels = known[order], labels[order]
+    rng = np.random.default_rng(derive_seed(seed, "guessability"))
+    shuffled = [balanced_accuracy(known, rng.permutation(labels)) for _ in range(_SHUFFLES)]
+    return Guess(accuracy=balanced_accuracy(known, labels), shuffled=float(np.mean(shuffled)))

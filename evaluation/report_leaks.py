@@ -1,0 +1,85 @@
+"""Leaks: a question that tells what it should leave to the context, and a test split that was seen in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from corpus.record import Record
+from evaluation.report_repeats import share_near
+from evaluation.report_values import distinct_values
+from foundation.words import whole_word, words
+
+# Shorter on purpose than ``foundation.words.STOP_WORDS``, which the screening gates use: what a gate takes for a function word
+# and lets through is still counted here.
+_STOP_WORDS = frozenset(
+    "a an the of in on at to for with and or but my your his her their our i me we you he she it they is am are was were be been "
+    "do does did have has had this that these those as by from about into over after before so not no if than then how what when "
+    "where why who which can could should would will may might must more most some any s t m re ve ll d".split()
+)
+# A value of one or two characters ("A", "NY") stands in a question by accident.
+_SHORTEST_VALUE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionLeaks:
+    """Questions that hold a full value, and such that share a content word with a value of high relevance."""
+
+    questions: int
+    holding_value: int
+    holding_value_share: float | None
+    sharing_word: int
+    sharing_word_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitLeaks:
+    """What of the test split occurs in train: distinct values, and near-duplicates of contexts and questions."""
+
+    values_share: float | None
+    contexts_share: float | None
+    questions_share: float | None
+
+
+def judged_words(text: str) -> frozenset[str]:
+    """The lower-cased words of *text* that are not function words."""
+    return frozenset(word.lower() for word in words(text)) - _STOP_WORDS
+
+
+def measure_question_leaks(records: Iterable[Record]) -> QuestionLeaks:
+    """Look into the questions there are."""
+    asked = [record for record in records if record.question is not None]
+    holding, sharing = sum(map(_holds_value, asked)), sum(map(_shares_word, asked))
+    return QuestionLeaks(
+        questions=len(asked),
+        holding_value=holding,
+        holding_value_share=holding / len(asked) if asked else None,
+        sharing_word=sharing,
+        sharing_word_share=sharing / len(asked) if asked else None,
+    )
+
+
+def measure_split_leaks(train: Sequence[Record], test: Sequence[Record]) -> SplitLeaks:
+    """Look for *test* in *train*."""
+    seen, wanted = distinct_values(train), distinct_values(test)
+    return SplitLeaks(
+        values_share=len(wanted & seen) / len(wanted) if wanted else None,
+        contexts_share=share_near([record.context for record in test], (record.context for record in train)),
+        questions_share=share_near(questions_of(test), questions_of(train)),
+    )
+
+
+def questions_of(records: Iterable[Record]) -> list[str]:
+    """The questions there are."""
+    return [record.question for record in records if record.question is not None]
+
+
+def _holds_value(record: Record) -> bool:
+    question = (record.question or "").lower()
+    values = {span.text_in(record.context).lower() for span in record.spans if span.end - span.start >= _SHORTEST_VALUE}
+    return any(value in question and whole_word(value).search(question) for value in values)
+
+
+def _shares_word(record: Record) -> bool:
+    asked = judged_words(record.question or "")
+    return any(span.relevance == "high" and not asked.isdisjoint(judged_words(span.text_in(record.context))) for span in record.spans)

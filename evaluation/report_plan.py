@@ -1,0 +1,69 @@
+"""What records say of themselves beside their texts: pairs, topics, registers, cue levels, locales, who made them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from corpus.record import Record
+from corpus.releases.manifest import producer_of
+from taxonomy.entity_types import load_taxonomy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFigures:
+    """Records by what was planned; ``pairs_possible`` is how many pairs the taxonomy has. Counts fall, then names rise."""
+
+    planned: int
+    pairs_possible: int
+    pairs: dict[str, int]
+    topics: int
+    subtopics: int
+    scenarios: int
+    registers: dict[str, int]
+    cue_levels: dict[str, int]
+    locales: dict[str, int]
+    producers: dict[str, int]
+
+
+def measure_plan(records: Iterable[Record]) -> PlanFigures:
+    """Count; what a record does not say is not counted."""
+    counts: dict[str, Counter[str]] = {}
+    topics: set[tuple[str, ...]] = set()
+    subtopics: set[tuple[str, ...]] = set()
+    planned = 0
+
+    def count(name: str, value: str | None) -> None:
+        if value:
+            counts.setdefault(name, Counter())[value] += 1
+
+    for record in records:
+        count("locales", record.locale)
+        count("producers", producer_of(record))
+        plan = record.plan
+        if plan is None:
+            continue
+        planned += 1
+        pair = "+".join(sorted(plan.pair))
+        count("pairs", pair)
+        count("scenarios", plan.scenario)
+        count("registers", plan.register)
+        count("cue_levels", plan.cue_level)
+        if plan.topic:
+            topics.add((pair, plan.topic))
+            if plan.subtopic:
+                subtopics.add((pair, plan.topic, plan.subtopic))
+    ranked = {name: _ranked(counts.get(name, Counter())) for name in ("pairs", "registers", "cue_levels", "locales", "producers")}
+    return PlanFigures(
+        planned=planned,
+        pairs_possible=len(load_taxonomy().pairs),
+        topics=len(topics),
+        subtopics=len(subtopics),
+        scenarios=len(counts.get("scenarios", ())),
+        **ranked,
+    )
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,178 @@
+"""The plots of a report, as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only where plots are wanted.
+
+No pyplot and no global state: each plot is a ``Figure`` of its own. The same figures give the same bytes (no dates, no random
+ids). Labels that hold text of the corpus are never read as mathematical markup.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from evaluation.report_cells import percent, short, span_of_bin
+from evaluation.report_figures import Figures
+from evaluation.report_guessing import CHANCE
+from evaluation.report_texts import Opener, TextFigures
+from evaluation.report_values import TypeFigures
+
+_DPI = 130
+_BLUE, _ORANGE, _GREY = "#3b6ea8", "#d98232", "#b5b5b5"
+_PANELS = 5  # side by side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """One plot: its name (also that of its files), what it shows, and its images."""
+
+    name: str
+    caption: str
+    png: bytes
+    svg: bytes
+
+
+def all_plots(figures: Figures) -> Iterator[Plot]:
+    """Draw the plots that there is something to show for."""
+    yield _draw("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
+    yield _draw("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
+    if figures.types:
+        height = 1.4 + 0.28 * len(figures.types)
+        yield _draw("relevance", "Types by relevance", height, lambda figure: _relevance(figure.subplots(), figures.types))
+    opened = [each for each in figures.types if each.open]
+    if opened:
+        yield _draw(
+            "values",
+            "How often the values of open types repeat",
+            1 + 1.9 * -(-len(opened) // _PANELS),
+            lambda figure: _values(figure, opened),
+        )
+    if figures.guessability.type.accuracy is not None:
+        yield _draw("guessability", "What relevance is guessed from", 3.2, lambda figure: _guessability(figure.subplots(), figures))
+
+
+def _draw(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
+    with _style(), warnings.catch_warnings():
+        # A character that the font has not is drawn as a box, which is all there is to say about it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure = Figure(figsize=(8.6, height), layout="constrained")
+        fill(figure)
+        images = {}
+        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
+            images[kind] = buffer.getvalue()
+    return Plot(name=name, caption=caption, png=images["png"], svg=images["svg"])
+
+
+def _style() -> AbstractContextManager[None]:
+    return mpl.rc_context(
+        {
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "svg.hashsalt": "piiloom",  # else the ids in the file are drawn at random
+            "text.parse_math": False,  # "$" in a text of the corpus is a dollar
+        }
+    )
+
+
+def _panels(figure: Figure, figures: Figures, *, stacked: bool = False) -> list[tuple[Axes, str, TextFigures]]:
+    """One panel a kind of text."""
+    kinds = [("contexts", figures.contexts), *([("questions", figures.questions)] if figures.questions else [])]
+    axes = figure.subplots(len(kinds), 1, squeeze=False) if stacked else figure.subplots(1, len(kinds), squeeze=False)
+    return [(panel, name, texts) for panel, (name, texts) in zip(axes.flat, kinds, strict=True)]
+
+
+def _lengths(figure: Figure, figures: Figures) -> None:
+    for panel, name, texts in _panels(figure, figures):
+        bins = texts.lengths.histogram
+        places = range(len(bins))
+        panel.bar(places, [each.texts for each in bins], color=_BLUE, width=0.92)
+        step = max(1, -(-len(bins) // 8))  # about eight labels, however many bins
+        panel.set_xticks(list(places)[::step], [span_of_bin(each) for each in bins][::step], rotation=40, ha="right")
+        panel.set_title(f"{name}: p5 {texts.lengths.p5}, median {texts.lengths.p50}, p95 {texts.lengths.p95}")
+        panel.set_xlabel("words")
+        panel.set_ylabel(name)
+        panel.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _openers(figure: Figure, figures: Figures) -> None:
+    for panel, name, texts in _panels(figure, figures, stacked=True):  # one above the other: labels of wide letters need the room
+        top: Sequence[Opener] = texts.openers.top[::-1]
+        bars = panel.barh(range(len(top)), [100 * opener.share for opener in top], color=_BLUE)
+        panel.bar_label(bars, [percent(opener.share) for opener in top], padding=3, fontsize=8)
+        panel.set_yticks(range(len(top)), [short(opener.words, 28) for opener in top])
+        panel.margins(x=0.18)
+        panel.set_title(f"{name}: {texts.openers.distinct:,} openers; half of the texts use {texts.openers.for_half:,}")
+        panel.set_xlabel("% of texts")
+
+
+def _relevance(axes: Axes, types: Sequence[TypeFigures]) -> None:
+    rows = types[::-1]
+    left = [0] * len(rows)
+    for label, colour, counts in (
+        ("high", _ORANGE, [each.high for each in rows]),
+        ("low", _BLUE, [each.low for each in rows]),
+        ("no relevance", _GREY, [each.unjudged for each in rows]),
+    ):
+        if any(counts):
+            axes.barh(range(len(rows)), counts, left=left, color=colour, label=label)
+            left = [before + more for before, more in zip(left, counts, strict=True)]
+    for place, (each, end) in enumerate(zip(rows, left, strict=True)):
+        judged = each.high + each.low
+        if judged:
+            axes.annotate(f"{percent(each.high / judged)} high", (end, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
+    axes.set_yticks(range(len(rows)), [short(each.type, 28) for each in rows])
+    axes.margins(x=0.14, y=0.02)
+    axes.set_xlabel("spans")
+    axes.figure.legend(loc="outside right upper", frameon=False)
+
+
+def _values(figure: Figure, types: Sequence[TypeFigures]) -> None:
+    """One panel a type: ten lines in one panel would lie on one another."""
+    rows = -(-len(types) // _PANELS)
+    grid = figure.subplots(rows, _PANELS, sharex=True, sharey=True, squeeze=False)
+    grid[0, 0].set(xscale="log", yscale="log")  # and so have all others, as they share its axes
+    grid[0, 0].set_xlim(0.5, max(10, *(each.distinct for each in types)) * 1.3)
+    grid[0, 0].set_ylim(0.5, max(10, *(each.top[0].mentions for each in types)) * 1.3)
+    for number, panel in enumerate(grid.flat):
+        if number >= len(types):
+            panel.set_axis_off()
+            continue
+        each = types[number]
+        # Values that repeat equally often share a step.
+        edges, counts = [0.5], []
+        for mentions, values in reversed(each.repeats):
+            edges.append(edges[-1] + values)
+            counts.append(mentions)
+        panel.stairs(counts, edges, baseline=0.5, fill=True, color=_BLUE)
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter("{x:,.0f}")
+            axis.set_minor_formatter("")
+        panel.set_title(f"{short(each.type, 20)}\n{each.distinct:,} of {each.mentions:,}", fontsize=9)
+    figure.supxlabel("rank of the value (in titles: values of mentions)", fontsize=10)
+    figure.supylabel("mentions of the value", fontsize=10)
+
+
+def _guessability(axes: Axes, figures: Figures) -> None:
+    guess = figures.guessability
+    named = [("word overlap", guess.word_overlap), ("position", guess.position), ("type", guess.type)]
+    bars = axes.barh(range(len(named)), [each.accuracy or 0 for _, each in named], color=_BLUE, height=0.55)
+    axes.bar_label(bars, [f"{each.accuracy or 0:.3f}" for _, each in named], padding=4)
+    axes.plot(
+        [each.shuffled or 0 for _, each in named], range(len(named)), "|", color="black", ms=26, mew=2, ls="none", label="labels shuffled"
+    )
+    axes.axvline(CHANCE, color=_ORANGE, ls="--", lw=1.8, label=f"chance ({CHANCE})")
+    axes.set_yticks(range(len(named)), [name for name, _ in named])
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("balanced accuracy of guessing relevance (in sample)")
+    axes.figure.legend(loc="outside right upper", frameon=False, markerscale=0.45)

@@ -1,0 +1,56 @@
+"""Near-duplicates: texts whose 5-word shingles have a Jaccard similarity of ``THRESHOLD`` or more.
+
+Found with the exact index of ``corpus.near_duplicates``, not with MinHash, which misses some just above the threshold
+(``docs/decisions/0004-exact-jaccard-instead-of-minhash.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from corpus.near_duplicates import NearDuplicateIndex
+from evaluation.report_words import WordedTexts
+
+THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """How many texts have a near-duplicate in the corpus (``near``), and how many a twin with the same words (``identical``)."""
+
+    near: int
+    near_share: float | None
+    identical: int
+    identical_share: float | None
+
+
+def measure_repeats(texts: Sequence[str], worded: WordedTexts) -> Repeats:
+    """Count the texts that are not alone; *worded* holds the words of *texts*."""
+    twins: dict[bytes, list[int]] = {}
+    for number in range(len(texts)):
+        twins.setdefault(worded.key(number), []).append(number)
+    index = NearDuplicateIndex(THRESHOLD)
+    groups = list(twins.values())
+    near = {group for group, members in enumerate(groups) if len(members) > 1}
+    identical = sum(len(groups[group]) for group in near)
+    for group, members in enumerate(groups):
+        similar = index.insert(str(group), texts[members[0]])
+        if similar:
+            near |= {group, *(int(key) for key in similar)}
+    found = sum(len(groups[group]) for group in near)
+    total = len(texts)
+    return Repeats(
+        near=found,
+        near_share=found / total if total else None,
+        identical=identical,
+        identical_share=identical / total if total else None,
+    )
+
+
+def share_near(texts: Sequence[str], known: Iterable[str]) -> float | None:
+    """Which share of *texts* nearly repeats one of *known*; None without texts."""
+    index = NearDuplicateIndex(THRESHOLD)
+    for number, text in enumerate(dict.fromkeys(known)):
+        index.insert(str(number), text)
+    return sum(bool(index.similar(text)) for text in texts) / len(texts) if texts else None

@@ -1,0 +1,249 @@
+"""The figures as plain tables, which the terminal and the dataset card both draw.
+
+A cell that holds text of the corpus or of the user is a ``Quoted``: whoever draws it must see that nothing in it is obeyed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.report_cells import NOTHING, Quoted, bleu, count, decimal, listed, percent, shares_of, short, span_of_bin, with_share
+from evaluation.report_figures import Figures, SplitFigures
+from evaluation.report_guessing import CHANCE, Guess
+from evaluation.report_self_bleu import SAMPLE_TEXTS
+from evaluation.report_sources import Reading, Source
+from evaluation.report_texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
+from evaluation.report_values import TypeFigures
+from evaluation.report_words import ORDERS
+
+_BAR = 30
+_OPENERS_SHOWN = 8
+
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTable:
+    """A table with a note on how to read it. The first ``texts`` columns hold words, the others figures."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+    texts: int = 1
+
+
+def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
+    """The tables in reading order; those that have nothing to say are left out."""
+    found = [
+        reading_table(source.reading) if source.reading else None,
+        records_table(figures),
+        splits_table(figures) if figures.splits else None,
+        guessability_table(figures),
+        leaks_table(figures),
+        wording_table(figures),
+        openers_table(figures),
+        lengths_table(figures.contexts),
+        relevance_table(figures.types),
+        values_table(figures.types),
+        plan_table(figures),
+    ]
+    return [table for table in found if table is not None and table.rows]
+
+
+def reading_table(reading: Reading) -> ReportTable:
+    """How the file could be read."""
+    rows: list[Row] = [
+        ("rows", count(reading.rows)),
+        ("refused rows", count(reading.refused)),
+        *((Quoted(f"… {reason}"), count(number)) for reason, number in reading.reasons.items()),
+        ("values in all rows", count(reading.values)),
+        ("values found as whole words", count(reading.exact)),
+        ("… of them more than once", count(reading.ambiguous)),
+        ("values only inside a longer word", count(reading.inside_word)),
+        ("values found nowhere", count(reading.missing)),
+        ("mentions left out for a longer one", count(reading.overlapping)),
+    ]
+    note = "Refused rows are in none of the figures below; piiloom import writes them to a file."
+    return ReportTable(title="reading", columns=("what", "number"), rows=tuple(rows), note=note)
+
+
+def records_table(figures: Figures) -> ReportTable:
+    """Records, spans and relevance."""
+    counts, cards = figures.counts, figures.cards
+    rows: list[Row] = [
+        ("records", count(counts.records)),
+        ("spans", count(counts.spans)),
+        ("spans of high / low / no relevance", f"{count(counts.high)} / {count(counts.low)} / {count(counts.unjudged)}"),
+        ("records without PII", percent(counts.without_pii_share)),
+        ("records with exactly two high spans", percent(counts.exactly_two_high_share)),
+        ("records with one type both high and low", percent(counts.type_high_and_low_share)),
+        ("records with all high spans before all low ones", percent(counts.high_first_share)),
+        ("card-like numbers that pass Luhn", f"{count(cards.passing_luhn)} of {count(cards.numbers)}" if cards.numbers else NOTHING),
+    ]
+    note = "All high before all low: of the records that have both."
+    return ReportTable(title="records", columns=("figure", "value"), rows=tuple(rows), note=note)
+
+
+def splits_table(figures: Figures) -> ReportTable:
+    """Each split in short."""
+    columns = ("split", "records", "spans", "high", "words p50", "type", "position", "overlap")
+    note = "Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample)."
+    return ReportTable(title="splits", columns=columns, rows=tuple(map(_split_row, figures.splits)), note=note)
+
+
+def _split_row(split: SplitFigures) -> Row:
+    counts, guess = split.counts, split.guessability
+    accuracies = (decimal(each.accuracy) for each in (guess.type, guess.position, guess.word_overlap))
+    judged = counts.high + counts.low
+    high = percent(counts.high / judged if judged else None)
+    sizes = (count(counts.records), count(counts.spans), high, count(split.lengths.p50))
+    return (split.split, *sizes, *accuracies)
+
+
+def guessability_table(figures: Figures) -> ReportTable:
+    """How well relevance is guessed without reading."""
+    guess = figures.guessability
+    named = (("type alone", guess.type), ("position alone", guess.position), ("question–value word overlap alone", guess.word_overlap))
+    note = (
+        f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance reaches "
+        "here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
+    )
+    rows = tuple((name, decimal(each.accuracy), decimal(each.shuffled)) for name, each in named if _measured(each))
+    return ReportTable(title="guessability of relevance", columns=("from", "accuracy", "labels shuffled"), rows=rows, note=note)
+
+
+def leaks_table(figures: Figures) -> ReportTable:
+    """What questions give away, and what the test split shares with train."""
+    leaks, across = figures.question_leaks, figures.split_leaks
+    rows: list[Row] = []
+    if leaks.questions:
+        rows += [
+            ("questions that hold a full value", with_share(leaks.holding_value, leaks.holding_value_share)),
+            ("questions that share a content word with a high value", with_share(leaks.sharing_word, leaks.sharing_word_share)),
+        ]
+    if across is not None:
+        rows += [
+            ("distinct test values that are also in train", percent(across.values_share)),
+            ("test contexts that nearly repeat one of train", percent(across.contexts_share)),
+            ("test questions that nearly repeat one of train", percent(across.questions_share)),
+        ]
+    return ReportTable(title="leakage", columns=("leak", "found"), rows=tuple(rows))
+
+
+def wording_table(figures: Figures) -> ReportTable:
+    """Contexts beside questions."""
+    kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
+    there = [(name, texts) for name, texts in kinds if texts is not None]
+    columns = [_wording_column(texts) for _, texts in there]
+    rows = tuple((name, *(column[at][1] for column in columns)) for at, (name, _) in enumerate(columns[0]))
+    install = next((texts.self_bleu.install for _, texts in there if texts.self_bleu.install), None)
+    missing = f" Self-BLEU needs an extra: {install}" if install else ""
+    note = (
+        "Distinct-n: different n-grams by all. It falls as a corpus grows; compare corpora by the line of a fixed number of words. "
+        f"Self-BLEU (BLEU-4 of a text against the others of a sample of {SAMPLE_TEXTS}; 0 to 1, lower is more varied) only compares for "
+        "equal samples. Near-duplicates: Jaccard of 5-word shingles ≥ .5, by an exact index that finds more than MinHash does."
+    )
+    return ReportTable(title="diversity", columns=("figure", *(name for name, _ in there)), rows=rows, note=note + missing)
+
+
+def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
+    lengths, openers, repeats = texts.lengths, texts.openers, texts.repeats
+    top = openers.top[0].share if openers.top else None
+    return [
+        ("texts", count(texts.texts)),
+        ("words", count(texts.words)),
+        ("different words", count(texts.vocabulary)),
+        ("words a text p5/p50/p95", "/".join(count(p) for p in (lengths.p5, lengths.p50, lengths.p95))),
+        (f"distinct-{'/'.join(map(str, ORDERS))}", shares_of(texts.distinct)),
+        (f"… in {SAMPLE_WORDS:,} words", shares_of(texts.distinct_sampled)),
+        ("self-BLEU", bleu(texts.self_bleu)),
+        ("near-duplicates", percent(repeats.near_share)),
+        ("… with the same words", percent(repeats.identical_share)),
+        (f"different openers ({OPENER_WORDS} words)", count(openers.distinct)),
+        ("openers that begin half", count(openers.for_half)),
+        ("most frequent opener", percent(top)),
+    ]
+
+
+def openers_table(figures: Figures) -> ReportTable:
+    """The most frequent beginnings."""
+    kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
+    rows = tuple(
+        (name, Quoted(short(opener.words)), count(opener.texts), percent(opener.share))
+        for name, texts in kinds
+        if texts is not None
+        for opener in texts.openers.top[:_OPENERS_SHOWN]
+    )
+    return ReportTable(title="most frequent openers", columns=("of", "opener", "texts", "share"), rows=rows, texts=2)
+
+
+def lengths_table(texts: TextFigures) -> ReportTable:
+    """The histogram of words a context, with bars of text."""
+    bins = texts.lengths.histogram
+    highest = max((each.texts for each in bins), default=1)
+    rows = tuple((span_of_bin(each), "█" * round(_BAR * each.texts / highest), count(each.texts)) for each in bins)
+    return ReportTable(title="words a context", columns=("words", "", "contexts"), rows=rows, texts=2)
+
+
+def relevance_table(types: Sequence[TypeFigures]) -> ReportTable:
+    """Types by relevance."""
+    rows = tuple(
+        (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), percent(_high_share(t)), count(t.records)) for t in types
+    )
+    note = "High %: of the spans with a relevance. A type that is nearly always high, or never, can be guessed."
+    columns = ("type", "spans", "high", "low", "none", "high %", "records")
+    return ReportTable(title="types by relevance", columns=columns, rows=rows, note=note)
+
+
+def values_table(types: Sequence[TypeFigures]) -> ReportTable:
+    """How often values repeat."""
+    rows = tuple(
+        (
+            Quoted(t.type),
+            Quoted(short(t.top[0].value)),
+            percent(t.top[0].share),
+            count(t.distinct),
+            percent(t.distinct_share),
+            percent(_once_share(t)),
+        )
+        for t in types
+    )
+    opened = ", ".join(t.type for t in types if t.open)
+    note = (
+        "Share: of the type's mentions. Distinct: values by mentions. Once: mentions whose value has no other. "
+        f"Values of open types should seldom repeat: {opened or 'none here'}."
+    )
+    columns = ("type", "most frequent value", "share", "values", "distinct", "once")
+    return ReportTable(title="values by type", columns=columns, rows=rows, note=note, texts=2)
+
+
+def plan_table(figures: Figures) -> ReportTable:
+    """What records say of themselves."""
+    plan = figures.plan
+    rows: list[Row] = []
+    if plan.planned:
+        sizes = sorted(plan.pairs.values())
+        spread = f"{count(sizes[0])} to {count(sizes[-1])} records each"
+        rows += [
+            ("pairs of types", f"{len(plan.pairs)} of {plan.pairs_possible}; {spread}"),
+            ("topics, subtopics, scenarios", f"{count(plan.topics)}, {count(plan.subtopics)}, {count(plan.scenarios)}"),
+        ]
+    groups = (("registers", plan.registers), ("cue levels", plan.cue_levels), ("locales", plan.locales), ("origin", plan.producers))
+    rows += [(name, Quoted(listed(counts.items()))) for name, counts in groups if counts]
+    return ReportTable(title="plan and origin", columns=("what", "records"), rows=tuple(rows), texts=2)
+
+
+def _measured(guess: Guess) -> bool:
+    return guess.accuracy is not None
+
+
+def _high_share(figures: TypeFigures) -> float | None:
+    judged = figures.high + figures.low
+    return figures.high / judged if judged else None
+
+
+def _once_share(figures: TypeFigures) -> float:
+    return sum(values for mentions, values in figures.repeats if mentions == 1) / figures.mentions

@@ -1,0 +1,70 @@
+"""Composing the matter: sentences that disclose what matters, and what hangs on it, one a line."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from corpus.marks import MARK, mark, strip_marks
+from foundation.words import count_words
+from generation.composer.filling import capitalised, fill, slot_name
+from generation.composer.wording import draw_clear, expand_clear, folded
+from taxonomy.bank_checks import BOTH
+from taxonomy.scenarios import Scenario
+
+Value = Mapping[str, str]
+# Share of texts that tell both facts of a pair in one sentence.
+_TOGETHER = 0.5
+# How far into the band the length aims, at least and at most.
+_AIM = (0.0, 0.45)
+_FACTS_FIRST = 0.45
+
+
+def compose_situation(scenario: Scenario, values: Sequence[Value], band: tuple[int, int], others: Sequence[str], rng: random.Random) -> str:
+    """Sentences about *scenario* that mark each of *values* once, in a drawn order, within the word band if there is enough to say.
+
+    *others* are texts that must not come up: the item's other values.
+    """
+    avoid = folded([*others, *(value["text"] for value in values)])
+    lines = [_filled(draw_clear(patterns, avoid, rng), told) for patterns, told in _tells(scenario, values, rng)]
+    aim = band[0] + (band[1] - band[0]) * rng.uniform(*_AIM)
+    words = sum(_length(line) for line in lines)
+    for pattern in rng.sample(scenario.stakes, len(scenario.stakes)):
+        text = expand_clear(pattern, avoid, rng) if words < aim else None
+        if text is not None and words + count_words(text) <= band[1]:
+            lines.append(text)
+            words += count_words(text)
+    return "\n".join(_in_order(lines, rng))
+
+
+def _in_order(lines: list[str], rng: random.Random) -> list[str]:
+    """Mostly what is the case before what hangs on it, as people tell it; else anyhow."""
+    disclosing = [line for line in lines if MARK.search(line)]
+    ordered = list(lines)
+    rng.shuffle(ordered)
+    if disclosing and rng.random() < _FACTS_FIRST:
+        first = rng.choice(disclosing)
+        ordered.remove(first)
+        ordered.insert(0, first)
+    return ordered
+
+
+def _tells(scenario: Scenario, values: Sequence[Value], rng: random.Random) -> list[tuple[Sequence[str], list[Value]]]:
+    """The patterns that tell the values, each with the values that it tells."""
+    pair = [value for value in values if value["type"] in scenario.pair]
+    further = [value for value in values if value["type"] not in scenario.pair]
+    told: list[tuple[Sequence[str], list[Value]]] = [(scenario.also[value["type"]].tells, [value]) for value in further]
+    if len(pair) == 2 and rng.random() < _TOGETHER:
+        return [(scenario.tells[BOTH], pair), *told]
+    return [*((scenario.tells[value["type"]], [value]) for value in pair), *told]
+
+
+def _filled(pattern: str, values: Sequence[Value]) -> str:
+    texts = {slot_name(value["type"]): value["text"] for value in values}
+    ids = {slot_name(value["type"]): value["id"] for value in values}
+    # What matters is never an identifier, so its first letter may be raised.
+    return capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text)), value_too=True)
+
+
+def _length(marked: str) -> int:
+    return count_words(strip_marks(marked).text)

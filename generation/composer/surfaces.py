@@ -1,0 +1,103 @@
+"""Wear: what haste, phones and habit do to a text. Only what stands outside marks is changed, and the case of what is inside."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from corpus.marks import MARK, mark
+from taxonomy.registers import Register
+from taxonomy.scenarios import Talk
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_SENTENCE_END = re.compile(r"(?<=[^\W\d_][.!?])(?=\s|$)")
+_POINTS = re.compile(r"[.,;:!?\"()—–]")
+_GAP = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
+_BLANKS = re.compile(r"\s+")
+_KEPT_CASE = "code"  # identifiers are copied, not typed
+# A register that hesitates does so in one of this many gaps between words for each unit of its chance.
+_GAPS_PER_HESITATION = 10
+
+
+def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], rng: random.Random) -> str:
+    """Give *marked* the slips of *register*; *kinds* is the entity type of each marked value by id."""
+    text = marked
+    if register.abbreviations and talk.shorthand:
+        text = _outside(text, lambda plain: _shortened(plain, talk.shorthand, register.abbreviations, rng))
+    if register.typos:
+        text = _outside(text, lambda plain: _WORD.sub(lambda m: _slip(m.group(), register.typos, rng), plain))
+    if register.emoji and talk.emoji:
+        text = _outside(text, lambda plain: _ended(plain, talk.emoji, register.emoji, rng))
+    unpointed = rng.random() < register.unpointed
+    if register.hesitations and talk.hesitations:
+        pause = "{}" if unpointed else "{},"
+        chance = register.hesitations / _GAPS_PER_HESITATION
+        text = _outside(text, lambda plain: _hesitant(plain, talk.hesitations, pause, chance, rng))
+    if unpointed:
+        text = _BLANKS.sub(" ", _outside(text, lambda plain: _POINTS.sub("", plain))).strip()
+    return _lowered(text, kinds) if rng.random() < register.lower else text
+
+
+def _outside(marked: str, change: Callable[[str], str]) -> str:
+    """Apply *change* to what stands between marks."""
+    pieces: list[str] = []
+    position = 0
+    for found in MARK.finditer(marked):
+        pieces += [change(marked[position : found.start()]), found.group()]
+        position = found.end()
+    pieces.append(change(marked[position:]))
+    return "".join(pieces)
+
+
+def _lowered(marked: str, kinds: Mapping[str, str]) -> str:
+    def lower(found: re.Match[str]) -> str:
+        value_id, surface = found.groups()
+        return found.group() if kinds.get(value_id) == _KEPT_CASE else mark(value_id, _same_length_lower(surface))
+
+    return MARK.sub(lower, _outside(marked, str.lower))
+
+
+def _same_length_lower(surface: str) -> str:
+    lowered = surface.lower()
+    return lowered if lowered.casefold() == surface.casefold() else surface
+
+
+def _slip(word: str, chance: float, rng: random.Random) -> str:
+    """A mistyped word now and then: letters swapped, dropped or doubled."""
+    if rng.random() >= chance:
+        return word
+    place = rng.randint(1, len(word) - 2)
+    kind = rng.random()
+    if kind < 0.4:
+        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    if kind < 0.75:
+        return word[:place] + word[place + 1 :]
+    return word[:place] + word[place] + word[place:]
+
+
+@lru_cache(maxsize=16)
+def _long_forms(words: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+
+
+def _shortened(plain: str, shorthand: Mapping[str, Sequence[str]], chance: float, rng: random.Random) -> str:
+    by_word = {word.lower(): forms for word, forms in shorthand.items()}
+
+    def shorten(found: re.Match[str]) -> str:
+        if rng.random() >= chance:
+            return found.group()
+        short = rng.choice(by_word[found.group().lower()])
+        return short.capitalize() if found.group()[:1].isupper() and short[:1].isalpha() else short
+
+    return _long_forms(tuple(shorthand)).sub(shorten, plain)
+
+
+def _ended(plain: str, emoji: Sequence[str], chance: float, rng: random.Random) -> str:
+    return _SENTENCE_END.sub(lambda _: f" {rng.choice(emoji)}" if rng.random() < chance else "", plain)
+
+
+def _hesitant(plain: str, hesitations: Sequence[str], pause: str, chance: float, rng: random.Random) -> str:
+    return _GAP.sub(lambda _: f" {pause.format(rng.choice(hesitations))} " if rng.random() < chance else " ", plain)

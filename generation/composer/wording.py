@@ -1,0 +1,49 @@
+"""Choosing words that say no value by chance: a fixed text that holds a value as a word would be a mention without a mark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Sequence
+
+from generation.composer.filling import SLOT
+from taxonomy.grammar import expand
+
+_TRIES = 10
+
+
+def folded(values: Iterable[str]) -> tuple[str, ...]:
+    """The texts as ``says_any`` compares them."""
+    return tuple(value.casefold() for value in values)
+
+
+def says_any(text: str, values: Collection[str]) -> bool:
+    """Whether the case-folded *text* holds one of *values* (case-folded) as whole words."""
+    return any(value in text and _stands(text, value) for value in values)
+
+
+def _stands(text: str, value: str) -> bool:
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+def expand_clear(pattern: str, values: Collection[str], rng: random.Random) -> str | None:
+    """An expansion of *pattern* whose fixed text says none of *values*; None when none was found."""
+    for _ in range(_TRIES // 2):
+        text = expand(pattern, rng)
+        if not says_any(SLOT.sub(" ", text).casefold(), values):
+            return text
+    return None
+
+
+def draw_clear(patterns: Sequence[str], values: Collection[str], rng: random.Random) -> str:
+    """An expansion of one of *patterns* whose fixed text says none of *values*; any when all say one (the spans stage finds it)."""
+    for _ in range(_TRIES):
+        text = expand_clear(rng.choice(patterns), values, rng)
+        if text is not None:
+            return text
+    return expand(rng.choice(patterns), rng)

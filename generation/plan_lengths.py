@@ -1,0 +1,43 @@
+"""How long the texts of a plan item are, and how many values there is room for. All lengths are words."""
+
+from __future__ import annotations
+
+import random
+
+from taxonomy.registers import Register
+
+Band = tuple[int, int]
+
+_LONGEST = 620
+_ASIDE = 15  # words of an aside, about
+_FEWEST_SITUATION = 5
+_MOST_ASKED = 80  # words that a situation must have at most: a scenario holds no more
+_P95 = 1.645  # standard deviations from the median to the 95th percentile
+
+
+def draw_length(register: Register, rng: random.Random) -> int:
+    """A context length: log-normal on both sides of the register's median, with its shortest and longest as 5th and 95th percentile."""
+    shortest, median, longest = register.words
+    deviation = rng.gauss(0, 1) / _P95
+    length = median * ((longest / median) ** deviation if deviation > 0 else (shortest / median) ** -deviation)
+    return max(6, min(_LONGEST, round(length)))
+
+
+def draw_low_count(words: int, register: Register, rng: random.Random) -> int:
+    """How many values of low relevance fit into *words*: about one for 16 to 50 words, none now and then."""
+    if rng.random() < 0.07:
+        return 0
+    return min(register.low_spans, round(words**0.72 / 20**0.72 * rng.uniform(0.35, 1.9) + rng.uniform(-0.4, 0.6)))
+
+
+def situation_band(words: int, high: int, low: int, rng: random.Random) -> Band:
+    """How long the sentences about the matter may be together: what asides leave over, less some room for small talk."""
+    share = rng.uniform(0.55, 1.0)
+    room = max(8 * max(1, high), int((words - low * _ASIDE * 0.6) * share))
+    return min(_MOST_ASKED, max(_FEWEST_SITUATION, int(room * 0.55))), int(room * 1.3) + 42
+
+
+def context_band(words: int, situation: Band, aside: Band, asides: int) -> Band:
+    """The length that the finished text must have: near *words*, with room for all of its sentences."""
+    longest = situation[1] + min(aside[1], 45) * asides
+    return max(3, min(words, situation[0]) * 2 // 3), max(words * 3 // 2, longest) * 4 // 3 + 40

@@ -1,0 +1,111 @@
+"""What money, measures and numbers look like in a locale: one entry of ``data/countries.yaml``."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from pydantic import Field
+
+from foundation.errors import UsageError
+from foundation.yaml_files import load_yaml
+from pii_values.lexicons import FileModel
+from pii_values.sampling import Weighted, weighted
+
+Period = Literal["year", "month", "week", "hour"]
+Height = Literal["imperial", "metric"]
+Weight = Literal["pounds", "kilograms", "stone"]
+
+_MASK: Final = {"#": "0123456789", "@": "ABCEGHJLNPRSTVWXYZ"}  # letters that both British and Canadian postcodes end in
+
+
+class _Entry(FileModel):
+    group: str
+    pairs: bool = False
+    decimal: str
+    exact: dict[str, float] = Field(min_length=1)
+    unit: int
+    short: dict[str, float] = Field(min_length=1)
+    pay: float = Field(gt=0)
+    periods: dict[Period, float]
+    scores: tuple[int, int, int, int] | None = Field(default=None, strict=False)
+    height: dict[Height, float]
+    weight: dict[Weight, float]
+    houses: int
+    postcode: str
+
+
+class _File(FileModel):
+    locales: dict[str, _Entry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Country:
+    """``pairs``: digits above thousands are grouped in twos; ``unit``: what {k} of the short forms counts; see the data file."""
+
+    group: str
+    pairs: bool
+    decimal: str
+    exact: Weighted[str]
+    unit: int
+    short: Weighted[str]
+    pay: float
+    periods: Mapping[Period, float]
+    scores: tuple[int, int, int, int]
+    height: Weighted[Height]
+    weight: Weighted[Weight]
+    houses: int
+    postcode: str
+
+
+@cache
+def country_of(locale: str) -> Country:
+    """What is usual in the country of *locale*; raises ``UsageError`` for a locale without values."""
+    known = load_yaml(files("pii_values") / "data" / "countries.yaml", _File).locales
+    found = known.get(locale)
+    if found is None:
+        raise UsageError(f"no values for locale {locale!r}", remedy=f"Known: {', '.join(known)}.")
+    return Country(
+        group=found.group,
+        pairs=found.pairs,
+        decimal=found.decimal,
+        exact=weighted(found.exact.items()),
+        unit=found.unit,
+        short=weighted(found.short.items()),
+        pay=found.pay,
+        periods=found.periods,
+        scores=found.scores or (300, 850, 690, 85),
+        height=weighted(found.height.items()),
+        weight=weighted(found.weight.items()),
+        houses=found.houses,
+        postcode=found.postcode,
+    )
+
+
+def grouped(number: int, locale: str) -> str:
+    """The digits of *number* grouped as in *locale*: "52,400", "9,60,000"."""
+    here = country_of(locale)
+    if not here.pairs or number < 100_000:
+        return f"{number:,}".replace(",", here.group)
+    head, tail = divmod(number, 1000)
+    pairs = []
+    while head:
+        head, pair = divmod(head, 100)
+        pairs.append(f"{pair:02d}" if head else str(pair))
+    return here.group.join([*reversed(pairs), f"{tail:03d}"])
+
+
+def decimal(number: float, places: int, locale: str) -> str:
+    """*number* with at most *places* decimals, zeros at the end left out: "1.84", "9.6", "48"."""
+    text = f"{number:.{places}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace(".", country_of(locale).decimal)
+
+
+def from_mask(mask: str, rng: random.Random) -> str:
+    """*mask* with "#" replaced by digits and "@" by letters."""
+    return "".join(rng.choice(_MASK[c]) if c in _MASK else c for c in mask)

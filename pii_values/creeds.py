@@ -1,0 +1,59 @@
+"""Religions: the words for their members, their names and what people do; ``data/<language>/creeds.yaml``."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cache
+
+from pydantic import Field
+
+from foundation.yaml_files import load_yaml
+from pii_values.lexicons import FileModel, Text, folder, spelled
+from pii_values.sampling import Weighted, weighted
+
+
+class _Creed(FileModel):
+    family: str
+    weight: float = Field(default=1, gt=0)
+    members: list[Text] = Field(min_length=1)
+    faiths: list[Text] = Field(min_length=1)
+    practices: list[str] = Field(min_length=1)
+
+
+class _CreedsFile(FileModel):
+    creeds: list[_Creed]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Creed:
+    """One religion or school of it: adjectives for members, its names, and the topics of the practices lexicon that fit."""
+
+    family: str
+    members: tuple[str, ...]
+    faiths: tuple[str, ...]
+    practices: tuple[str, ...]
+
+
+@cache
+def creeds(locale: str, family: str) -> Weighted[Creed]:
+    """The creeds of a family of religions ("christian"); a creed with many members' words is drawn more often."""
+    found = load_yaml(folder(locale) / "creeds.yaml", _CreedsFile).creeds
+    return weighted(
+        (
+            Creed(
+                family=c.family,
+                members=tuple(spelled(word, locale) for word in c.members),
+                faiths=tuple(spelled(word, locale) for word in c.faiths),
+                practices=tuple(c.practices),
+            ),
+            c.weight * len(c.members),
+        )
+        for c in found
+        if c.family == family
+    )
+
+
+def pick(words: tuple[str, ...], rng: random.Random) -> str:
+    """One of *words*."""
+    return words[int(rng.random() * len(words))]

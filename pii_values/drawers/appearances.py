@@ -1,0 +1,50 @@
+"""Values of the type appearance."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from pii_values import looks
+from pii_values.drawers.kind import Kind, listed
+from pii_values.heritage import heritage_named
+from pii_values.lexicons import phrase
+from pii_values.persona import Persona
+
+_CLASHES: Final = 3  # attempts after which a height or weight is put one unit higher: its number is another value's
+
+
+def _dark(p: Persona) -> bool:
+    return heritage_named(p.locale, p.heritage).dark_features
+
+
+def _hair(p: Persona, rng: random.Random, attempt: int) -> str:
+    return p.hair if attempt == 0 else looks.draw_hair(p, rng, dark=_dark(p), bald=p.bald)
+
+
+def _eyes(p: Persona, rng: random.Random, attempt: int) -> str:
+    return p.eyes if attempt == 0 else looks.draw_eyes(p, rng, dark=_dark(p))
+
+
+def _look(p: Persona, rng: random.Random, _: int) -> str:
+    topics = looks.look_topics(p.height_cm, p.weight_kg, p.age, p.gender, bald=p.bald)
+    return phrase("appearance", topics[int(rng.random() * len(topics))], p, rng)
+
+
+def _blood_type(p: Persona, rng: random.Random, _: int) -> str:
+    """The persona's group in one of the usual spellings."""
+    group, sign = p.blood_type[:-1], p.blood_type[-1]
+    return phrase("appearance", "blood_positive" if sign == "+" else "blood_negative", p, rng, {"group": group})
+
+
+KINDS: Final = (
+    Kind(subtype="height", share=1.5, draw=lambda p, rng, n: looks.written_height(p.height_cm + n // _CLASHES, p, rng)),
+    Kind(subtype="weight", share=1.5, draw=lambda p, rng, n: looks.written_weight(p.weight_kg + n // _CLASHES, p, rng)),
+    Kind(subtype="hair", share=2.5, draw=_hair),
+    Kind(subtype="eyes", share=1, draw=_eyes),
+    Kind(subtype="body_mark", share=2, draw=listed("appearance", "body_mark")),
+    Kind(subtype="build", share=1, draw=listed("appearance", "build")),
+    Kind(subtype="feature", share=1.5, draw=listed("appearance", "feature")),
+    Kind(subtype="blood_type", share=0.4, draw=_blood_type, fixed=True),
+    Kind(subtype="look", share=1.2, draw=_look),
+)

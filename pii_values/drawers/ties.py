@@ -1,0 +1,44 @@
+"""Values of the types relationship and sexual orientation."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from pii_values import families, people
+from pii_values.drawers.kind import Kind
+from pii_values.lexicons import phrase
+from pii_values.people import child_topics
+from pii_values.persona import Persona
+
+
+def _kin(p: Persona, rng: random.Random, _: int) -> str:
+    """A kin word that fits age, marital status, orientation and children."""
+    return people.kin_words(p.locale, p.age, p.gender, p.drawn_to, p.marital_kind, child_topics(p.children)).draw(rng).text
+
+
+def _marital_status(p: Persona, rng: random.Random, attempt: int) -> str:
+    """The persona's status, then another word for it."""
+    return p.marital_status if attempt == 0 else people.draw_marital_status(p.marital_kind, p, rng)
+
+
+def _orientation(p: Persona, rng: random.Random, attempt: int) -> str:
+    return p.orientation if attempt == 0 else phrase("identity", f"orientation_{p.drawn_to}", p, rng)
+
+
+def _person(p: Persona, rng: random.Random, _: int) -> str:
+    """A person named by orientation; the adjective is one that can stand before a word for a person."""
+    return phrase("identity", f"orientation_person_{p.drawn_to}", p, rng)
+
+
+RELATIONSHIP: Final = (
+    Kind(subtype="kin", share=4, draw=_kin),
+    Kind(subtype="family", share=2.5, draw=lambda p, rng, _n: families.draw_family(p, rng)),
+    Kind(subtype="marital_status", share=1.2, draw=_marital_status),
+    Kind(subtype="parent_status", share=1.5, draw=lambda p, rng, _n: families.draw_parent_status(p, rng)),
+    Kind(subtype="asked_for", share=0, draw=lambda p, rng, _n: families.draw_asked_for(p, rng)),
+)
+ORIENTATION: Final = (
+    Kind(subtype="orientation", share=2, draw=_orientation),
+    Kind(subtype="person", share=1, draw=_person),
+)

@@ -1,0 +1,34 @@
+"""Values of the type occupation."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from pii_values.drawers.kind import Kind
+from pii_values.lexicons import has_topic, phrase
+from pii_values.occupations import jobs_for, told_title
+from pii_values.persona import Persona
+
+_FIELD_FREE: Final = frozenset({"minor", "retired", "jobless", "home"})  # ways of working whose activities need no job
+
+
+def _job_title(p: Persona, rng: random.Random, attempt: int) -> str:
+    """The persona's job, then another one open to them."""
+    return p.occupation if attempt == 0 else told_title(jobs_for(p.locale, p.education.level, p.age).draw(rng), p, rng)
+
+
+def _activity(p: Persona, rng: random.Random, attempt: int) -> str:
+    """What the persona does for a living, then what people of other jobs do that they could hold."""
+    if p.work in _FIELD_FREE:
+        return phrase("activities", p.work, p, rng)
+    field = p.job.field if attempt < 3 else jobs_for(p.locale, p.education.level, p.age).draw(rng).field
+    topic = f"{field}_{'skilled' if p.job.education > 2 else 'basic'}"
+    return phrase("activities", topic if has_topic("activities", topic, p) else field, p, rng)
+
+
+KINDS: Final = (
+    Kind(subtype="job_title", share=6, draw=_job_title),
+    Kind(subtype="activity", share=2, draw=_activity),
+    Kind(subtype="status", share=0.7, draw=lambda p, rng, _n: phrase("work_status", p.work, p, rng)),
+)

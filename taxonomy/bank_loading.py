@@ -1,0 +1,211 @@
+"""Reading banks: the files of a language that ship with piiloom, and those that a user adds."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
+
+from foundation.errors import ConfigError
+from foundation.yaml_files import YamlDocument, read_document, validate_document
+from taxonomy.bank_checks import check_bank_file
+from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
+from taxonomy.entity_types import Pair
+from taxonomy.scenarios import Also, Bank, Frame, Scenario, SlotKey, Talk
+
+_FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
+_TALK_LISTS = (
+    *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "drafts"),
+    *("plain_starts", "kept_starts", "hesitations", "emoji"),
+)
+MOST_SLOTS = 6  # of a frame
+_WORD_SETS = ("plain_starts", "kept_starts")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far, file after file."""
+
+    scenarios: dict[str, Scenario] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
+    lists: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in _TALK_LISTS})
+    openers: dict[str, list[str]] = field(default_factory=dict)
+    closers: dict[str, list[str]] = field(default_factory=dict)
+    shorthand: dict[str, list[str]] = field(default_factory=dict)
+    raw: list[bytes] = field(default_factory=list)
+
+    def add(self, source: Traversable | Path, *, check: bool) -> None:
+        document = read_document(source)
+        parsed = validate_document(document, BankFile)
+        if check:
+            check_bank_file(parsed, document)
+        for index, entry in enumerate(parsed.scenarios):
+            scenario = _frozen(entry, document.where(("scenarios", index)))
+            known = self.scenarios.setdefault(scenario.id, scenario)
+            if known is not scenario:
+                raise ConfigError(f"scenario id {scenario.id!r} is taken by {known.origin}", where=scenario.origin, remedy="Rename one.")
+        self._add_frames(parsed, document)
+        self._add_talk(parsed.talk)
+        self.raw.append(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+
+    def _add_frames(self, parsed: BankFile, document: YamlDocument) -> None:
+        for entry in parsed.frames:
+            frame = entry if isinstance(entry, FrameEntry) else FrameEntry(text=entry)
+            self.frames.append(
+                Frame(
+                    text=frame.text,
+                    slots=frame_slots(frame.text),
+                    subjects=_spelled(frame.subjects),
+                    last=frame.last,
+                    index=len(self.frames),
+                    origin=document.file,
+                )
+            )
+
+    def _add_talk(self, talk: TalkEntry) -> None:
+        for name, known in self.lists.items():
+            known.extend(getattr(talk, name))
+        for known_by_key, added in ((self.openers, talk.openers), (self.closers, talk.closers), (self.shorthand, talk.shorthand)):
+            for key, patterns in added.items():
+                known_by_key.setdefault(key, []).extend(patterns)
+
+    def bank(self, language: str) -> Bank:
+        pairs: dict[Pair, tuple[Scenario, ...]] = {}
+        for scenario in self.scenarios.values():
+            pairs[scenario.pair] = (*pairs.get(scenario.pair, ()), scenario)
+        return Bank(
+            language=language,
+            scenarios=MappingProxyType(self.scenarios),
+            pairs=MappingProxyType(pairs),
+            frames=tuple(self.frames),
+            frames_by_slot=_by_slot(self.frames),
+            frames_by_size=MappingProxyType({n: tuple(f for f in self.frames if len(f.slots) == n) for n in range(1, 1 + MOST_SLOTS)}),
+            talk=Talk(
+                openers=_frozen_lists(self.openers),
+                closers=_frozen_lists(self.closers),
+                shorthand=_frozen_lists(self.shorthand),
+                **{name: frozenset(known) if name in _WORD_SETS else tuple(known) for name, known in self.lists.items()},
+            ),
+            digest=hashlib.sha256(b"".join(self.raw)).hexdigest(),
+        )
+
+
+def frame_slots(text: str) -> tuple[SlotKey, ...]:
+    """The (type, subtype) slots of a frame in text order, each once."""
+    return tuple(dict.fromkeys((name.replace("_", " "), subtype) for name, subtype in _FRAME_SLOT.findall(text)))
+
+
+def load_bank(language: str = "en", extra: Path | None = None) -> Bank:
+    """The bank of *language* (ISO 639-1) that ships with piiloom, with the file or folder *extra* added to it.
+
+    Raises ``ConfigError`` (file, line, key) when no bank of the language ships, a file is malformed, an id is taken, or
+    *extra* names unknown types or subtypes or holds a pattern that no text can be made from. Without *extra* the same
+    object is given every time.
+    """
+    return _shipped_bank(language) if extra is None else _read_bank(language, extra)
+
+
+@lru_cache(maxsize=8)
+def _shipped_bank(language: str) -> Bank:
+    return _read_bank(language, None)
+
+
+def bank_languages() -> tuple[str, ...]:
+    """The languages for which a bank ships."""
+    return tuple(sorted(folder.name for folder in (files("taxonomy") / "data" / "banks").iterdir() if folder.is_dir()))
+
+
+def shipped_sources(language: str) -> tuple[Traversable, ...]:
+    """The YAML files of the bank that ships for *language*, in the order in which they are read."""
+    if language not in bank_languages():
+        raise ConfigError(
+            f"no scenario bank ships for language {language!r}",
+            where="--locale",
+            remedy=f"There are banks for {', '.join(bank_languages())}.",
+        )
+    return tuple(_yaml_files(files("taxonomy") / "data" / "banks" / language))
+
+
+def limited(bank: Bank, scenarios_per_pair: int) -> Bank:
+    """*bank* with the first *scenarios_per_pair* scenarios of every pair."""
+    pairs = {pair: found[:scenarios_per_pair] for pair, found in bank.pairs.items()}
+    kept = {scenario.id: scenario for found in pairs.values() for scenario in found}
+    return replace(bank, pairs=MappingProxyType(pairs), scenarios=MappingProxyType(kept))
+
+
+def _read_bank(language: str, extra: Path | None) -> Bank:
+    reading = _Reading()
+    for source in shipped_sources(language):
+        reading.add(source, check=False)
+    if extra is not None:
+        for source in user_sources(extra):
+            reading.add(source, check=True)
+    return reading.bank(language)
+
+
+def user_sources(extra: Path) -> list[Traversable]:
+    """The bank files of a user: *extra* itself, or every YAML file in the folder *extra*; raises ``ConfigError`` when there is none."""
+    found: list[Traversable] = _yaml_files(extra) if extra.is_dir() else [extra]
+    if not found:
+        raise ConfigError("the folder has no .yaml file", where=extra.name, remedy="Put bank files into it (docs/composer.md shows one).")
+    return found
+
+
+def _yaml_files(folder: Traversable | Path) -> list[Traversable]:
+    found: list[Traversable] = []
+    for entry in sorted(folder.iterdir(), key=lambda f: f.name):
+        if entry.is_dir():
+            found.extend(_yaml_files(entry))
+        elif entry.name.endswith((".yaml", ".yml")):
+            found.append(entry)
+    return found
+
+
+def _by_slot(frames: Iterable[Frame]) -> Mapping[SlotKey, tuple[Frame, ...]]:
+    """The frames that have one slot only, by that slot."""
+    single: dict[SlotKey, list[Frame]] = {}
+    for frame in frames:
+        if len(frame.slots) == 1:
+            single.setdefault(frame.slots[0], []).append(frame)
+    return MappingProxyType({slot: tuple(found) for slot, found in single.items()})
+
+
+def _spelled(by_type: Mapping[str, str]) -> Mapping[str, str]:
+    """The keys as types are spelled: with blanks."""
+    return MappingProxyType({name.replace("_", " "): value for name, value in by_type.items()})
+
+
+def _frozen_lists(lists: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType({name: tuple(entries) for name, entries in lists.items()})
+
+
+def _frozen(entry: ScenarioEntry, origin: str) -> Scenario:
+    first, second = sorted(name.replace("_", " ") for name in entry.pair)
+    return Scenario(
+        id=entry.id,
+        pair=(first, second),
+        uses=MappingProxyType({name.replace("_", " "): tuple(subtypes) for name, subtypes in entry.uses.items()}),
+        subjects=_spelled(entry.subjects),
+        also=MappingProxyType(
+            {name.replace("_", " "): Also(uses=tuple(a.uses), why=a.why, tells=tuple(a.tells)) for name, a in entry.also.items()}
+        ),
+        topic=entry.topic,
+        subtopics=tuple(entry.subtopics),
+        rationale=_spelled(entry.rationale),
+        tells=MappingProxyType({name.replace("_", " "): tuple(patterns) for name, patterns in entry.tells.items()}),
+        stakes=tuple(entry.stakes),
+        questions=MappingProxyType(
+            {
+                "neutral": tuple(entry.questions.neutral),
+                "implied": tuple(entry.questions.implied),
+                "personal": tuple(entry.questions.personal),
+            }
+        ),
+        origin=origin,
+    )

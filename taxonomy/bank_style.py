@@ -1,0 +1,128 @@
+"""The style that bank texts are held to: lengths, openings, wording, and no PII outside slots.
+
+Each finding is (path, rule, message); texts are not quoted. The word lists are English: banks of other languages are held to
+lengths, counts and openings only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from foundation.words import count_words, words
+from foundation.yaml_files import KeyPath
+from taxonomy.bank_checks import BOTH, CUE_LEVELS, pattern_faults, slot_name
+from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry
+from taxonomy.entity_types import Taxonomy
+from taxonomy.grammar import all_expansions, combinations, count_range
+from taxonomy.wording import disclosures, sentence_slips, slips
+
+StyleFinding = tuple[KeyPath, str, str]
+
+TELL_WORDS = (3, 32)
+STAKE_WORDS = (6, 36)
+FRAME_WORDS = (1, 36)
+QUESTION_WORDS = (5, 36)
+LABEL_WORDS = (1, 4)
+FEWEST_TELLS = {BOTH: 3}
+FEWEST_TELLS_OF_TYPE = 2
+FEWEST_STAKES = 5
+FEWEST_QUESTIONS = {"neutral": 3, "implied": 3, "personal": 2}
+FEWEST_VARIANTS = 4
+
+_EXPANSIONS_LOOKED_AT = 60
+_TYPOGRAPHIC = re.compile("[‘’“”]")
+_BRACKETS = re.compile(r"[<|>]")
+
+
+def style_findings(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
+    """Every breach of style in a file that ``bank_checks`` has no fault with."""
+    for index, entry in enumerate(parsed.scenarios):
+        yield from _scenario(("scenarios", index), entry, taxonomy, language)
+    for index, frame in enumerate(parsed.frames):
+        text = frame.text if isinstance(frame, FrameEntry) else frame
+        yield from _pattern(("frames", index), text, FRAME_WORDS, sentence_slips, language)
+    for name, patterns in (("chatter", parsed.talk.chatter), ("distractors", parsed.talk.distractors), ("asks", parsed.talk.asks)):
+        for number, pattern in enumerate(patterns):
+            checks = sentence_slips if name != "distractors" else slips
+            yield from _pattern(("talk", name, number), pattern, STAKE_WORDS if name == "chatter" else (2, 36), checks, language)
+
+
+def _scenario(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
+    prefix = "-".join(sorted(slot_name(name) for name in entry.pair))
+    if not re.fullmatch(rf"(?:[a-z]{{2}}\.)?{re.escape(prefix)}\.[a-z0-9]+(-[a-z0-9]+)*", entry.id):
+        yield (*path, "id"), "id", f"the id must be {prefix}.<slug>"
+    for label in (entry.topic, *entry.subtopics):
+        if not LABEL_WORDS[0] <= count_words(label) <= LABEL_WORDS[1]:
+            yield (*path, "topic"), "label", f"a topic or subtopic has {count_words(label)} words, not 1 to {LABEL_WORDS[1]}"
+    for name, patterns in entry.tells.items():
+        fewest = FEWEST_TELLS.get(name, FEWEST_TELLS_OF_TYPE)
+        if len(patterns) < fewest:
+            yield (*path, "tells", name), "count", f"has {len(patterns)} of at least {fewest} patterns"
+        for number, pattern in enumerate(patterns):
+            yield from _pattern((*path, "tells", name, number), pattern, TELL_WORDS, sentence_slips, language)
+    yield from _openings(path, entry)
+    if len(entry.stakes) < FEWEST_STAKES:
+        yield (*path, "stakes"), "count", f"has {len(entry.stakes)} of at least {FEWEST_STAKES} stakes"
+    for number, pattern in enumerate(entry.stakes):
+        yield from _pattern((*path, "stakes", number), pattern, STAKE_WORDS, sentence_slips, language)
+    yield from _questions(path, entry, taxonomy, language)
+
+
+def _openings(path: KeyPath, entry: ScenarioEntry) -> Iterator[StyleFinding]:
+    seen: dict[tuple[str, ...], str] = {}
+    for name, patterns in entry.tells.items():
+        for number, pattern in enumerate(patterns):
+            place = f"{name}[{number}]"
+            earlier = seen.setdefault(tuple(pattern.split()[:3]), place)
+            if earlier != place:
+                yield (*path, "tells", name, number), "opening", f"opens with the same three words as {earlier}"
+
+
+def _questions(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
+    for level in CUE_LEVELS:
+        patterns = getattr(entry.questions, level)
+        if len(patterns) < FEWEST_QUESTIONS[level]:
+            yield (*path, "questions", level), "count", f"has {len(patterns)} of at least {FEWEST_QUESTIONS[level]} patterns"
+        for number, pattern in enumerate(patterns):
+            place = (*path, "questions", level, number)
+            yield from _pattern(place, pattern, QUESTION_WORDS, slips, language, ends="?")
+            if combinations(pattern) < FEWEST_VARIANTS:
+                yield place, "variants", f"has {combinations(pattern)} of at least {FEWEST_VARIANTS} expansions"
+            yield from _type_words(place, pattern, entry, taxonomy)
+
+
+def _type_words(place: KeyPath, pattern: str, entry: ScenarioEntry, taxonomy: Taxonomy) -> Iterator[StyleFinding]:
+    text = _BRACKETS.sub(" ", pattern).casefold()
+    used = set(words(text))
+    for known in (taxonomy.types[name.replace("_", " ")] for name in entry.pair):
+        told = sorted(used & known.type_words) or ([known.name] if re.search(rf"\b{known.name}\b", text) else [])
+        if told:
+            yield place, "type word", f"names the type {known.name!r} ({', '.join(told)})"
+
+
+def _pattern(
+    path: KeyPath,
+    pattern: str,
+    limits: tuple[int, int],
+    checks: Callable[[Sequence[str]], Iterable[str]],
+    language: str,
+    *,
+    ends: str = ".!?)",
+) -> Iterator[StyleFinding]:
+    """Length and wording of a pattern that can be read."""
+    if list(pattern_faults(pattern, None)) and any("slot" not in fault for fault in pattern_faults(pattern, None)):
+        return
+    if _TYPOGRAPHIC.search(pattern):
+        yield path, "apostrophe", "has typographic quotes"
+    low, high = count_range(pattern)
+    if low < limits[0] or high > limits[1]:
+        yield path, "length", f"has {low} to {high} fixed words, not {limits[0]} to {limits[1]}"
+    expansions = all_expansions(pattern, _EXPANSIONS_LOOKED_AT)
+    if not all(text.rstrip('"').endswith(tuple(ends)) or (ends != "?" and text.endswith("}")) for text in expansions):
+        yield path, "sentence", "does not end as a sentence" if ends != "?" else "does not end with a question mark"
+    if ends == "?" and any(text.count("?") != 1 for text in expansions):
+        yield path, "question", "must have one question mark"
+    if language == "en":
+        yield from ((path, "wording", slip) for slip in checks(expansions))
+        yield from ((path, "disclosure", told) for told in disclosures(pattern))

@@ -1,0 +1,50 @@
+"""Registers: how people write where (``data/registers.yaml``). Language-free; what they say stands in the banks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from foundation.yaml_files import load_yaml
+
+ANY_REGISTER: Final = "any"
+SECOND_HAND: Final = "second-hand"
+
+Chance = Annotated[float, Field(ge=0, le=1)]
+
+
+class Register(BaseModel):
+    """How a text of one register looks. ``words``: shortest, median and longest context; the rest are chances and shares."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    weight: float = Field(gt=0)
+    words: tuple[int, int, int]
+    low_spans: int = Field(ge=0, le=8)
+    lower: Chance
+    unpointed: Chance
+    typos: Chance
+    abbreviations: Chance
+    emoji: Chance
+    hesitations: Chance
+    paragraphs: Chance
+    opener: Chance
+    closer: Chance
+    layout: Literal["prose", "list", "mail"]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    registers: dict[str, Register] = Field(min_length=1)
+
+
+@lru_cache(maxsize=1)
+def load_registers() -> Mapping[str, Register]:
+    """The registers by name, in file order."""
+    return MappingProxyType(load_yaml(files("taxonomy") / "data" / "registers.yaml", _File).registers)

@@ -1,0 +1,139 @@
+"""Figures about values, relevance, guessability, leaks and plans."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.record import RecordPlan
+from evaluation.report_figures import count_records, measure
+from evaluation.report_guessing import balanced_accuracy, measure_guessability
+from evaluation.report_leaks import measure_question_leaks, measure_split_leaks
+from evaluation.report_plan import measure_plan
+from evaluation.report_values import ValueCount, measure_cards, measure_types
+from tests.evaluation.report_records import marked, varied
+
+
+def test_records_are_counted():
+    counts = count_records(
+        [
+            marked("[baker|occupation|high] and [cook|occupation|low]"),
+            marked("[asthma|health|low], [gout|health|high], [30|age|high]"),
+            marked("nothing"),
+            marked("[Ann|name|none]"),
+        ]
+    )
+    assert (counts.records, counts.spans, counts.high, counts.low, counts.unjudged, counts.without_pii) == (4, 6, 3, 2, 1, 1)
+    assert (counts.without_pii_share, counts.exactly_two_high_share, counts.type_high_and_low_share) == (0.25, 0.25, 0.5)
+    assert counts.high_first_share == 0.5
+
+
+def test_types_and_values():
+    records = [marked(f"[{v}|health|{r}] {n}") for n, (v, r) in enumerate([("Asthma", "high"), ("asthma", "low"), ("gout", "none")])]
+    records.append(marked("[asthma|belief|low] and [gout|belief|low]"))
+    health, belief = measure_types(records)
+    assert (health.type, health.mentions, health.high, health.low, health.unjudged, health.records) == ("health", 3, 1, 1, 1, 3)
+    assert (health.distinct, health.distinct_share, health.repeats) == (2, 2 / 3, ((1, 1), (2, 1)))
+    assert health.top == (ValueCount(value="asthma", mentions=2, share=2 / 3), ValueCount(value="gout", mentions=1, share=1 / 3))
+    assert (health.open, belief.open) == (True, False)
+    assert (belief.mentions, belief.records) == (2, 1)
+
+
+def test_types_stand_in_the_order_of_the_taxonomy_and_unknown_ones_last():
+    record = marked("[x|zodiac sign|low] [Ann|name|low] [gout|health|low] [cook|occupation|low]")
+    assert [each.type for each in measure_types([record])] == ["occupation", "health", "name", "zodiac sign"]
+
+
+def test_cards():
+    numbers = ("4111 1111 1111 1111", "4111-1111-1111-1112", "4111111111111", "12345", "AB4111111111111111")
+    records = [marked(f"[{number}|code|low]") for number in numbers] + [marked("[4111111111111111|finance|low]")]
+    cards = measure_cards(records)
+    assert (cards.numbers, cards.passing_luhn) == (3, 1)
+
+
+pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
+
+
+@given(pairs.filter(lambda rows: len({label for _, label in rows}) == 2))
+def test_balanced_accuracy_is_the_mean_recall_of_the_better_guess(rows):
+    totals = Counter(label for _, label in rows)
+    by_key = defaultdict(Counter)
+    for key, label in rows:
+        by_key[key][label] += 1
+    hits = Counter()
+    for counts in by_key.values():
+        guess = max((0, 1), key=lambda label: counts[label] / totals[label])
+        hits[guess] += counts[guess]
+    expected = sum(hits[label] / totals[label] for label in (0, 1)) / 2
+    keys, labels = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    assert balanced_accuracy(keys, labels) == pytest.approx(expected)
+
+
+def test_what_gives_relevance_away_is_seen():
+    records = [marked(f"[baker {n}|occupation|high] then [{n}|age|low] and more", "Does age matter?") for n in range(40)]
+    guess = measure_guessability(records, seed=7)
+    assert (guess.type.accuracy, guess.position.accuracy, guess.word_overlap.accuracy, guess.spans) == (1, 1, 0.5, 80)
+    assert guess.type.shuffled == pytest.approx(0.5, abs=0.08)
+    asked = [marked(f"[baker{n}|occupation|high] or [cook|occupation|low]", f"Is baker{n} right?") for n in range(10)]
+    assert measure_guessability(asked, seed=7).word_overlap.accuracy == 1
+
+
+def test_one_label_leaves_nothing_to_guess():
+    guess = measure_guessability([marked("[baker|occupation|high]"), marked("[Ann|name|none]")], seed=7)
+    assert (guess.spans, guess.type.accuracy, guess.type.shuffled) == (1, None, None)
+    assert measure_guessability([marked("nothing")], seed=7).position.accuracy is None
+
+
+def test_question_leaks():
+    records = [
+        marked("I have [type two diabetes|health|low].", "Does Type Two Diabetes count?"),
+        marked("I have [the flu|health|high].", "Is flu a reason?"),
+        marked("I have [the flu|health|low].", "Is flu a reason?"),
+        marked("I am from [NY|location|low].", "Is NY far?"),
+        marked("I have [gout|health|high].", "What is goutlike?"),
+        marked("I am [with child|health|high].", "Who goes with me?"),
+        marked("I am [Ann|name|low].", None),
+    ]
+    leaks = measure_question_leaks(records)
+    assert (leaks.questions, leaks.holding_value, leaks.sharing_word) == (6, 1, 1)
+    assert leaks.holding_value_share == pytest.approx(1 / 6)
+    assert measure_question_leaks(records[-1:]).sharing_word_share is None
+
+
+def test_split_leaks_and_splits():
+    train = [
+        marked("I met [Ann|name|low], a [baker|occupation|high] by the sea.", "Do bakers pay a fee at night by law?"),
+        marked("We saw [gout|health|low] and then a [pilot|occupation|high] again.", "May I fly?"),
+    ]
+    test = [marked("You said [ann|name|low] and [Leeds|location|high] were fine.", "Do bakers pay a fee at night by night?")]
+    leaks = measure_split_leaks(train, test)
+    assert (leaks.values_share, leaks.contexts_share, leaks.questions_share) == (0.5, 0, 1)
+    figures = measure({"train": train, "test": test})
+    assert figures.split_leaks == leaks
+    assert [(split.split, split.counts.records) for split in figures.splits] == [("train", 2), ("test", 1)]
+    assert measure({"train": train}).split_leaks is None
+
+
+def test_the_plan_is_counted():
+    plans = [None, RecordPlan(pair=("health", "age"), topic="t", subtopic="s"), RecordPlan(pair=("age", "health"), topic="t", subtopic="u")]
+    plan = measure_plan([marked(f"text {n}", plan=each) for n, each in enumerate(plans)])
+    assert (plan.planned, plan.pairs, plan.topics, plan.subtopics) == (2, {"age+health": 2}, 1, 2)
+    assert (plan.locales, plan.registers, plan.pairs_possible) == ({"en_US": 3}, {}, 78)
+
+
+def test_the_json_is_json_and_does_not_depend_on_the_order_of_records():
+    records = varied()
+    first = measure({"all": records}).to_json()
+    assert first["schema"] == 1
+    assert json.loads(json.dumps(first, allow_nan=False)) == first
+    assert measure({"all": records[::-1]}).to_json() == first
+
+
+def test_records_without_spans_and_questions_are_measured():
+    figures = measure({"all": [marked("only words", None)]})
+    assert (figures.questions, figures.types, figures.guessability.spans) == (None, (), 0)

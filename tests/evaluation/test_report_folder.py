@@ -1,0 +1,107 @@
+"""What a report leaves in a folder: figures, card and plots, all or nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from corpus.record import RecordPlan
+from evaluation.report_figures import measure
+from evaluation.report_folder import check_folder, write_report
+from evaluation.report_plots import all_plots
+from evaluation.report_sources import Source
+from foundation.errors import OutputError
+from tests.evaluation.report_records import marked, varied, write_native
+
+SOURCE = Source(file="some.jsonl")
+FIGURES = measure({"all": varied()})
+PLOTS = {"lengths", "openers", "relevance", "values", "guessability"}
+ALL_FILES = {"report.json", "report.md", *(f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))}
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_the_folder_holds_everything(tmp_path):
+    out = tmp_path / "a" / "b"
+    written = write_report(out, SOURCE, FIGURES)
+    assert names(out) == set(written.files) == ALL_FILES
+    assert written.files[-1] == "report.json"
+    data = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert (data["schema"], data["source"]["file"], data["counts"]["records"]) == (1, "some.jsonl", 14)
+    card = (out / "report.md").read_text(encoding="utf-8")
+    assert all(f"]({name}.png)" in card for name in PLOTS)
+
+
+def test_equal_records_give_equal_bytes(tmp_path):
+    for name in ("a", "b"):
+        write_report(tmp_path / name, SOURCE, measure({"all": varied()}))
+    assert {name: (tmp_path / "a" / name).read_bytes() for name in ALL_FILES} == {
+        name: (tmp_path / "b" / name).read_bytes() for name in ALL_FILES
+    }
+
+
+def test_a_folder_that_is_not_empty_is_left_alone_unless_forced(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "guessability.png").write_text("of an earlier report")
+    bare = measure({"all": [marked("no values here", None)]})
+    with pytest.raises(OutputError, match="--force"):
+        write_report(tmp_path, SOURCE, bare)
+    assert names(tmp_path) == {"mine.txt", "guessability.png"}
+    write_report(tmp_path, SOURCE, bare, force=True)
+    # What cannot be drawn of these records is not left from others.
+    assert names(tmp_path) == {"mine.txt", "report.json", "report.md", "lengths.png", "lengths.svg", "openers.png", "openers.svg"}
+
+
+def test_a_file_is_no_folder(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    with pytest.raises(OutputError, match="not a folder"):
+        check_folder(path, force=True)
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_report(path / "under", SOURCE, FIGURES)
+
+
+def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
+    path = write_native(varied(), tmp_path / "some.jsonl")
+    code = (
+        "import sys; sys.modules['matplotlib'] = sys.modules['sacrebleu'] = None\nfrom pathlib import Path\n"
+        "from evaluation.report_figures import measure\nfrom evaluation.report_folder import write_report\n"
+        "from evaluation.report_sources import corpus_of_file\n"
+        "corpus = corpus_of_file(Path(sys.argv[1]))\n"
+        "print(write_report(Path(sys.argv[2]), corpus.source, measure(corpus.splits)).install)"
+    )
+    out = tmp_path / "out"
+    done = subprocess.run([sys.executable, "-c", code, str(path), str(out)], capture_output=True, text=True, check=True)
+    assert done.stdout == "pip install 'piiloom[report]'\n"
+    assert names(out) == {"report.json", "report.md"}
+    assert "Self-BLEU needs an extra: pip install 'piiloom[report]'" in (out / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        varied(),
+        [marked("I am [Ann|name|low].")],
+        [marked("nothing at all", None)],
+        [marked("")],
+        [
+            marked("我是[医生|occupation|high]，住在[上海|location|low]。", "我$能_{x}$吗？"),
+            marked(f"Pay $x_1$ or $y now: [{'9' * 90}|code|none].", "$\\frac$?"),
+        ],
+        [marked(f"{'word ' * n}[gout|health|high]", plan=RecordPlan(pair=("age", "belief"))) for n in (1, 90, 9000)],
+    ],
+    ids=["varied", "one", "bare", "empty", "odd text", "long"],
+)
+def test_plots_of_any_records_are_images(records):
+    plots = list(all_plots(measure({"all": records})))
+    assert {plot.name for plot in plots} <= PLOTS
+    for plot in plots:
+        assert plot.png.startswith(b"\x89PNG\r\n")
+        assert ET.fromstring(plot.svg).tag.endswith("svg")  # noqa: S314 - our own file
+        assert b"<dc:date>" not in plot.svg
