@@ -11,7 +11,7 @@ Band = tuple[int, int]
 _LONGEST = 620
 _ASIDE = 15  # words of an aside, about
 _FEWEST_SITUATION = 5
-_MOST_ASKED = 80  # words that a situation must have at most: a scenario holds no more
+_MOST_ASKED = 70  # words that a situation must have at most: no scenario is sure to hold more
 _P95 = 1.645  # standard deviations from the median to the 95th percentile
 
 
@@ -19,15 +19,16 @@ def draw_length(register: Register, rng: random.Random) -> int:
     """A context length: log-normal on both sides of the register's median, with its shortest and longest as 5th and 95th percentile."""
     shortest, median, longest = register.words
     deviation = rng.gauss(0, 1) / _P95
-    length = median * ((longest / median) ** deviation if deviation > 0 else (shortest / median) ** -deviation)
+    length: float = median * ((longest / median) ** deviation if deviation > 0 else (shortest / median) ** -deviation)
     return max(6, min(_LONGEST, round(length)))
 
 
 def draw_low_count(words: int, register: Register, rng: random.Random) -> int:
-    """How many values of low relevance fit into *words*: about one for 16 to 50 words, none now and then."""
+    """How many values of low relevance fit into *words*: about one for 15 to 40 words, none now and then."""
     if rng.random() < 0.07:
         return 0
-    return min(register.low_spans, round(words**0.72 / 20**0.72 * rng.uniform(0.35, 1.9) + rng.uniform(-0.4, 0.6)))
+    room: float = (words / 17) ** 0.75
+    return min(register.low_spans, round(room * rng.uniform(0.4, 2.0) + rng.uniform(-0.4, 0.6)))
 
 
 def situation_band(words: int, high: int, low: int, rng: random.Random) -> Band:

@@ -17,17 +17,23 @@ from taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 _HIGH_COUNTS = {False: ((1, 2), (0.4, 0.6)), True: ((1, 2, 3, 4), (0.2, 0.25, 0.33, 0.22))}
 # How readily people mention a fact in passing, against 1 for an average one (our estimate).
 _LOW_WEIGHTS = {
-    "age": 1.4,
-    "relationship": 1.4,
-    "education": 1.1,
-    "occupation": 1.1,
-    "demographic": 0.9,
-    "belief": 0.8,
-    "finance": 0.9,
-    "location": 1.0,
-    "health": 0.9,
+    "education": 1.7,
+    "age": 1.6,
+    "relationship": 1.6,
+    "appearance": 1.3,
+    "code": 1.3,
+    "organization": 1.3,
+    "sexual orientation": 1.3,
+    "datetime": 1.2,
+    "name": 1.2,
+    "occupation": 0.8,
+    "finance": 0.7,
+    "demographic": 0.6,
+    "health": 0.6,
+    "location": 0.6,
 }
-_PAIR_BOOST = 1.5  # a type that matters comes up once more, of somebody else or of another time
+_READIEST = 1.7
+_PAIR_BOOST = 1.8  # a type that matters comes up once more, of somebody else or of another time
 _GROUP_SIZES = ((1, 2, 3, 4), (0.52, 0.27, 0.14, 0.07))
 _TRIES = 12
 SOMEONE_ELSE = "someone else"
@@ -76,7 +82,7 @@ class ValuePlan:
         for attempt in range(_TRIES):
             several = self.bank.frames_by_size.get(size) if size > 1 and attempt < _TRIES // 2 else None
             frame = rng.choice(several) if several else self._single(rng)
-            if frame is not None and self._is_new(frame) and self._fits(frame):
+            if frame is not None and self._is_new(frame) and self._fits(frame) and (not several or self._comes_up(frame, rng)):
                 self._take(frame)
                 return len(frame.slots)
         return 0
@@ -92,7 +98,14 @@ class ValuePlan:
 
     def _low_type(self, rng: random.Random) -> str:
         names = list(load_taxonomy().types)
-        return rng.choices(names, [_LOW_WEIGHTS.get(n, 1.0) * (_PAIR_BOOST if n in self.pair else 1.0) for n in names])[0]
+        return rng.choices(names, [self._readiness(name) for name in names])[0]
+
+    def _readiness(self, entity_type: str) -> float:
+        return _LOW_WEIGHTS.get(entity_type, 1.0) * (_PAIR_BOOST if entity_type in self.pair else 1.0)
+
+    def _comes_up(self, frame: Frame, rng: random.Random) -> bool:
+        """Whether an aside of several facts is taken: as readily as people mention the least likely of them."""
+        return rng.random() * _READIEST < min(self._readiness(kind) for kind, _ in frame.slots)
 
     def _fits(self, frame: Frame) -> bool:
         stated = [(fact_of(*slot), frame.subject(slot[0])) for slot in frame.slots]
@@ -142,7 +155,7 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
     wanted = min(rng.choices(counts, weights)[0], 2 if words < SHORT_TEXT else 4)
     types = [rng.choice(values.pair)] if wanted == 1 else [*values.pair, *further[: wanted - 2]]
     if scenario and any(scenario.subjects.get(kind) == OF_RELATIVE for kind in types) and "relationship" not in types:
-        types = [*values.pair]  # a fact of somebody cannot be told without saying whose it is
+        types = [*dict.fromkeys((*values.pair, "relationship"))]  # a fact of somebody cannot be told without saying whose it is
     types.sort(key=lambda kind: kind != "relationship")  # the person first, then what is told of them
     owner = {kind: scenario.subjects.get(kind, "self") if scenario else "self" for kind in types}
     for kind in types:

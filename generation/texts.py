@@ -39,9 +39,14 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
     mentions = tuple(Mention(value_id=s.value_id, start=s.start, end=s.end) for s in alignment.spans)
     for mention in mentions:
         value = by_id[mention.value_id]
-        if marked.text[mention.start : mention.end].casefold() != value.text.casefold():
+        if _plain(marked.text[mention.start : mention.end]) != _plain(value.text):
             raise Fault("value_changed", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
     return MarkedText(text=marked.text, mentions=mentions)
+
+
+def _plain(text: str) -> str:
+    """*text* as two spellings of a value are compared: without case and typographic apostrophes."""
+    return text.replace("’", "'").casefold()
 
 
 def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int) -> MarkedText:

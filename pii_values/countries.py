@@ -13,7 +13,7 @@ from pydantic import Field
 
 from foundation.errors import UsageError
 from foundation.yaml_files import load_yaml
-from pii_values.lexicons import FileModel
+from pii_values.languages import FileModel
 from pii_values.sampling import Weighted, weighted
 
 Period = Literal["year", "month", "week", "hour"]

@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import Field
 
 from foundation.yaml_files import load_yaml
-from pii_values.lexicons import FileModel, Text, folder, spelled
+from pii_values.languages import FileModel, Text, folder, spelled
 from pii_values.sampling import Weighted, weighted
 
 

@@ -24,6 +24,8 @@ _ROUNDS: Final = 6
 _STRICT_TRIES: Final = 10
 # A second name in a text cannot be the same person's: after this many tries it is somebody else's.
 _OWN_NAME_TRIES: Final = 8
+# A second licence that tells name and birth date must tell another's: nobody has two. After this many tries a code is drawn so.
+_OWN_CODE_TRIES: Final = 24
 # What a relative has exactly one of cannot be drawn anew: after this many tries the relative is.
 _SAME_PERSON_TRIES: Final = 3
 
@@ -186,6 +188,8 @@ def _draw_apart(subject: str, circle: _Circle, request: ValueRequest, taken: Seq
         number = attempts.get(kind.subtype, 0)
         if request.entity_type == "name" and attempt >= _OWN_NAME_TRIES:
             owner, subject = draw_persona(rng, owner.locale), SOMEONE_ELSE
+        elif request.entity_type == "code" and attempt >= _OWN_CODE_TRIES:
+            owner = draw_persona(rng, owner.locale)
         elif kind.fixed and replaceable and number >= _SAME_PERSON_TRIES and circle.replace(subject):
             owner, number = circle.meet(subject), 0
         text = kind.draw(owner, rng, number)

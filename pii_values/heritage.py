@@ -22,20 +22,9 @@ from pydantic import Field
 from foundation.errors import UsageError
 from foundation.words import STOP_WORDS
 from foundation.yaml_files import load_yaml
-from pii_values.lexicons import FileModel, Gender, Text, folder
+from pii_values.languages import FileModel, Gender, Text, folder
+from pii_values.lexicons import listed
 from pii_values.sampling import Weighted, weighted
-
-# Names that are also everyday words or words of another type: whole-word search would find them where no name stands.
-_AMBIGUOUS = frozenset(
-    "april august may june will mark christian israel jordan faith hope joy grace summer autumn forum date more master doctor gay rich "
-    "price young long short white black brown green gray grey king park church day winter rice english french merchant contractor "
-    "dear love bishop pope hunter farmer carpenter baker cook butcher fisher gardener porter taylor tailor potter miller mason "
-    "sikh khan shah son sunny penny dallas austin charlotte savannah virginia georgia carolina florence madison houston chad sydney "
-    "victoria adelaide bush wood woods hill lake rivers stone street marsh moss fields banks berry rose lily daisy violet ivy holly "
-    "paris london lincoln lyon milan asia china india ireland holland england wales scotland german roman nurse judge duke baron cash "
-    "christ muslim islam best good goods bad new old small little big rock sand west east north south spring bird wolf fox bear fish "
-    "angel amen destiny heaven melody precious princess royal sky star storm treasure wisdom honor justice mercy patience prudence".split()
-)
 
 T = TypeVar("T")
 
@@ -150,8 +139,8 @@ def _majority(locale: str) -> Heritage:
     names = _names()[here.names] if here.names else None
     return Heritage(
         key="majority",
-        given=_given(names, tuple(here.faker)),
-        family=_family(names, tuple(here.faker)),
+        given=_given(names, tuple(here.faker), locale),
+        family=_family(names, tuple(here.faker), locale),
         nationalities=weighted(nations),
         ethnicities=_even(here.ethnicities),
         ancestries=_even(here.ancestries),
@@ -165,8 +154,8 @@ def _minority(key: str, locale: str) -> Heritage:
     names, origin = _names()[key], _origins(locale)[key]
     return Heritage(
         key=key,
-        given=_given(names, tuple(names.faker)),
-        family=_family(names, tuple(names.faker)),
+        given=_given(names, tuple(names.faker), locale),
+        family=_family(names, tuple(names.faker), locale),
         nationalities=_even(origin.nationalities.items()),
         ethnicities=_even(origin.ethnicities),
         ancestries=_even(dict.fromkeys([*origin.nationalities, *origin.ethnicities])),
@@ -180,43 +169,52 @@ def _even(items: Iterable[T]) -> Weighted[T]:
     return weighted((item, 1.0) for item in items)
 
 
-def _given(names: _Names | None, faker: tuple[str, ...]) -> dict[Gender, Weighted[str]]:
-    female = _joined(names.female if names else [], "first_names_female", faker)
-    male = _joined(names.male if names else [], "first_names_male", faker)
+def _given(names: _Names | None, faker: tuple[str, ...], locale: str) -> dict[Gender, Weighted[str]]:
+    female = _joined(names.female if names else [], "first_names_female", faker, locale)
+    male = _joined(names.male if names else [], "first_names_male", faker, locale)
     both = _even(dict.fromkeys(female.items + male.items))
     return {"female": female, "male": male, "nonbinary": both}
 
 
-def _family(names: _Names | None, faker: tuple[str, ...]) -> Weighted[str]:
-    return _joined(names.family if names else [], "last_names", faker)
+def _family(names: _Names | None, faker: tuple[str, ...], locale: str) -> Weighted[str]:
+    return _joined(names.family if names else [], "last_names", faker, locale)
 
 
-def _joined(listed: list[str], kind: str, faker: tuple[str, ...]) -> Weighted[str]:
-    """Our names and Faker's, half of the weight each where there are both."""
-    others: dict[str, float] = {}
+def _joined(own: list[str], kind: str, faker: tuple[str, ...], locale: str) -> Weighted[str]:
+    """Our names and Faker's, half of the weight each where there are both, without those that are words of the language."""
+    found: dict[str, float] = {}
     for source in faker:
         for name, weight in _faker_names(source, kind):
-            others[name] = others.get(name, 0.0) + weight
-    total = sum(others.values())
-    own = dict.fromkeys(listed, (total or 1.0) / max(1, len(listed)))
-    return weighted({**others, **{name: weight + others.get(name, 0.0) for name, weight in own.items()}}.items())
+            found[name] = found.get(name, 0.0) + weight
+    share = (sum(found.values()) or 1.0) / max(1, len(own))
+    for name in dict.fromkeys(own):
+        found[name] = found.get(name, 0.0) + share
+    words = _words(locale)
+    return weighted((name, weight) for name, weight in found.items() if name.casefold() not in words)
+
+
+@cache
+def _words(locale: str) -> frozenset[str]:
+    """Words that are no names: whole-word search would find them where no name stands."""
+    return STOP_WORDS.union(listed("no_names", locale))
 
 
 @cache
 def _faker_names(source: str, kind: str) -> tuple[tuple[str, float], ...]:
     """One of Faker's name lists with square roots of its frequencies as shares of one, accents left off."""
     provider = importlib.import_module(f"faker.providers.person.{source}").Provider
-    listed = getattr(provider, kind)
-    pairs = listed.items() if hasattr(listed, "items") else ((name, 1.0) for name in dict.fromkeys(listed))
+    known = getattr(provider, kind)
+    pairs = known.items() if hasattr(known, "items") else ((name, 1.0) for name in dict.fromkeys(known))
     usable = [(plain, sqrt(weight)) for name, weight in pairs if _usable(plain := _plain(name))]
     total = sum(weight for _, weight in usable)
     return tuple((name, weight / total) for name, weight in usable)
 
 
 def _plain(name: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
+    """*name* without accents, and "McBride" where Faker writes "Mcbride"."""
+    plain = "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
+    return f"Mc{plain[2:].capitalize()}" if plain.startswith("Mc") else plain
 
 
 def _usable(name: str) -> bool:
-    plain = name.casefold()
-    return len(name) > 2 and name.isascii() and name.isalpha() and name[0].isupper() and plain not in STOP_WORDS and plain not in _AMBIGUOUS
+    return len(name) > 2 and name.isascii() and name.isalpha() and name[0].isupper()

@@ -16,29 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, Protocol
+from typing import Final, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field
 
-from foundation.words import WORD
 from foundation.yaml_files import load_yaml
+from pii_values.languages import FileModel, Gender, Text, gendered, spelled
 from pii_values.sampling import Weighted, weighted
 from taxonomy.locales import get_locale
 
-Gender = Literal["female", "male", "nonbinary"]
-Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
-
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")
-_GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-
-
-class FileModel(BaseModel):
-    """What every data file is read with: unknown keys and wrong types are errors."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _Group(FileModel):
@@ -52,12 +41,8 @@ class _Group(FileModel):
 
 
 class _GroupFile(FileModel):
-    groups: list[_Group] = []
-    lists: dict[str, list[Text]] = {}
-
-
-class _SpellingFile(FileModel):
-    words: dict[str, dict[str, str]]
+    groups: list[_Group] = Field(default_factory=list)
+    lists: dict[str, list[Text]] = Field(default_factory=dict)
 
 
 class Fitted(Protocol):
@@ -120,38 +105,6 @@ class Choices:
         if known is None:
             known = self._fitting[key] = merged((e, e.weight) for e in self._entries if e.fits(age, gender))
         return known
-
-
-@cache
-def folder(locale: str) -> Traversable:
-    """Where the words of a locale's language lie."""
-    return files("pii_values") / "data" / get_locale(locale).language
-
-
-@cache
-def _spellings(locale: str) -> Mapping[str, str]:
-    source = folder(locale) / "spelling.yaml"
-    return load_yaml(source, _SpellingFile).words.get(locale, {}) if source.is_file() else {}
-
-
-def spelled(text: str, locale: str) -> str:
-    """*text* as written in *locale*; a leading capital is kept."""
-    changes = _spellings(locale)
-    if not changes:
-        return text
-
-    def swap(word: str) -> str:
-        other = changes.get(word.casefold())
-        if other is None:
-            return word
-        return other.capitalize() if word[0].isupper() else other
-
-    return WORD.sub(lambda match: swap(match.group()), text)
-
-
-def gendered(text: str, gender: Gender) -> str:
-    """*text* with each ``<a|b>`` replaced by its first form for men, its second for others."""
-    return _GENDERED.sub(lambda m: m[1] if gender == "male" else m[2], text) if "<" in text else text
 
 
 @cache

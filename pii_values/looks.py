@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Final
 
 from pii_values.countries import country_of, decimal
-from pii_values.lexicons import Fitted, Gender, listed, phrase
+from pii_values.languages import Gender
+from pii_values.lexicons import Fitted, listed, phrase
 from pii_values.sampling import weighted
 
 # Mean and standard deviation of adult height in cm: rounded from NCHS, Anthropometric Reference Data for Children and Adults:
@@ -29,6 +31,32 @@ _BLOOD: Final = {"O+": 37.4, "O-": 6.6, "A+": 35.7, "A-": 6.3, "B+": 8.5, "B-": 
 _BLOOD_TOLD: Final = weighted((group, share**0.35) for group, share in _BLOOD.items())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a person looks like. ``blood_type`` in the short form ("AB-"); ``bald``: without much of their hair."""
+
+    height_cm: int
+    weight_kg: int
+    blood_type: str
+    bald: bool
+    hair: str
+    eyes: str
+
+
+def draw_body(who: Fitted, rng: random.Random, *, dark: bool) -> Body:
+    """The body of somebody of an age and gender; *dark*: hair and eyes are, unless dyed or gray."""
+    height = draw_height_cm(who.age, who.gender, rng)
+    bald = _draw_bald(who.age, who.gender, rng)
+    return Body(
+        height_cm=height,
+        weight_kg=draw_weight_kg(height, who.age, rng),
+        blood_type=_BLOOD_TOLD.draw(rng),
+        bald=bald,
+        hair=draw_hair(who, rng, dark=dark, bald=bald),
+        eyes=draw_eyes(who, rng, dark=dark),
+    )
+
+
 def draw_height_cm(age: int, gender: Gender, rng: random.Random) -> int:
     """A height in whole centimetres."""
     if age < _GROWN:
@@ -46,14 +74,9 @@ def draw_weight_kg(height_cm: int, age: int, rng: random.Random) -> int:
     return round(index * (height_cm / 100) ** 2)
 
 
-def draw_bald(age: int, gender: Gender, rng: random.Random) -> bool:
+def _draw_bald(age: int, gender: Gender, rng: random.Random) -> bool:
     """Whether somebody has lost much of their hair."""
     return gender == "male" and rng.random() < next(share for start, share in reversed(_BALD) if age >= start)
-
-
-def draw_blood_type(rng: random.Random) -> str:
-    """A blood group in the short form ("AB-")."""
-    return _BLOOD_TOLD.draw(rng)
 
 
 def written_height(height_cm: int, who: Fitted, rng: random.Random) -> str:
@@ -98,16 +121,16 @@ def draw_eyes(who: Fitted, rng: random.Random, *, dark: bool = False) -> str:
             return text
 
 
-def look_topics(height_cm: int, weight_kg: int, age: int, gender: Gender, *, bald: bool) -> tuple[str, ...]:
+def look_topics(body: Body, age: int, gender: Gender) -> tuple[str, ...]:
     """The topics of looks that fit a body."""
     if age < _GROWN:
         return ("look_any",)
     mean, deviation = _HEIGHT[gender]
-    index = weight_kg / (height_cm / 100) ** 2
+    index = body.weight_kg / (body.height_cm / 100) ** 2
     found = ["look_any", "look_any"]
-    if abs(height_cm - mean) > 0.8 * deviation:
-        found.append("look_tall" if height_cm > mean else "look_short")
+    if abs(body.height_cm - mean) > 0.8 * deviation:
+        found.append("look_tall" if body.height_cm > mean else "look_short")
     # WHO (2000) calls a body mass index below 18.5 underweight, from 25 on overweight, from 30 on obese.
     found.append("look_thin" if index < 21 else "look_heavy" if index >= 30 else "look_overweight" if index >= 25.5 else "look_middling")
-    found.append("look_bald" if bald else "look_haired")
+    found.append("look_bald" if body.bald else "look_haired")
     return tuple(found)

@@ -16,7 +16,8 @@ from pydantic import Field
 
 from foundation.yaml_files import load_yaml
 from pii_values.countries import country_of
-from pii_values.lexicons import FileModel, Fitted, Gender, Text, filled, folder, gendered, has_topic, phrase, spelled
+from pii_values.languages import FileModel, Gender, Text, folder, gendered, spelled
+from pii_values.lexicons import Fitted, filled, has_topic, phrase
 from pii_values.sampling import Weighted, spread, weighted
 
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")

@@ -11,7 +11,8 @@ from typing import Final, Literal
 from foundation.errors import UsageError
 from foundation.yaml_files import load_yaml
 from pii_values.heritage import heritages
-from pii_values.lexicons import FileModel, Fitted, Text, phrase
+from pii_values.languages import FileModel, Text
+from pii_values.lexicons import Fitted, phrase
 from pii_values.places import Region
 from pii_values.sampling import Weighted, weighted
 
@@ -28,7 +29,7 @@ class _EmployersFile(FileModel):
 def draw_organisation(kind: Kind, who: Fitted, region: Region, rng: random.Random) -> str:
     """A name of at most six words; city names come from *region*."""
     while True:
-        given = {"f": _family(who.locale, rng), "f2": _family(who.locale, rng), "c": region.cities.draw(rng), "s": _stem(who, rng)}
+        given = {**{slot: _family(who.locale, rng) for slot in ("f", "f2", "f3")}, "c": region.cities.draw(rng), "s": _stem(who, rng)}
         name = phrase("organisations", kind, who, rng, given)
         words = name.split()
         if len(words) <= _MAX_WORDS and len({w.casefold() for w in words}) == len(words):

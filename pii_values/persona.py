@@ -12,8 +12,9 @@ from pii_values.contacts import draw_email, draw_phone
 from pii_values.creeds import Creed, creeds, pick
 from pii_values.dates import draw_birth_date
 from pii_values.heritage import Heritage, heritages
-from pii_values.lexicons import Fitted, Gender, Who, gendered, phrase, topical
-from pii_values.looks import draw_bald, draw_blood_type, draw_eyes, draw_hair, draw_height_cm, draw_weight_kg
+from pii_values.languages import Gender, gendered
+from pii_values.lexicons import Fitted, Who, phrase, topical
+from pii_values.looks import Body, draw_body
 from pii_values.occupations import Occupation, bare_title, former_title, told_title, yearly_pay
 from pii_values.organisations import draw_organisation
 from pii_values.people import (
@@ -43,7 +44,7 @@ class Persona:
     """A person on the reference date (``dates.REFERENCE_DATE``).
 
     ``age`` is completed years, ``income`` a year's in local currency; ``occupation`` of a retired person is the last one;
-    ``place`` and ``job`` are the entries behind region and occupation.
+    ``place`` is the entry behind the region.
     """
 
     locale: str
@@ -53,22 +54,17 @@ class Persona:
     trans: bool
     birth_date: date
     age: int
-    life_stage: LifeStage
-    work: Work
     email: str
     phone: str
     username: str
     street_address: str
     city: str
-    region: str
     postcode: str
-    country: str
     nationality: str
     origin: str
     ethnicity: str
     languages: tuple[str, ...]
     gender_identity: str
-    education: Education
     occupation: str
     employer: str
     income: int
@@ -83,20 +79,45 @@ class Persona:
     philosophy: str
     orientation: str
     drawn_to: Attraction
-    height_cm: int
-    weight_kg: int
-    blood_type: str
-    bald: bool
-    hair: str
-    eyes: str
+    body: Body
     heritage: str
     place: Region
-    job: Occupation
+    career: Career
 
     @property
     def full_name(self) -> str:
         """Given and family name."""
         return f"{self.given_name} {self.family_name}"
+
+    @property
+    def education(self) -> Education:
+        """What they have studied and study."""
+        return self.career.education
+
+    @property
+    def job(self) -> Occupation:
+        """The job behind the occupation."""
+        return self.career.job
+
+    @property
+    def work(self) -> Work:
+        """Whether and how they work."""
+        return self.career.work
+
+    @property
+    def life_stage(self) -> LifeStage:
+        """Where in life they stand."""
+        return self.career.stage
+
+    @property
+    def region(self) -> str:
+        """The name of their region."""
+        return self.place.name
+
+    @property
+    def country(self) -> str:
+        """The country they live in."""
+        return home_country(self.locale)
 
     @property
     def parent(self) -> bool:
@@ -149,9 +170,7 @@ def draw_persona_of(
     topic, drawn_to = _ORIENTATIONS.draw(rng)
     nationality, origin = background.nationalities.draw(rng)
     creed = creeds(locale, background.religions.draw(rng)).draw(rng)
-    height = draw_height_cm(age, gender, rng)
     trans = gender != "nonbinary" and rng.random() < _TRANS
-    bald = not trans and draw_bald(age, gender, rng)
     body_system, conditions = _draw_conditions(who, rng)
     return Persona(
         locale=locale,
@@ -161,22 +180,17 @@ def draw_persona_of(
         trans=trans,
         birth_date=birth,
         age=age,
-        life_stage=career.stage,
-        work=career.work,
         email=draw_email(given, family, birth.year, rng),
         phone=draw_phone(locale, place, rng),
         username=draw_handle(given, family, birth.year, rng),
         street_address=draw_address(who, rng),
         city=place.cities.draw(rng),
-        region=place.name,
         postcode=draw_postcode(place, locale, rng),
-        country=home_country(locale),
         nationality=gendered(nationality, gender),
         origin=origin,
         ethnicity=gendered(background.ethnicities.draw(rng), gender),
         languages=_draw_languages(background, rng),
         gender_identity=phrase("identity", "trans_adjective" if trans else "gender_adjective", who, rng),
-        education=career.education,
         occupation=told_job(career, who, rng),
         employer=draw_organisation("company", who, place, rng),
         income=yearly_pay(career.job, locale, age, PAY_SHARE[career.stage], rng),
@@ -191,15 +205,10 @@ def draw_persona_of(
         philosophy=phrase("beliefs", "philosophy", who, rng),
         orientation=phrase("identity", f"orientation_{topic}", who, rng),
         drawn_to=drawn_to,
-        height_cm=height,
-        weight_kg=draw_weight_kg(height, age, rng),
-        blood_type=draw_blood_type(rng),
-        bald=bald,
-        hair=draw_hair(who, rng, dark=background.dark_features, bald=bald),
-        eyes=draw_eyes(who, rng, dark=background.dark_features),
+        body=draw_body(who, rng, dark=background.dark_features),
         heritage=background.key,
         place=place,
-        job=career.job,
+        career=career,
     )
 
 

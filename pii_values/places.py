@@ -13,7 +13,8 @@ from foundation.errors import UsageError
 from foundation.yaml_files import load_yaml
 from pii_values.countries import country_of, from_mask
 from pii_values.heritage import countries, profile
-from pii_values.lexicons import FileModel, Fitted, Text, folder, has_topic, phrase
+from pii_values.languages import FileModel, Text, folder
+from pii_values.lexicons import Fitted, has_topic, phrase
 from pii_values.sampling import Weighted, weighted
 
 
@@ -109,7 +110,7 @@ def draw_city_region(own: Region, city: str, who: Fitted, rng: random.Random) ->
         return phrase("wording", "city_country", who, rng, {"city": city, "country": country})
     if own.short and dice < 0.55:
         return phrase("wording", "city_short", who, rng, {"city": city, "short": own.short})
-    if own.urban or own.name == city:
+    if own.name == city or (own.urban and own.country is None):  # the parts of a city-state lie in nothing smaller
         country = own.country or phrase("wording", "country", who, rng)
         return phrase("wording", "city_country", who, rng, {"city": city, "country": country})
     return phrase("wording", "city_region", who, rng, {"city": city, "region": own.name})

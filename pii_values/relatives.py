@@ -15,7 +15,7 @@ from pydantic import Field
 
 from foundation.yaml_files import load_yaml
 from pii_values.heritage import heritage_named
-from pii_values.lexicons import FileModel, Gender, folder
+from pii_values.languages import FileModel, Gender, folder
 from pii_values.people import Child, MaritalKind
 from pii_values.persona import Persona, draw_gender, draw_persona_of
 

@@ -40,7 +40,7 @@ def bank_faults(parsed: BankFile, taxonomy: Taxonomy) -> Iterator[Fault]:
         yield from _scenario_faults(("scenarios", index), entry, taxonomy)
     for index, frame in enumerate(parsed.frames):
         yield from _frame_faults(("frames", index), frame, taxonomy)
-    yield from _talk_faults(parsed.talk)
+    yield from _talk_faults(parsed.talk, taxonomy)
 
 
 def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
@@ -131,11 +131,15 @@ def _frame_faults(path: KeyPath, entry: str | FrameEntry, taxonomy: Taxonomy) ->
         yield path, f"{OF_RELATIVE} needs a relationship slot"
 
 
-def _talk_faults(talk: TalkEntry) -> Iterator[Fault]:
-    for name in ("chatter", "distractors", "asks", "turns", "quoted", "prefaces", "tails"):
+def _talk_faults(talk: TalkEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
+    for name in ("chatter", "distractors", "asks", "turns", "quoted", "prefaces", "tails", "follow_ups"):
         yield from _text_faults(("talk", name), getattr(talk, name), [])
     yield from _text_faults(("talk", "second_hand"), talk.second_hand, [ASKED_FOR])
     yield from _text_faults(("talk", "drafts"), talk.drafts, [VALUES])
+    for number, qualifier in enumerate(talk.qualifiers):
+        for slot in qualifier.slots:
+            kind, _, subtype = slot.partition(".")
+            yield from ((("talk", "qualifiers", number), fault) for fault in _subtype_faults(_spelled(kind), [subtype], taxonomy))
     registers = {ANY_REGISTER, *load_registers()}
     for name, by_register in (("openers", talk.openers), ("closers", talk.closers)):
         for register, patterns in by_register.items():

@@ -48,11 +48,22 @@ class ScenarioEntry(_Strict):
 
 
 class FrameEntry(_Strict):
-    """An aside that needs more than its text. ``subjects``: type to "@relationship" or a role ("someone else"); ``last``: it ends a text."""
+    """An aside that needs more than its text.
+
+    ``subjects``: type to "@relationship" or a role ("someone else"); ``last``: it ends a text.
+    """
 
     text: PatternText
     subjects: dict[Label, Label] = Field(default_factory=dict)
     last: bool = False
+
+
+class QualifierEntry(_Strict):
+    """Words that people put before values of some slots ("type.subtype") when one of the words *after* stands there."""
+
+    slots: Annotated[list[Label], Field(min_length=1)]
+    after: Annotated[list[Label], Field(min_length=1)]
+    words: Annotated[list[Label], Field(min_length=1)]
 
 
 class TalkEntry(_Strict):
@@ -72,12 +83,14 @@ class TalkEntry(_Strict):
     second_hand: list[PatternText] = Field(default_factory=list)
     prefaces: list[PatternText] = Field(default_factory=list)
     tails: list[PatternText] = Field(default_factory=list)
+    follow_ups: list[PatternText] = Field(default_factory=list)
     drafts: list[PatternText] = Field(default_factory=list)
     plain_starts: list[Label] = Field(default_factory=list)
     kept_starts: list[Label] = Field(default_factory=list)
     shorthand: dict[Label, list[Label]] = Field(default_factory=dict)
     hesitations: list[Label] = Field(default_factory=list)
     emoji: list[Label] = Field(default_factory=list)
+    qualifiers: list[QualifierEntry] = Field(default_factory=list)
 
 
 class BankFile(_Strict):

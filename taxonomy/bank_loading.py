@@ -17,15 +17,14 @@ from foundation.yaml_files import YamlDocument, read_document, validate_document
 from taxonomy.bank_checks import check_bank_file
 from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
 from taxonomy.entity_types import Pair
-from taxonomy.scenarios import Also, Bank, Frame, Scenario, SlotKey, Talk
+from taxonomy.scenarios import Also, Bank, Frame, Qualifier, Scenario, SlotKey, Talk
 
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
 _TALK_LISTS = (
-    *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "drafts"),
+    *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "follow_ups", "drafts"),
     *("plain_starts", "kept_starts", "hesitations", "emoji"),
 )
 MOST_SLOTS = 6  # of a frame
-_WORD_SETS = ("plain_starts", "kept_starts")
 
 
 @dataclass(slots=True)
@@ -38,6 +37,7 @@ class _Reading:
     openers: dict[str, list[str]] = field(default_factory=dict)
     closers: dict[str, list[str]] = field(default_factory=dict)
     shorthand: dict[str, list[str]] = field(default_factory=dict)
+    qualifiers: dict[SlotKey, Qualifier] = field(default_factory=dict)
     raw: list[bytes] = field(default_factory=list)
 
     def add(self, source: Traversable | Path, *, check: bool) -> None:
@@ -74,6 +74,11 @@ class _Reading:
         for known_by_key, added in ((self.openers, talk.openers), (self.closers, talk.closers), (self.shorthand, talk.shorthand)):
             for key, patterns in added.items():
                 known_by_key.setdefault(key, []).extend(patterns)
+        for entry in talk.qualifiers:
+            qualifier = Qualifier(after=frozenset(word.casefold() for word in entry.after), words=tuple(entry.words))
+            for slot in entry.slots:
+                kind, _, subtype = slot.partition(".")
+                self.qualifiers[kind.replace("_", " "), subtype] = qualifier
 
     def bank(self, language: str) -> Bank:
         pairs: dict[Pair, tuple[Scenario, ...]] = {}
@@ -86,13 +91,20 @@ class _Reading:
             frames=tuple(self.frames),
             frames_by_slot=_by_slot(self.frames),
             frames_by_size=MappingProxyType({n: tuple(f for f in self.frames if len(f.slots) == n) for n in range(1, 1 + MOST_SLOTS)}),
-            talk=Talk(
-                openers=_frozen_lists(self.openers),
-                closers=_frozen_lists(self.closers),
-                shorthand=_frozen_lists(self.shorthand),
-                **{name: frozenset(known) if name in _WORD_SETS else tuple(known) for name, known in self.lists.items()},
-            ),
+            talk=self._talk(),
             digest=hashlib.sha256(b"".join(self.raw)).hexdigest(),
+        )
+
+    def _talk(self) -> Talk:
+        lists = {name: tuple(known) for name, known in self.lists.items()}
+        return Talk(
+            openers=_frozen_lists(self.openers),
+            closers=_frozen_lists(self.closers),
+            shorthand=_frozen_lists(self.shorthand),
+            qualifiers=MappingProxyType(self.qualifiers),
+            plain_starts=frozenset(lists.pop("plain_starts")),
+            kept_starts=frozenset(lists.pop("kept_starts")),
+            **lists,
         )
 
 

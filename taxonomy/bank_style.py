@@ -46,6 +46,8 @@ def style_findings(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Itera
         for number, pattern in enumerate(patterns):
             checks = sentence_slips if name != "distractors" else slips
             yield from _pattern(("talk", name, number), pattern, STAKE_WORDS if name == "chatter" else (2, 36), checks, language)
+    for number, pattern in enumerate(parsed.talk.follow_ups):
+        yield from _pattern(("talk", "follow_ups", number), pattern, QUESTION_WORDS, sentence_slips, language, ends="?")
 
 
 def _scenario(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
@@ -125,4 +127,5 @@ def _pattern(
         yield path, "question", "must have one question mark"
     if language == "en":
         yield from ((path, "wording", slip) for slip in checks(expansions))
-        yield from ((path, "disclosure", told) for told in disclosures(pattern))
+        if tuple(path[:2]) != ("talk", "distractors"):  # these look like PII on purpose
+            yield from ((path, "disclosure", told) for told in disclosures(pattern))

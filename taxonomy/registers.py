@@ -32,6 +32,7 @@ class Register(BaseModel):
     abbreviations: Chance
     emoji: Chance
     hesitations: Chance
+    typographic: Chance
     paragraphs: Chance
     opener: Chance
     closer: Chance

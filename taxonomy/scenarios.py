@@ -67,6 +67,14 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Qualifier:
+    """Words that may stand before a value ("about $40"), where one of *after* (lower case) stands before it."""
+
+    after: frozenset[str]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
     """What people say that discloses nothing, by purpose; ``openers`` and ``closers`` by register ("any": all)."""
 
@@ -80,12 +88,14 @@ class Talk:
     second_hand: tuple[str, ...] = ()
     prefaces: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
+    follow_ups: tuple[str, ...] = ()
     drafts: tuple[str, ...] = ()
     plain_starts: frozenset[str] = frozenset()
     kept_starts: frozenset[str] = frozenset()
     shorthand: Mapping[str, tuple[str, ...]]
     hesitations: tuple[str, ...] = ()
     emoji: tuple[str, ...] = ()
+    qualifiers: Mapping[SlotKey, Qualifier]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

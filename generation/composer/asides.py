@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from corpus.marks import mark
 from generation.composer.filling import capitalised, fill, slot_name
+from generation.composer.qualifying import qualified
 from generation.composer.wording import draw_clear, folded
 from providers.errors import InvalidRequest
 from taxonomy.scenarios import Bank
@@ -29,6 +30,7 @@ def compose_aside(bank: Bank, values: Sequence[Value], frame: int | None, others
         filled = fill(text, {slot: value["text"] for slot, value in by_slot.items()}, lambda slot, v: mark(by_slot[slot]["id"], v))
     except KeyError as error:
         raise InvalidRequest("the frame does not take these values", remedy="Plan and compose with the same bank") from error
+    filled = qualified(filled, values, bank.talk, rng)
     return capitalised(filled, value_too=not _begins_as_written(filled, values))
 
 

@@ -86,7 +86,7 @@ class ComposerProvider:
     def _situation(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         band = (variables["words"]["min"], variables["words"]["max"])
         scenario = self.bank.scenarios[variables["scenario"]]
-        return {"text": compose_situation(scenario, variables["values"], band, variables["others"], rng)}
+        return {"text": compose_situation(scenario, self.bank.talk, variables["values"], band, variables["others"], rng)}
 
     def _peripheral(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         return {"text": compose_aside(self.bank, variables["values"], variables["frame"], variables["others"], rng)}
@@ -96,7 +96,8 @@ class ComposerProvider:
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         scenario, level = self.bank.scenarios[variables["scenario"]], variables.get("cue_level", "personal")
-        return {"question": compose_question(scenario, self.bank.talk, level, variables["values"], variables["others"], rng)}
+        told = variables["situation"]
+        return {"question": compose_question(scenario, self.bank.talk, level, told, variables["values"], variables["others"], rng)}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         values = variables["values"]

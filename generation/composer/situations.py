@@ -8,26 +8,30 @@ from collections.abc import Mapping, Sequence
 from corpus.marks import MARK, mark, strip_marks
 from foundation.words import count_words
 from generation.composer.filling import capitalised, fill, slot_name
+from generation.composer.qualifying import qualified
 from generation.composer.wording import draw_clear, expand_clear, folded
 from taxonomy.bank_checks import BOTH
-from taxonomy.scenarios import Scenario
+from taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
 # Share of texts that tell both facts of a pair in one sentence.
 _TOGETHER = 0.5
-# How far into the band the length aims, at least and at most.
-_AIM = (0.0, 0.45)
+# How much longer than the band asks the text wants to be, at least and at most.
+_AIM = (1.0, 1.7)
 _FACTS_FIRST = 0.45
 
 
-def compose_situation(scenario: Scenario, values: Sequence[Value], band: tuple[int, int], others: Sequence[str], rng: random.Random) -> str:
+def compose_situation(
+    scenario: Scenario, talk: Talk, values: Sequence[Value], band: tuple[int, int], others: Sequence[str], rng: random.Random
+) -> str:
     """Sentences about *scenario* that mark each of *values* once, in a drawn order, within the word band if there is enough to say.
 
     *others* are texts that must not come up: the item's other values.
     """
     avoid = folded([*others, *(value["text"] for value in values)])
-    lines = [_filled(draw_clear(patterns, avoid, rng), told) for patterns, told in _tells(scenario, values, rng)]
-    aim = band[0] + (band[1] - band[0]) * rng.uniform(*_AIM)
+    tells = _tells(scenario, values, rng)
+    lines = [qualified(_filled(draw_clear(patterns, avoid, rng), told), told, talk, rng) for patterns, told in tells]
+    aim = band[0] * rng.uniform(*_AIM)
     words = sum(_length(line) for line in lines)
     for pattern in rng.sample(scenario.stakes, len(scenario.stakes)):
         text = expand_clear(pattern, avoid, rng) if words < aim else None

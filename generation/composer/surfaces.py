@@ -1,4 +1,7 @@
-"""Wear: what haste, phones and habit do to a text. Only what stands outside marks is changed, and the case of what is inside."""
+"""Wear: what haste, phones and habit do to a text.
+
+Only what stands outside marks is changed, and the case and the apostrophes of what is inside.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from corpus.marks import MARK, mark
+from corpus.mention_search import is_same_spelling
 from taxonomy.registers import Register
 from taxonomy.scenarios import Talk
 
@@ -16,6 +20,13 @@ _SENTENCE_END = re.compile(r"(?<=[^\W\d_][.!?])(?=\s|$)")
 _POINTS = re.compile(r"[.,;:!?\"()—–]")
 _GAP = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
 _BLANKS = re.compile(r"\s+")
+_UNNUMBERED = re.compile(r"(?<!\S)[^\s\d]+(?!\S)")
+_QUOTED = re.compile(r'"([^"\n]*)"')
+_INNER_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
+# A comma right after or right before a value, where a dash may stand as well.
+_COMMA_AT_MARK = re.compile(r"(?<=\]\]), (?=[^\W\d_])|(?<=[^\W\d_]), (?=\[\[)")
+_DASHED = 0.3
+_DASHES = (" – ", "—", " — ")
 _KEPT_CASE = "code"  # identifiers are copied, not typed
 # A register that hesitates does so in one of this many gaps between words for each unit of its chance.
 _GAPS_PER_HESITATION = 10
@@ -30,6 +41,8 @@ def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], 
         text = _outside(text, lambda plain: _WORD.sub(lambda m: _slip(m.group(), register.typos, rng), plain))
     if register.emoji and talk.emoji:
         text = _outside(text, lambda plain: _ended(plain, talk.emoji, register.emoji, rng))
+    if rng.random() < register.typographic:
+        text = _typeset(text, rng)
     unpointed = rng.random() < register.unpointed
     if register.hesitations and talk.hesitations:
         pause = "{}" if unpointed else "{},"
@@ -51,17 +64,26 @@ def _outside(marked: str, change: Callable[[str], str]) -> str:
     return "".join(pieces)
 
 
+def _typeset(marked: str, rng: random.Random) -> str:
+    """What word processors and phones make of quotes and dashes; inside a value, of its apostrophes only."""
+    dash = rng.choice(_DASHES)
+    plain = _outside(marked, lambda text: _QUOTED.sub(r"“\1”", text.replace(" - ", dash).replace("'", "’").replace("...", "…")))
+    dashed = _COMMA_AT_MARK.sub(lambda found: dash if rng.random() < _DASHED else found.group(), plain)
+    return MARK.sub(lambda found: mark(found.group(1), _INNER_APOSTROPHE.sub("’", found.group(2))), dashed)
+
+
 def _lowered(marked: str, kinds: Mapping[str, str]) -> str:
     def lower(found: re.Match[str]) -> str:
         value_id, surface = found.groups()
-        return found.group() if kinds.get(value_id) == _KEPT_CASE else mark(value_id, _same_length_lower(surface))
+        return found.group() if kinds.get(value_id) == _KEPT_CASE else mark(value_id, _lower_value(surface))
 
     return MARK.sub(lower, _outside(marked, str.lower))
 
 
-def _same_length_lower(surface: str) -> str:
-    lowered = surface.lower()
-    return lowered if lowered.casefold() == surface.casefold() else surface
+def _lower_value(surface: str) -> str:
+    """*surface* in lower case, but for words that hold a digit ("28F") and for names that would be function words ("Will")."""
+    lowered = _UNNUMBERED.sub(lambda found: found.group().lower(), surface)
+    return lowered if is_same_spelling(lowered, surface) else surface
 
 
 def _slip(word: str, chance: float, rng: random.Random) -> str:

@@ -19,27 +19,27 @@ def _dark(p: Persona) -> bool:
 
 
 def _hair(p: Persona, rng: random.Random, attempt: int) -> str:
-    return p.hair if attempt == 0 else looks.draw_hair(p, rng, dark=_dark(p), bald=p.bald)
+    return p.body.hair if attempt == 0 else looks.draw_hair(p, rng, dark=_dark(p), bald=p.body.bald)
 
 
 def _eyes(p: Persona, rng: random.Random, attempt: int) -> str:
-    return p.eyes if attempt == 0 else looks.draw_eyes(p, rng, dark=_dark(p))
+    return p.body.eyes if attempt == 0 else looks.draw_eyes(p, rng, dark=_dark(p))
 
 
 def _look(p: Persona, rng: random.Random, _: int) -> str:
-    topics = looks.look_topics(p.height_cm, p.weight_kg, p.age, p.gender, bald=p.bald)
+    topics = looks.look_topics(p.body, p.age, p.gender)
     return phrase("appearance", topics[int(rng.random() * len(topics))], p, rng)
 
 
 def _blood_type(p: Persona, rng: random.Random, _: int) -> str:
     """The persona's group in one of the usual spellings."""
-    group, sign = p.blood_type[:-1], p.blood_type[-1]
+    group, sign = p.body.blood_type[:-1], p.body.blood_type[-1]
     return phrase("appearance", "blood_positive" if sign == "+" else "blood_negative", p, rng, {"group": group})
 
 
 KINDS: Final = (
-    Kind(subtype="height", share=1.5, draw=lambda p, rng, n: looks.written_height(p.height_cm + n // _CLASHES, p, rng)),
-    Kind(subtype="weight", share=1.5, draw=lambda p, rng, n: looks.written_weight(p.weight_kg + n // _CLASHES, p, rng)),
+    Kind(subtype="height", share=1.5, draw=lambda p, rng, n: looks.written_height(p.body.height_cm + n // _CLASHES, p, rng)),
+    Kind(subtype="weight", share=1.5, draw=lambda p, rng, n: looks.written_weight(p.body.weight_kg + n // _CLASHES, p, rng)),
     Kind(subtype="hair", share=2.5, draw=_hair),
     Kind(subtype="eyes", share=1, draw=_eyes),
     Kind(subtype="body_mark", share=2, draw=listed("appearance", "body_mark")),

@@ -8,7 +8,8 @@ from typing import Final
 from pii_values.creeds import creeds, pick
 from pii_values.drawers.kind import Kind, listed, own_or
 from pii_values.heritage import heritage_named
-from pii_values.lexicons import gendered, phrase
+from pii_values.languages import gendered
+from pii_values.lexicons import phrase
 from pii_values.persona import Persona
 
 

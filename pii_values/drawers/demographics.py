@@ -7,7 +7,8 @@ from typing import Final
 
 from pii_values.drawers.kind import Kind
 from pii_values.heritage import heritage_named, heritages, profile
-from pii_values.lexicons import gendered, phrase
+from pii_values.languages import gendered
+from pii_values.lexicons import phrase
 from pii_values.persona import Persona
 
 _OWN_ANCESTRY: Final = 3  # attempts for which ancestry is of the persona's own background

@@ -104,7 +104,7 @@ def bench(answer: Answer, *, paid: bool = False, journal: Mapping[str, Completio
     """A bench whose provider answers by *answer*; *settings* are those of the run, *journal* the replies of an earlier one."""
     provider = ScriptedProvider(answer, paid=paid)
     config = RunConfig(**settings)
-    store = _store()
+    store = memory_store()
     run = create_run(store, provider="scripted", model=None, seed=config.seed, samples=1, config={}, config_digest="d")
     committer = GroupCommitter(store, run.id)
     calls = Calls(provider, committer, run.id, journal)
@@ -118,10 +118,10 @@ def bench(answer: Answer, *, paid: bool = False, journal: Mapping[str, Completio
 
 
 @lru_cache(maxsize=1)
-def _store() -> Store:
+def memory_store() -> Store:
     """One store for all benches of a process (each has a run of its own): opening one takes longer than most tests."""
     store = Store.open(MEMORY)
-    atexit.register(_store.cache_clear)
+    atexit.register(memory_store.cache_clear)
     atexit.register(store.close)
     return store
 

@@ -1,29 +1,28 @@
-"""The composer: articles, capitals, slots, asides within their band, posts that keep every mark."""
+"""The composer: articles, capitals, slots; what it answers as a provider."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-import re
-from types import MappingProxyType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.marks import MARK, mark, strip_marks
-from foundation.words import count_words
-from generation.composer.asides import compose_aside
+from corpus.marks import mark
+from corpus.record import Record
 from generation.composer.filling import article, capitalised, fill, slot_name
-from generation.composer.passages import TURNS, compose_passage
 from generation.composer.provider import ComposerProvider
 from generation.phrases import clean_list
+from generation.texts import check_first_person
 from generation.triplets import list_triplets
 from providers.errors import InvalidRequest
 from providers.protocol import PromptCall, Provider
+from screening.gate import Expectations
+from screening.screen import default_screen
+from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
-from taxonomy.scenarios import Bank, load_bank
-from tests.generation.scripted_provider import PLAN, SITUATION, VALUES
+from taxonomy.grammar import all_expansions
+from tests.generation.scripted_provider import PLAN, VALUES
 
 AN = """
 hour|hourly wage|honest broker|honorary degree|honour guard|heir|MRI technician|8-year-old|80-hour week
@@ -106,94 +105,19 @@ def test_a_value_is_never_touched(value):
         ("[[v1|asthma]] again.", "[[v1|asthma]] again."),
         ("", ""),
         ("élan", "Élan"),
+        ("ßtrange", "ßtrange"),
     ],
 )
 def test_a_sentence_begins_with_a_capital_unless_with_a_value(sentence, written):
     assert capitalised(sentence) == written
 
 
-# Asides
-
-
-BANK = Bank(
-    scenarios=MappingProxyType({}),
-    clauses=MappingProxyType(
-        {
-            "location.city": (
-                "my cousins in {v} mail me postcards of <old|rattling> green trams",
-                "nothing ever happens in {v} on wet Sundays, says my aunt",
-            ),
-            "occupation.job_title": (
-                "my neighbour, {a:v}, keeps nine hens behind the shed",
-                "I once shared a stove with {a:v} for a winter",
-            ),
-        }
-    ),
-    fillers=("I have been learning to bake <sourdough|rye bread> in a chipped clay pot", "my old kettle whistles in two keys at once"),
-    digest="",
-    pairs=MappingProxyType({}),
+@pytest.mark.parametrize(
+    ("sentence", "written"),
+    [("[[v1|asthma]] again.", "[[v1|Asthma]] again."), ("[[v1|34]] it is.", "[[v1|34]] it is."), ("[[v12|]]", "[[v12|]]"), ("my", "My")],
 )
-CITY = {"id": "v3", "text": "Dayton", "type": "location", "subtype": "city"}
-JOB = {"id": "v4", "text": "air traffic controller", "type": "occupation", "subtype": "job_title"}
-
-
-@given(st.randoms(use_true_random=False), st.sampled_from([[CITY], [JOB], [CITY, JOB], [JOB, CITY]]))
-@settings(deadline=None)
-def test_an_aside_has_its_length_and_every_value_once(rng, values):
-    sentence = compose_aside(BANK, values, (18, 25), rng)
-    plain = strip_marks(sentence)
-    assert 18 <= count_words(plain.text) <= 25
-    assert sorted(m.value_id for m in plain.mentions) == sorted(value["id"] for value in values)
-    assert plain.text.endswith(".")
-    assert sentence.startswith("[[") or sentence[0].isupper()
-    assert "{" not in sentence
-    assert "a [[v4|air" not in sentence.replace("an [[v4|air", "")
-
-
-def test_an_impossible_band_gives_a_sentence_for_the_validator_to_refuse():
-    sentence = compose_aside(BANK, [CITY], (70, 80), random.Random(1))
-    assert "[[v3|Dayton]]" in sentence
-
-
-# Posts
-
-SENTENCES = (
-    SITUATION,
-    "My cousins in [[v3|Dayton]] keep mailing me postcards of rattling green trams.",
-    "[[v4|Hartwell Logistics]] still sends me calendars, and my kettle whistles in two keys.",
-    "I was told to call [[v5|555-0142]] twice, while my old boat slowly filled with rain.",
-    "Last spring we drove past [[v6|Maple Street]]; nobody waved.",
-)
-RELEVANCE = {"v1": "high", "v2": "high", "v3": "low", "v4": "low", "v5": "low", "v6": "low"}
-
-
-@given(st.permutations(SENTENCES), st.sampled_from(["high", "low"]), st.randoms(use_true_random=False))
-@settings(deadline=None)
-def test_a_post_keeps_every_mark_and_leads_as_asked(sentences, lead, rng):
-    post = compose_passage(sentences, RELEVANCE, lead, rng)
-    marks = MARK.findall(post)
-    assert sorted(marks) == sorted(found for sentence in sentences for found in MARK.findall(sentence))
-    assert RELEVANCE[marks[0][0]] == lead
-    # Nothing but turns of phrase, breaks and one capital a turn is added.
-    bare = re.sub("|".join(re.escape(turn) for turn in TURNS), "", post)
-    assert sorted(re.findall(r"\w+", bare.casefold())) == sorted(re.findall(r"\w+", " ".join(sentences).casefold()))
-    assert post == post.strip()
-
-
-def test_a_lone_situation_is_the_post():
-    assert compose_passage([SITUATION], RELEVANCE, "high", random.Random(1)) == SITUATION
-
-
-def test_turns_of_phrase_keep_the_grammar_of_what_follows():
-    posts = [compose_passage(SENTENCES, RELEVANCE, "high", random.Random(seed)) for seed in range(200)]
-    turned = [post for post in posts if any(turn in post for turn in TURNS)]
-    assert len(turned) > 100
-    for post in turned:
-        for turn in TURNS:
-            for after in re.findall(re.escape(turn) + r"(\S+)", post):
-                assert after in {"my", "I", "last"}, after
-    assert any("\n\n" in post for post in posts)
-    assert any("\n\n" not in post for post in posts)
+def test_a_value_may_be_given_the_capital(sentence, written):
+    assert capitalised(sentence, value_too=True) == written
 
 
 # The provider
@@ -219,17 +143,42 @@ def composed(schema_name, *, item_id="4", attempt=0, **variables):
     return asyncio.run(ComposerProvider(load_bank()).complete(call))
 
 
+FIRST = next(iter(load_bank().scenarios.values()))
+HIGH = [
+    {"id": f"v{number}", "type": kind, "text": f"word{number}", "subtype": "", "subject": "self", "relevance": "high"}
+    for number, kind in enumerate(FIRST.pair, 1)
+]
+SAME = {"scenario": FIRST.id, "values": HIGH, "others": [], "words": {"min": 5, "max": 60}, "seed": 3}
+
+
 def test_a_reply_depends_on_the_call_only():
-    first = next(iter(load_bank().scenarios.values()))
-    values = [
-        {"id": f"v{number}", "type": kind, "text": f"word{number}", "subtype": "", "subject": "self", "relevance": "high"}
-        for number, kind in enumerate(first.pair, 1)
-    ]
-    same = {"scenario": first.id, "values": values, "words": {"min": 5, "max": 60}, "seed": 3}
-    assert composed("situation", **same) == composed("situation", **same)
-    replies = {composed("situation", **same, attempt=attempt).text for attempt in range(12)}
+    assert composed("situation", **SAME) == composed("situation", **SAME)
+    replies = {composed("situation", **SAME, attempt=attempt).text for attempt in range(12)}
     assert len(replies) > 3
-    assert composed("situation", **same).text != composed("situation", **{**same, "seed": 4}).text
+    assert composed("situation", **SAME).text != composed("situation", **{**SAME, "seed": 4}).text
+
+
+@pytest.mark.parametrize(("name", "level"), [("question_personal", "personal"), ("question_abstracted", "implied")])
+def test_a_personal_question_is_asked_before_it_is_abstracted(name, level):
+    cue = {} if name == "question_personal" else {"cue_level": level}
+    asked = {composed(name, **SAME, situation="", attempt=n, **cue).data["question"].partition("?")[0] for n in range(30)}
+    known = {text.partition("?")[0] for pattern in FIRST.questions[level] for text in all_expansions(pattern, 500)}
+    assert asked & known
+    assert all(any(question.startswith(text) or question.endswith(text) for text in known) for question in asked)
+
+
+def test_a_draft_names_the_values():
+    drafted = composed("question_draft", **SAME).data["question"]
+    assert all(value["text"] in drafted for value in HIGH)
+
+
+def test_values_of_one_item_are_of_one_person():
+    def age(seed, item_id="4/v1"):
+        wanted = {"type": {"name": "age"}, "subtype": {"name": "years"}, "subject": "self", "locale": "en_GB", "seed": seed}
+        return composed("pii_value", **wanted, item_id=item_id).data["value"]
+
+    assert len({age(5, f"4/v{number}") for number in range(1, 9)}) == 1
+    assert len({age(seed) for seed in range(8)}) > 3
 
 
 def test_a_template_it_does_not_know_is_an_invalid_request():
@@ -262,6 +211,23 @@ def test_every_scenario_can_be_planned(pair):
         assert clean_list(listed, at_most=99, banned=(topic,)).kept == tuple(listed)
     reached = {found.id for place in list_triplets(names, lists, 999).found for found in load_bank().find(pair, *place)}
     assert reached == {scenario.id for scenario in scenarios}
+
+
+@pytest.mark.parametrize("pair", load_taxonomy().pairs, ids="+".join)
+def test_every_personal_question_is_in_the_first_person(pair):
+    """Or the question stage would refuse it, and with it every text of a scenario that has no other."""
+    for scenario in load_bank().for_pair(pair):
+        for pattern in scenario.questions["personal"]:
+            for text in all_expansions(pattern, 200):
+                check_first_person(text, "en")
+
+
+def test_what_surrounds_a_question_names_no_type():
+    talk, gate = load_bank().talk, default_screen().gates[3]
+    for kind in load_taxonomy().types:
+        for pattern in (*talk.prefaces, *talk.tails):
+            for text in all_expansions(pattern, 200):
+                assert gate.check(Record(id="r", context="", question=text), Expectations(pair=(kind, kind))) is None
 
 
 def test_a_span_is_answered_when_it_stands_there():

@@ -18,8 +18,11 @@ from foundation.errors import RunError
 from foundation.words import count_words, whole_word
 from generation.pipeline import STAGE_NAMES
 from generation.stage_report import report_stages
+from taxonomy.bank_checks import CUE_LEVELS
+from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
-from taxonomy.scenarios import load_bank
+from taxonomy.locales import load_locales
+from taxonomy.registers import load_registers
 from tests.generation.composer_settings import SAMPLES, exported, finished, resume, script, start
 
 
@@ -66,33 +69,60 @@ def test_every_type_and_every_pair_is_there_evenly(records):
     assert sum(1 for number in pairs.values() if number != 2) <= 12
 
 
-def test_both_types_of_the_pair_matter_and_nothing_else_does(records):
+def of_relevance(record, relevance):
+    return {span.entity_type for span in record.spans if span.relevance == relevance}
+
+
+def test_what_matters_is_what_the_scenario_says(records):
+    bank = load_bank()
     for record in records:
-        assert {span.entity_type for span in record.spans if span.relevance == "high"} == set(record.plan.pair)
-        assert not {span.entity_type for span in record.spans if span.relevance == "low"} & set(record.plan.pair)
+        scenario, high = bank.scenarios[record.plan.scenario], of_relevance(record, "high")
+        assert high <= {*scenario.pair, *scenario.also}
+        assert high & set(record.plan.pair) or not record.spans
+        assert record.plan.pair == scenario.pair
+        reasons = [reason.partition(":")[0] for reason in record.plan.rationale.split("; ")] if high else []
+        assert set(reasons) == high
+        assert bool(record.plan.rationale) == bool(high)
+
+
+def test_neither_type_nor_number_tells_the_relevance(records):
+    numbers = Counter(len({span.value_id for span in record.spans if span.relevance == "high"}) for record in records)
+    assert set(numbers) >= {1, 2, 3}
+    assert numbers[2] < 0.6 * len(records)
+    both = sum(bool(of_relevance(record, "high") & of_relevance(record, "low")) for record in records)
+    assert both > 0.15 * len(records)
 
 
 def test_the_place_in_the_text_does_not_tell_the_relevance(records):
-    leads = Counter(record.spans[0].relevance for record in records)
-    assert 0.2 * len(records) < leads["high"] < 0.5 * len(records)
-    ends = Counter(record.spans[-1].relevance for record in records)
-    assert 0.2 * len(records) < ends["high"] < 0.5 * len(records)
-    counts = Counter(len(record.spans) for record in records)
-    assert len(counts) >= 4
+    disclosing = [record for record in records if record.spans]
+    leads = Counter(record.spans[0].relevance for record in disclosing)
+    assert 0.2 < leads["high"] / len(disclosing) < 0.65
+    ends = Counter(record.spans[-1].relevance for record in disclosing)
+    assert 0.2 < ends["high"] / len(disclosing) < 0.75
+    assert len(Counter(len(record.spans) for record in records)) >= 6
 
 
 def test_texts_are_clean(records):
     bank = load_bank()
     for record in records:
         whole = f"{record.context} {record.question}"
-        assert not any(character in whole for character in "{}<>[]|")
+        assert not any(character in whole for character in "{}<[]|")
+        # A mail may quote the one it answers.
+        assert all(line.startswith("> ") for line in record.context.split("\n") if ">" in line)
         assert record.question.endswith("?")
         assert record.question.count("?") == 1
-        assert 13 <= count_words(record.context) <= 220
+        assert 3 <= count_words(record.context) <= 900
         assert record.plan.scenario in bank.scenarios
-        assert record.plan.rationale
         assert record.group_keys == (f"scenario:{record.plan.scenario}",)
         assert record.provenance.model == "scenario-bank"
+
+
+def test_registers_and_cue_levels_vary(records):
+    assert {record.plan.cue_level for record in records} == set(CUE_LEVELS)
+    assert {record.plan.register for record in records} == set(load_registers())
+    lengths = sorted(count_words(record.context) for record in records)
+    assert lengths[len(lengths) // 20] < 30
+    assert lengths[-len(lengths) // 20] > 180
 
 
 def test_no_two_records_are_alike(records):
@@ -195,8 +225,11 @@ def test_values_may_be_asked_for(tmp_path):
     assert (progress.status, progress.accepted) == ("finished", 40)
     with Store.open(found) as store:
         asked = list(iter_records(store))
-    for record in asked:
-        assert {span.entity_type for span in record.spans if span.relevance == "high"} == set(record.plan.pair)
+    assert {span.relevance for record in asked for span in record.spans} == {"high", "low"}
+    # Facts are of the writer, of somebody they name, or of somebody else.
+    subjects = {span.subject for record in asked for span in record.spans}
+    assert "self" in subjects
+    assert not any(subject.startswith("@") for subject in subjects)
 
 
 def test_a_run_that_cannot_succeed_says_so(tmp_path):
@@ -206,7 +239,39 @@ def test_a_run_that_cannot_succeed_says_so(tmp_path):
     assert set(progress.reasons) == {"situation: wrong_length"}
 
 
-@pytest.mark.parametrize("locale", ["en_GB", "en_IN"])
+OTHERS = [code for code, found in load_locales().items() if found.composer and found.language == "en" and code != "en_US"]
+
+
+@pytest.mark.parametrize("locale", OTHERS)
 def test_other_locales_of_the_language_work(tmp_path, locale):
     progress = start(tmp_path / "other.duckdb", samples=30, locale=locale)
     assert (progress.status, progress.accepted) == ("finished", 30)
+
+
+ABLATIONS = {
+    "personas": {"composer": {"personas": False}},
+    "distractors": {"composer": {"distractors": False}},
+    "one scenario": {"composer": {"scenarios_per_pair": 1}},
+    "ten draws": {"composer": {"value_draws": 10}},
+    "registers": {"registers": ["plain statement"]},
+}
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_what_is_left_out_is_missing_from_the_output(tmp_path, records, name):
+    found = tmp_path / "less.duckdb"
+    start(found, samples=60, **ABLATIONS[name])
+    with Store.open(found) as store:
+        less = list(iter_records(store))
+    assert len(less) == 60
+    assert not {record.id for record in less} & {record.id for record in records}
+    assert not {record.context for record in less} & {record.context for record in records}
+    if name == "one scenario":
+        first = {scenarios[0].id for scenarios in load_bank().pairs.values()}
+        assert {record.plan.scenario for record in less} <= first
+    if name == "registers":
+        assert {record.plan.register for record in less} == {"plain statement"}
+    if name == "distractors":
+        assert all(record.spans for record in less)
+    if name == "personas":
+        assert "self" in {span.subject for record in less for span in record.spans}

@@ -1,4 +1,4 @@
-"""What text stages check in a reply: marks, values, length, voice, one sentence."""
+"""What text stages check in a reply: marks, values, length, voice, number of sentences."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from corpus.marks import mark
 from foundation.words import count_words
 from generation.asking import Fault
 from generation.item import ItemValue
-from generation.texts import check_first_person, check_length, check_one_sentence, read_marked, value_variables
-from tests.generation.scripted_provider import VALUES, surfaces
+from generation.texts import check_first_person, check_length, check_sentences, other_texts, read_marked, read_sentences, value_variables
+from tests.generation.scripted_provider import SITUATION, VALUES, an_item, surfaces
 
 FILLING = ["\u00e9t\u00e9", "👩‍🚀", "e\u0301", "שלום", "\r\n", "\u200b", "𝔘", ".", "river", "I"]
 fillings = st.lists(st.one_of(st.sampled_from(FILLING), st.text(alphabet=st.characters(exclude_characters="[]|"), max_size=5)), max_size=6)
@@ -116,27 +116,53 @@ def test_a_text_about_others_is_refused_in_english_only(text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "number"),
     [
-        "I froze halfway up.",
-        "I see Dr. Osei and Mrs. Lund at St. Brendan each week.",
-        "I paid $3.50 at 7:45 p.m. for a pie.",
-        'She said "no" and I left.',
-        "I work for J. R. Hartwell now.",
-        "I asked (twice!) and got nothing.",
+        ("", 1),
+        ("I froze halfway up.", 1),
+        ("I see Dr. Osei and Mrs. Lund at St. Brendan each week.", 1),
+        ("I paid $3.50 at 7:45 p.m. for a pie.", 1),
+        ('She said "no" and I left.', 1),
+        ("I work for J. R. Hartwell now.", 1),
+        ("I asked (twice!) and got nothing.", 1),
+        ("I froze\nand fell.", 1),
+        ("I froze. Then I fell.", 2),
+        ('I froze! "Help," I said.', 2),
+        ("Am I late? I am.", 2),
+        ('He left." I froze.', 2),
+        ("I froze.\nThen I fell.\n\nNobody saw. Not one!", 4),
     ],
 )
-def test_one_sentence_is_one_whatever_its_stops(text):
-    assert check_one_sentence(text) is None
+def test_sentences_are_counted_whatever_their_stops(text, number):
+    assert check_sentences(text, number) is None
+    with pytest.raises(Fault, match=f"it has {number} sentences; {number - 1} at most") as caught:
+        check_sentences(text, number - 1)
+    assert caught.value.code == "too_many_sentences"
 
 
 @pytest.mark.parametrize(
-    "text", ["I froze. Then I fell.", 'I froze! "Help," I said.', "Am I late? I am.", "I froze\nand fell.", 'He left." I froze.']
+    ("reply", "code"),
+    [
+        (SITUATION, None),
+        (f"{SITUATION} Nobody cared.", None),
+        (f"They say so. {SITUATION} Nobody cared.", "too_many_sentences"),
+        ("[[v2|tunnel miner]], [[v1|asthma]].", "wrong_length"),
+        (SITUATION.replace("[[v1|asthma]]", "dust"), "value_missing"),
+    ],
 )
-def test_two_sentences_are_refused(text):
-    with pytest.raises(Fault) as caught:
-        check_one_sentence(text)
-    assert caught.value.code == "several_sentences"
+def test_sentences_are_read_with_their_values_within_a_band(reply, code):
+    if code is None:
+        assert {value_id for value_id, _ in surfaces(read_sentences(reply, VALUES[:2], (4, 25), 2))} == {"v1", "v2"}
+    else:
+        with pytest.raises(Fault) as caught:
+            read_sentences(reply, VALUES[:2], (4, 25), 2)
+        assert caught.value.code == code
+
+
+def test_the_other_values_of_an_item_are_those_not_named():
+    assert other_texts(an_item(), VALUES[:2]) == ["Dayton"]
+    assert other_texts(an_item(), VALUES[2:]) == ["asthma", "tunnel miner"]
+    assert other_texts(an_item(), ()) == ["asthma", "tunnel miner", "Dayton"]
 
 
 def test_values_are_described_to_templates_in_json_values_only():

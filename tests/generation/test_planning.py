@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.configuration import RunConfig
-from generation.planning import LOW_COUNT_WEIGHTS, make_plan_item, pair_order, triplets_needed
+from generation.planning import make_plan_item, pair_order, triplets_needed
 from generation.triplet_book import planned_for
+from taxonomy.bank_checks import CUE_LEVELS, OF_RELATIVE
+from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
-from taxonomy.scenarios import load_bank
+from taxonomy.facts import fact_of
+from taxonomy.registers import SECOND_HAND, load_registers
+from tests.generation.composed_items import planned
 
 CONFIG = RunConfig()
 PAIR = ("health", "occupation")
 TRIPLET = ("shift work", "night rota")
+BANK = load_bank()
+scenarios = st.sampled_from(tuple(BANK.scenarios.values()))
+registers = st.sampled_from(tuple(load_registers()))
+indexes = st.integers(0, 10**6)
 
 
-def plan_item(index, *, pair=PAIR, triplet=TRIPLET, config=CONFIG, bank=None):
-    return make_plan_item(index, pair, triplet, config=config, digest="digest", bank=bank)
+def unbanked(index, *, pair=PAIR, triplet=TRIPLET, **settings):
+    """Plan item *index* for a provider that needs no bank."""
+    return make_plan_item(index, pair, triplet, config=RunConfig(**settings), digest="digest", bank=None)
+
+
+def of_relevance(plan, relevance):
+    return [value for value in plan.wanted if value.relevance == relevance]
 
 
 def test_the_order_of_pairs_is_a_seeded_permutation():
@@ -51,56 +65,155 @@ def test_more_is_planned_than_wanted(samples, margin):
     assert planned_for(samples, margin) > samples
 
 
-@given(st.integers(0, 10**6), st.sampled_from(load_taxonomy().pairs), st.integers(0, 8))
+@given(indexes, scenarios, registers, st.integers(0, 8))
 @settings(deadline=None, max_examples=150)
-def test_an_item_is_coherent(index, pair, most):
-    plan = plan_item(index, pair=pair, config=RunConfig(max_asides=most))
-    high = [value for value in plan.wanted if value.relevance == "high"]
-    low = [value for value in plan.wanted if value.relevance == "low"]
-    assert [value.entity_type for value in high] == list(pair)
+def test_an_item_of_the_bank_is_coherent(index, scenario, register, most):
+    plan = planned(index, scenario, bank=BANK, registers=(register,), max_low=most)
+    check_shape(plan, most)
+    chosen = BANK.scenarios[plan.scenario]
+    assert chosen in BANK.find(scenario.pair, scenario.topic)
+    for value in of_relevance(plan, "high"):
+        uses = chosen.uses.get(value.entity_type) or chosen.also[value.entity_type].uses
+        assert set(value.subtypes) <= set(uses)
+        owner = chosen.subjects.get(value.entity_type, "self")
+        assert value.subject == ("@v1" if owner == OF_RELATIVE else owner)
+    check_frames(plan)
+
+
+@given(indexes, st.sampled_from(load_taxonomy().pairs), registers, st.integers(0, 8))
+@settings(deadline=None, max_examples=150)
+def test_an_item_without_a_bank_is_coherent(index, pair, register, most):
+    plan = unbanked(index, pair=pair, registers=(register,), max_low=most)
+    check_shape(plan, most)
+    assert plan.scenario is None
+    pairable = {kind.name for kind in load_taxonomy().types.values() if kind.pairable}
+    assert {value.entity_type for value in of_relevance(plan, "high")} <= pairable
+    assert all(aside.frame is None and not aside.closing and len(aside.values) <= 2 for aside in plan.asides)
+    assert all(aside.opening or value != ("asked_for",) for aside in plan.asides for value in subtypes_of(plan, aside))
+
+
+def check_shape(plan, most):
+    """What any plan keeps to."""
+    high, low = of_relevance(plan, "high"), of_relevance(plan, "low")
     assert [value.id for value in plan.wanted] == [f"v{number}" for number in range(1, len(plan.wanted) + 1)]
-    assert min(1, most) <= len(low) <= most
-    # No second value of a type that matters, nor of any other: its relevance would be in doubt.
-    assert len({value.entity_type for value in plan.wanted}) == len(plan.wanted)
-    # Any subtype will do for them: the values stage weighs what people have.
-    assert all(value.subtypes == () for value in low)
-    assert [value_id for group in plan.asides for value_id in group] == [value.id for value in low]
-    assert {len(group) for group in plan.asides} <= {1, 2}
-    assert plan.lead in ({"high", "low"} if low else {"high"})
+    assert list(plan.wanted) == high + low
+    assert len(high) <= 4
+    assert len({value.entity_type for value in high}) == len(high)
+    if plan.wanted:
+        assert high
+        assert len(high) > 1 or high[0].entity_type in plan.pair
+        assert len(high) == 1 or set(plan.pair) <= {value.entity_type for value in high}
+    openings = [aside for aside in plan.asides if aside.opening]
+    assert len(low) <= most + len(openings)
+    assert openings == (list(plan.asides[:1]) if plan.register == SECOND_HAND and plan.wanted else [])
+    assert all(len(value.subtypes) == 1 for value in plan.wanted)
+    assert [value_id for aside in plan.asides for value_id in aside.values] == [value.id for value in low]
+    assert plan.cue_level in CUE_LEVELS
+    check_lead(plan, high, low)
+    check_facts(plan)
+    check_subjects(plan)
+    check_lengths(plan)
+
+
+def check_lead(plan, high, low):
+    if not plan.wanted:
+        assert (plan.lead, plan.asides) == (None, ())
+    elif any(aside.opening for aside in plan.asides):
+        assert plan.lead == "low"
+    elif all(aside.closing for aside in plan.asides):
+        assert plan.lead == "high"
+    else:
+        assert plan.lead in {"high", "low"}
+        assert low
+
+
+def check_facts(plan):
+    """Of nobody in particular (a roommate, a coworker) two may be told of; of the writer and of who is named, each fact once."""
+    stated = [(value.subject, fact_of(value.entity_type, value.subtypes[0])) for value in plan.wanted]
+    known = [(subject, fact) for subject, fact in stated if fact is not None and (subject == "self" or subject.startswith("@"))]
+    assert len(set(known)) == len(known)
+
+
+def check_subjects(plan):
+    """ "@v3" is a word for a person in the relations of the writer, asked for earlier or in the same aside."""
+    order = {value.id: value for value in plan.wanted}
+    for place, value in enumerate(plan.wanted):
+        if value.subject.startswith("@"):
+            person = order[value.subject[1:]]
+            assert (person.entity_type, person.subtypes) == ("relationship", ("kin",))
+            assert person.subject == "self"
+            together = any({value.id, person.id} <= set(aside.values) for aside in plan.asides)
+            assert together or plan.wanted.index(person) < place
+
+
+def check_lengths(plan):
+    assert plan.context_words[0] <= plan.target_words <= plan.context_words[1]
+    assert 1 <= plan.situation_words[0] <= plan.situation_words[1]
     assert plan.context_words[0] <= plan.situation_words[0]
     assert plan.context_words[1] >= plan.situation_words[1] + plan.peripheral_words[1] * len(plan.asides)
 
 
+def check_frames(plan):
+    """Each frame once, with its values in its slots; one ending at most."""
+    frames = [BANK.frames[aside.frame] for aside in plan.asides if not aside.opening]
+    assert len({frame.index for frame in frames}) == len(frames)
+    assert sum(aside.closing for aside in plan.asides) <= 1
+    for aside in plan.asides:
+        if not aside.opening:
+            frame = BANK.frames[aside.frame]
+            wanted = [value for value in plan.wanted if value.id in aside.values]
+            assert frame.slots == tuple((value.entity_type, *value.subtypes) for value in wanted)
+            assert frame.last == aside.closing
+            subjects = [OF_RELATIVE if value.subject.startswith("@") else value.subject for value in wanted]
+            assert subjects == [frame.subject(value.entity_type) for value in wanted]
+
+
+def subtypes_of(plan, aside):
+    return [value.subtypes for value in plan.wanted if value.id in aside.values]
+
+
+def test_a_fact_of_a_relative_comes_with_the_relative():
+    kin = [scenario for scenario in BANK.scenarios.values() if OF_RELATIVE in scenario.subjects.values()]
+    assert kin
+    for number, scenario in enumerate(kin * 4):
+        plan = planned(number, scenario, bank=BANK)
+        for value in of_relevance(plan, "high"):
+            if BANK.scenarios[plan.scenario].subjects.get(value.entity_type) == OF_RELATIVE:
+                assert value.subject == "@v1"
+                assert plan.wanted[0].entity_type == "relationship"
+
+
 def test_an_item_depends_on_its_index_seed_and_digest_only():
-    assert plan_item(7) == plan_item(7, config=RunConfig(samples=5, concurrency=1, margin=3))
-    assert plan_item(7) != plan_item(8)
-    assert plan_item(7) != plan_item(7, config=RunConfig(seed=8))
-    assert plan_item(7) != make_plan_item(7, PAIR, TRIPLET, config=CONFIG, digest="another", bank=None)
+    assert unbanked(7) == unbanked(7, samples=5, concurrency=1, margin=3)
+    assert unbanked(7) != unbanked(8)
+    assert unbanked(7) != unbanked(7, seed=8)
+    assert unbanked(7) != make_plan_item(7, PAIR, TRIPLET, config=CONFIG, digest="another", bank=None)
+    scenario = next(iter(BANK.scenarios.values()))
+    assert planned(7, scenario, bank=BANK) == planned(7, scenario, bank=BANK, samples=5)
+    assert planned(7, scenario, bank=BANK) != planned(8, scenario, bank=BANK)
 
 
-def test_the_draws_of_many_items_are_spread():
-    plans = [plan_item(index) for index in range(2000)]
-    low_types = Counter(value.entity_type for plan in plans for value in plan.wanted if value.relevance == "low")
-    assert len(low_types) == 13
-    assert max(low_types.values()) < 1.35 * min(low_types.values())
-    for asides in (1, 2, 3):
-        leads = Counter(plan.lead for plan in plans if len(plan.asides) == asides)
-        # The situation is one sentence among the asides.
-        assert leads["high"] / leads.total() == pytest.approx(1 / (1 + asides), abs=0.06)
-    sizes = Counter(len(plan.wanted) - 2 for plan in plans)
-    assert sorted(sizes) == [1, 2, 3, 4, 5]
-    share = LOW_COUNT_WEIGHTS[0] / sum(LOW_COUNT_WEIGHTS[:5])
-    assert sizes[1] / 2000 == pytest.approx(share, abs=0.03)
-    # A fixed number of high spans in a text would give its relevance away; of values it is two by design.
-    assert len({plan.asides for plan in plans}) > 10
+@pytest.mark.parametrize("bank", [BANK, None], ids=["composer", "model"])
+def test_lengths_that_are_given_rule_every_item(bank):
+    config = RunConfig(situation_words=(11, 12), peripheral_words=(6, 9), question_words=(5, 8))
+    scenario = next(iter(BANK.scenarios.values()))
+    plans = [
+        make_plan_item(index, scenario.pair, (scenario.topic, scenario.subtopics[0]), config=config, digest="d", bank=bank)
+        for index in range(30)
+    ]
+    assert {(plan.situation_words, plan.peripheral_words, plan.question_words) for plan in plans} == {((11, 12), (6, 9), (5, 8))}
+    assert {(plan.situation_sentences, plan.peripheral_sentences) for plan in plans} == {(40, 4) if bank else (6, 2)}
+    free = [planned(index, scenario, bank=BANK) for index in range(30)]
+    assert len({plan.situation_words for plan in free}) > 15
 
 
-def test_a_scenario_rules_the_values_that_matter():
-    bank = load_bank()
-    for scenario in bank.scenarios.values():
-        plan = plan_item(3, pair=scenario.pair, triplet=(scenario.topic, scenario.subtopics[0]), bank=bank)
-        chosen = bank.scenarios[plan.scenario]
-        assert chosen.topic == scenario.topic
-        for value in plan.wanted[:2]:
-            assert value.subtypes == chosen.uses[value.entity_type]
-            assert value.subject == chosen.subjects.get(value.entity_type, "self")
+def test_the_chosen_registers_are_drawn_from():
+    chosen = ("terse list", "voice to text")
+    assert {unbanked(index, registers=chosen).register for index in range(60)} == set(chosen)
+    assert {unbanked(index).register for index in range(400)} == set(load_registers())
+
+
+def test_a_plan_is_a_plain_value():
+    plan = unbanked(3)
+    assert replace(plan, index=4) != plan
+    assert hash(plan) == hash(unbanked(3))

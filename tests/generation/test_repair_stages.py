@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from corpus.marks import MarkedText, strip_marks
 from generation import paraphrase, spans
+from generation.item import Aside
 from generation.stage import ItemRejected
 from tests.generation.scripted_provider import (
     ASIDE,
     POST,
     SITUATION,
+    VALUES,
     a_told_item,
     bench,
     fault_codes,
@@ -40,6 +44,37 @@ def test_the_first_mention_has_the_planned_relevance():
     assert item.passage == strip_marks(late)
     assert made.provider.calls[0].variables["first"] == {"id": "v3", "text": "Dayton"}
     assert "[[v3|Dayton]]" in (made.faults[1] or "")
+
+
+def test_an_opening_comes_first_and_an_ending_is_told():
+    asides = (Aside(values=("v3",), opening=True), Aside(values=("v4",), closing=True))
+    signed = replace(VALUES[2], id="v4", entity_type="name", subtype="first_name", text="Ines")
+    item = replace(a_told_item(lead="low", asides=asides), values=(*VALUES, signed))
+    late = f"{POST} Thanks, [[v4|Ines]]"
+    first = f"{ASIDE} {SITUATION} Thanks, [[v4|Ines]]"
+    item, made = run_stage(paraphrase.STAGE, item, in_turn(text(late), text(first)))
+    assert item.passage == strip_marks(first)
+    assert fault_codes(made) == ["wrong_lead"]
+    variables = made.provider.calls[0].variables
+    # Of two values of low relevance, the one of the opening.
+    assert (variables["first"], variables["ends"]) == ({"id": "v3", "text": "Dayton"}, ["v4"])
+
+
+def test_a_post_without_values_has_no_first_one():
+    plain = "My van broke down on the ring road again, and nobody at the garage will say what comes next."
+    empty = replace(a_told_item(wanted=(), asides=(), lead=None), values=(), situation=strip_marks(plain), peripheral=())
+    item, made = run_stage(paraphrase.STAGE, empty, in_turn(text(plain)))
+    assert item.passage == strip_marks(plain)
+    (call,) = made.provider.calls
+    assert (call.variables["first"], call.variables["lead"]) == (None, None)
+    assert "be the first one" not in call.render()[-1].content
+
+
+def test_the_wanted_length_is_told():
+    _, made = run_stage(paraphrase.STAGE, a_told_item(register="chat message"), in_turn(text(POST)))
+    prompt = made.provider.calls[0].render()[-1].content
+    assert "12 to 60 words (best near 40)" in prompt
+    assert "chat message" in prompt
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from corpus.marks import strip_marks
-from generation import paraphrase, peripheral, question, situation, spans, values
-from generation.item import Question
+from generation import paraphrase, peripheral, question, situation, spans
+from generation.item import Aside, Question
 from tests.generation.scripted_provider import (
     ASIDE,
     SITUATION,
@@ -24,6 +24,12 @@ from tests.generation.scripted_provider import (
     text,
 )
 
+def prompt_of(stage, item, reply):
+    """What *stage* says to the model about *item* when the first reply is good."""
+    _, made = run_stage(stage, item, in_turn(text(reply)))
+    return made.provider.calls[0].render()[-1].content
+
+
 # Situation
 
 
@@ -33,8 +39,23 @@ def test_a_situation_is_kept_with_its_mentions():
     assert item.refused == 0
     call = made.provider.calls[0]
     assert call.item_id == "4"
-    # Values that do not matter are none of its business.
+    # Values that do not matter are none of its business, but for what it must not say by chance.
     assert [value["id"] for value in call.variables["values"]] == ["v1", "v2"]
+    assert call.variables["others"] == ["Dayton"]
+    assert call.variables["sentences"] == 2
+
+
+def test_a_situation_may_take_several_sentences_and_speak_of_others():
+    told = "They say a [[v2|tunnel miner]] with [[v1|asthma]] coughs. The dust under the river is to blame for it."
+    assert run_stage(situation.STAGE, an_item(), in_turn(text(told)))[0].situation == strip_marks(told)
+
+
+def test_a_text_without_pii_has_a_situation_without_values():
+    plain = "My van broke down on the ring road and the garage will not say what it would cost me."
+    item, made = run_stage(situation.STAGE, an_item((), wanted=(), asides=(), lead=None), in_turn(text(plain)))
+    assert item.situation == strip_marks(plain)
+    (message,) = [m.content for m in made.provider.calls[0].render() if m.role == "user"]
+    assert "Disclose nothing personal at all" in message
 
 
 @pytest.mark.parametrize(
@@ -43,8 +64,7 @@ def test_a_situation_is_kept_with_its_mentions():
         (SITUATION.replace("[[v1|asthma]]", "wheezing"), "value_missing"),
         ("As a [[v2|tunnel miner]] with [[v1|asthma]], I coughed.", "wrong_length"),
         (f"{SITUATION[:-1]} {'while it rained and rained ' * 4}.", "wrong_length"),
-        (SITUATION.replace(", I", ". I"), "several_sentences"),
-        ("A [[v2|tunnel miner]] with [[v1|asthma]] coughed through a whole week of drilling dust.", "not_first_person"),
+        (SITUATION.replace(", I", ". I").replace(" of drilling", ". Drilling"), "too_many_sentences"),
         (SITUATION.replace("[[v1|asthma]]", "[[v1|asthma"), "broken_mark"),
     ],
 )
@@ -63,15 +83,29 @@ def test_a_situation_is_refused_with_its_fault_and_asked_for_again(reply, code):
 
 def test_each_group_of_values_gets_an_aside_of_its_own():
     several = replace(VALUES[2], id="v4", entity_type="finance", subtype="income", text="$52,400")
-    item = an_item((*VALUES, several), asides=(("v3",), ("v4",)))
+    item = an_item((*VALUES, several), asides=(Aside(values=("v3",), frame=7), Aside(values=("v4",))))
     second = "Whatever anyone says, I still think [[v4|$52,400]] is a lot of money for one old boat."
     item, made = run_stage(peripheral.STAGE, item, in_turn(text(ASIDE), text(second)))
     assert item.peripheral == (strip_marks(ASIDE), strip_marks(second))
     assert [call.item_id for call in made.provider.calls] == ["4/0", "4/1"]
+    assert [call.variables["frame"] for call in made.provider.calls] == [7, None]
+    assert made.provider.calls[1].variables["others"] == ["asthma", "tunnel miner", "Dayton"]
+
+
+def test_an_opening_is_asked_for_as_such():
+    asked_for = replace(VALUES[2], entity_type="relationship", subtype="asked_for", text="cousin")
+    item = an_item((*VALUES[:2], asked_for), asides=(Aside(values=("v3",), opening=True),))
+    opening = "I am writing this for my [[v3|cousin]], who has no account and hates typing."
+    item, made = run_stage(peripheral.STAGE, item, in_turn(text(opening)))
+    assert item.peripheral == (strip_marks(opening),)
+    (call,) = made.provider.calls
+    assert call.variables["opening"] is True
+    assert "on behalf of somebody" in call.render()[-1].content
+    assert "on behalf of somebody" not in prompt_of(peripheral.STAGE, an_item(), ASIDE)
 
 
 def test_the_refused_replies_of_all_asides_are_counted():
-    item = an_item(asides=(("v3",), ("v3",)))
+    item = an_item(asides=(Aside(values=("v3",)), Aside(values=("v3",))))
     item, made = run_stage(peripheral.STAGE, item, in_turn(text("Too short."), text(ASIDE), text("My [[v3|Dayton]]."), text(ASIDE)))
     assert item.refused == 2
     assert len(made.provider.calls) == 4
@@ -82,8 +116,7 @@ def test_the_refused_replies_of_all_asides_are_counted():
     [
         (ASIDE.replace("[[v3|Dayton]]", "Boston"), "value_missing"),
         ("My cousins live in [[v3|Dayton]].", "wrong_length"),
-        (ASIDE.replace("My", "Those").replace("mailing me", "mailing out"), "not_first_person"),
-        (ASIDE.replace(" mailing", ". They are mailing"), "several_sentences"),
+        (ASIDE.replace(" mailing", ". They are mailing"), "too_many_sentences"),
     ],
 )
 def test_a_bad_aside_rejects_the_item_in_the_end(reply, code):
@@ -121,6 +154,27 @@ def test_a_question_is_asked_in_three_steps():
 
 
 @pytest.mark.parametrize(
+    ("cue_level", "told"),
+    [
+        ("neutral", "not let on either which kinds of fact matter"),
+        ("implied", "may use the words of its theme"),
+        ("personal", "Keep it in the first person"),
+    ],
+)
+def test_the_last_step_is_told_how_much_it_may_give_away(cue_level, told):
+    _, made = run_stage(question.STAGE, a_told_item(cue_level=cue_level), asking())
+    prompts = [call.render()[-1].content for call in made.provider.calls]
+    assert [told in prompt for prompt in prompts] == [False, False, True]
+
+
+def test_a_question_about_no_value_is_asked_too():
+    item = replace(a_told_item(wanted=(), asides=(), lead=None), values=(), peripheral=())
+    item, made = run_stage(question.STAGE, item, asking())
+    assert item.question.abstracted.startswith("Which forms")
+    assert "learns none" not in made.provider.calls[2].render()[-1].content
+
+
+@pytest.mark.parametrize(
     ("leak", "code"),
     [
         ("What should I do about asthma underground?", "question.value"),
@@ -150,49 +204,6 @@ def test_every_step_must_give_a_question_of_some_length(step, reply, code):
 def test_the_personal_question_is_in_the_first_person():
     reply = {"question": "Can people go on working like this?"}
     assert rejected(question.STAGE, a_told_item(), asking(question_personal=reply)).code == "not_first_person"
-
-
-# Values
-
-
-def test_values_are_drawn_by_code_without_asking():
-    item, made = run_stage(values.STAGE, replace(an_item(), values=()), in_turn({"value": "unused"}))
-    assert made.provider.calls == []
-    assert [(value.id, value.entity_type, value.subtype, value.relevance) for value in item.values] == [
-        ("v1", "health", "condition", "high"),
-        ("v2", "occupation", "job_title", "high"),
-        ("v3", "location", "city", "low"),
-    ]
-    assert item == run_stage(values.STAGE, an_item(), in_turn({}))[0]
-
-
-def test_values_may_be_asked_for_one_by_one():
-    replies = in_turn({"value": "asthma"}, {"value": "tunnel  miner"}, {"value": "Dayton"})
-    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm")
-    assert item.values == VALUES
-    assert [call.variables["avoid"] for call in made.provider.calls] == [[], ["asthma"], ["asthma", "tunnel miner"]]
-    assert [call.item_id for call in made.provider.calls] == ["4/v1", "4/v2", "4/v3"]
-    # What matters is drawn for the thread; what does not, without looking at it.
-    assert [call.variables["topic"] for call in made.provider.calls] == ["shift work", "shift work", None]
-
-
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [
-        ("[[v2|miner]]", "unfit_value"),
-        ('the "mole"', "unfit_value"),
-        ("", "unfit_value"),
-        ("one two three four five six seven eight nine", "unfit_value"),
-        ("asthma", "repeated_value"),
-        ("Asthma nurse", "repeated_value"),
-    ],
-)
-def test_an_unfit_value_is_asked_for_again(reply, code):
-    replies = in_turn({"value": "asthma"}, {"value": reply}, {"value": "tunnel miner"}, {"value": "Dayton"})
-    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm")
-    assert item.values == VALUES
-    assert item.refused == 1
-    assert fault_codes(made) == [code]
 
 
 # Order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import random
 import re
 
@@ -15,13 +16,23 @@ from stdnum.in_ import aadhaar, pan
 from stdnum.us import ssn
 
 from pii_values.contacts import draw_phone
-from pii_values.documents import draw_driving_licence, draw_licence_plate, draw_passport, draw_ticket
-from pii_values.finance import draw_credit_score, written_amount
+from pii_values.documents import (
+    draw_case_number,
+    draw_driving_licence,
+    draw_employee_id,
+    draw_licence_plate,
+    draw_member_id,
+    draw_passport,
+    draw_student_id,
+    draw_ticket,
+)
+from pii_values.finance import draw_credit_score, in_units, told_amount, told_rate, written_amount
 from pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
+from pii_values.networks import draw_ip_address, draw_wallet
 from pii_values.persona import draw_persona
 from pii_values.places import regions
 
-LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN")
+LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 N = 200
 
 
@@ -42,6 +53,7 @@ def test_cards_pass_luhn_and_carry_an_issuers_prefix(locale):
 def test_bank_accounts():
     rng = random.Random(1)
     shapes = {"en_US": r"\d{9,12}|\d{5,8}-\d{4}", "en_CA": r"\d{5}-\d{3} \d{7}", "en_AU": r"\d{3}-\d{3} \d{8}", "en_IN": r"[1-9]\d{10,14}"}
+    shapes["en_SG"] = r"\d{3}-\d{5}-\d|\d{9,10}|\d{3}-\d{6}-\d{3}"
     for _ in range(N):
         assert iban.is_valid(draw_bank_account("en_GB", rng))
         for locale, shape in shapes.items():
@@ -120,6 +132,7 @@ PASSPORTS = {
     "en_CA": r"[A-Z]{2}\d{6}",
     "en_AU": r"[A-Z]{1,2}\d{7}",
     "en_IN": r"[A-Z][1-9]\d{6}",
+    "en_SG": r"[EK]\d{7}[A-Z]",
 }
 PLATES = {
     "en_US": r"\d[A-Z]{3}\d{3}|[A-Z]{3}[ -]\d{4}|\d{3} [A-Z]{3}",
@@ -127,6 +140,7 @@ PLATES = {
     "en_CA": r"[A-Z]{3,4} \d{3,4}",
     "en_AU": r"[A-Z]{3} \d\d[A-Z]|[A-Z]{2} \d\d [A-Z]{2}",
     "en_IN": r"[A-Z]{2} \d\d [A-Z]{2} \d{4}",
+    "en_SG": r"S[A-Z]{2} \d{1,4} [A-Z]",
 }
 
 
@@ -160,3 +174,53 @@ def test_credit_scores_stay_inside_the_agencies_range():
     scores = [draw_credit_score("en_US", rng) for _ in range(3000)]
     assert min(scores) >= 300
     assert max(scores) <= 850
+
+
+def nric_letter(series: str, digits: str) -> str:
+    """The check letter of a Singapore identity card number, as its published rule gives it."""
+    total = sum(int(d) * w for d, w in zip(digits, (2, 7, 6, 5, 4, 3, 2), strict=True)) + (4 if series == "T" else 0)
+    return "JZIHGFEDCBA"[total % 11]
+
+
+def test_singapore_identity_numbers_belong_to_nobody():
+    rng = random.Random(6)
+    for _ in range(N):
+        number = draw_national_id("en_SG", "Tan", rng)
+        assert re.fullmatch(r"[ST]\d{7}[A-Z]", number)
+        assert number[-1] != nric_letter(number[0], number[1:8])
+        assert number[-1] not in "ABCDEFGHIJZ"
+
+
+def test_network_addresses_are_private_or_kept_for_documentation():
+    rng = random.Random(7)
+    kinds = set()
+    for _ in range(500):
+        address = ipaddress.ip_address(draw_ip_address(rng))
+        kinds.add(address.version)
+        assert address.is_private
+        assert not address.is_loopback
+    assert kinds == {4, 6}
+
+
+def test_wallets_have_the_shapes_of_the_large_chains():
+    rng = random.Random(8)
+    shape = re.compile(r"0x[0-9a-f]{40}|bc1q[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{38}|1[1-9A-HJ-NP-Za-km-z]{33}")
+    assert all(shape.fullmatch(draw_wallet(rng)) for _ in range(300))
+
+
+def test_numbers_of_schools_employers_insurers_and_courts():
+    rng = random.Random(9)
+    for _ in range(200):
+        for number in (draw_student_id(1990, rng), draw_employee_id(rng), draw_member_id(rng), draw_case_number(rng)):
+            assert re.fullmatch(r"[A-Za-z0-9/ -]{5,16}", number), number
+            assert sum(c.isdigit() for c in number) >= 4, number
+
+
+def test_amounts_are_told_in_many_ways():
+    rng = random.Random(10)
+    told = {told_amount(48_500, "en_US", rng, short=0.5) for _ in range(600)}
+    assert {"$48,500", "$48500", "$48k", "$48K", "48k", "48,500 dollars", "$48.5k"} <= told
+    assert {"₹9,60,000", "₹9.6 lakh", "9.6 lakhs"} <= {told_amount(960_000, "en_IN", rng, short=0.5) for _ in range(600)}
+    assert "S$3,200" in {told_amount(3_200, "en_SG", rng) for _ in range(100)}
+    assert in_units(960_000, "en_IN") == "9.6"
+    assert {told_rate(23.0, "en_US", rng) for _ in range(100)} >= {"$23", "$23.50", "$23.75"}

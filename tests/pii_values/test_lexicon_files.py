@@ -1,4 +1,4 @@
-"""The lexicons are large enough, clean and without doubles."""
+"""The lexicons are large enough, clean, without doubles, and every slot in them can be filled in every locale."""
 
 from __future__ import annotations
 
@@ -8,30 +8,95 @@ from datetime import date, timedelta
 import pytest
 
 from foundation.errors import PiiloomError, UsageError
+from pii_values.creeds import creeds
 from pii_values.dates import REFERENCE_DATE, age_on, draw_birth_date, draw_day, written_date
 from pii_values.heritage import countries, heritages, profile
-from pii_values.lexicons import entries, spelled
+from pii_values.languages import folder, gendered, spelled
+from pii_values.lexicons import Who, entries, has_topic, listed
 from pii_values.occupations import jobs_for, occupations
-from pii_values.organisations import draw_organisation
-from pii_values.places import regions
+from pii_values.organisations import draw_employer, draw_organisation
+from pii_values.places import draw_abroad, regions
 from pii_values.sampling import weighted
+from taxonomy.locales import load_locales
 
-LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN")
+LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
+GENDERS = ("female", "male", "nonbinary")
+# Slots that the code fills; every other slot names a topic.
+GIVEN = frozenset(
+    "n word more decade tens d dd nth m mm month mon year yy h H hh minute half HALF hour next_hour _part_of_day "
+    "f i fw iw cm st lb amount k city region short country title field nationality home adjective other spouse children count "
+    "group s f2 f3 c condition house letter sub floor flat small middle".split()
+)
+
+
+def lexicons(locale: str) -> list[str]:
+    """The names of all lexicons of groups."""
+    names = [f.name.removesuffix(".yaml") for f in (folder(locale) / "lexicons").iterdir()]
+    return ["wording", *sorted(name for name in names if name != "occupations")]
 
 
 @pytest.mark.parametrize(
     ("lexicon", "least"),
-    [("conditions", 250), ("medications", 120), ("procedures", 100), ("disabilities", 80), ("allergies", 60), ("studies", 200)],
+    [("conditions", 350), ("symptoms", 150), ("medications", 180), ("procedures", 120), ("disabilities", 80), ("allergies", 60), ("studies", 200)],
 )
 def test_lexicons_are_large(lexicon, least):
-    assert len({e.text for e in entries(lexicon, "en_US")}) >= least
+    assert len({e.text for e in entries(lexicon, "en_US") if not e.topic.startswith("_")}) >= least
+
+
+def test_words_of_health_and_family_are_many():
+    talk = [e for e in entries("health_talk", "en_US") if not e.topic.startswith("_")]
+    assert len({e.text for e in talk if e.topic == "shorthand"}) >= 60
+    assert len({e.text for e in talk if e.topic == "state"}) >= 80
+    assert len({e.text for e in entries("relationships", "en_US") if e.topic.startswith("kin_")}) >= 70
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_slot_can_be_filled(locale):
+    holes = set()
+    for lexicon in lexicons(locale):
+        for entry in entries(lexicon, locale):
+            slots = (entry.parts or ())[1::2]
+            ages = range(max(3, entry.min_age), min(100, entry.max_age) + 1)
+            for slot in slots:
+                other, dot, topic = slot.partition(".")
+                name, wanted = (other, topic) if dot else (lexicon, slot)
+                known = slot in GIVEN or all(
+                    has_topic(name, wanted, Who(locale=locale, age=age, gender=gender)) for age in ages for gender in entry.genders or GENDERS
+                )
+                if not known:
+                    holes.add((lexicon, entry.text, slot))
+    assert holes == set()
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_titles_have_their_parts(locale):
+    for job in occupations(locale):
+        for slot in [part.partition("}")[0] for part in job.title.split("{")[1:]]:
+            assert has_topic("job_parts", slot, Who(locale=locale)), job.title
+
+
+def test_gendered_forms_are_read_apart():
+    assert gendered("single <dad|mom>", "male") == "single dad"
+    assert gendered("single <dad|mom>", "female") == "single mom"
+    forms = {e.text: e.genders for e in entries("relationships", "en_US") if e.topic == "parent_single"}
+    assert forms["single dad"] == ("male",)
+    assert forms["single mom"] == ("female",)
+    assert forms["single parent"] is None
 
 
 def test_people_are_varied():
-    assert len(occupations("en_US")) >= 400
-    assert len({job.title for job in occupations("en_US")}) == len(occupations("en_US"))
+    titles = {job.title for job in occupations("en_US")}
+    assert len(titles) >= 700
     assert len({name for h in heritages("en_US").items for name in h.languages.items}) >= 80
-    assert len(countries()) >= 150
+    assert len(countries("en_US")) >= 150
+
+
+def test_places_are_many():
+    assert sum(len(r.cities.items) for r in regions("en_US").items) >= 300
+    assert len(regions("en_US").items) == 50
+    for locale in LOCALES:
+        home = profile(locale).country
+        assert all(draw_abroad(locale, random.Random(n))[1] != home for n in range(200))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -43,25 +108,45 @@ def test_every_age_and_level_has_jobs(locale):
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_backgrounds_have_names_and_known_religions(locale):
-    religions = {e.topic for e in entries("beliefs", locale)} - {"political", "philosophy"}
     for background in heritages(locale).items:
-        assert set(background.religions.items) <= religions
+        assert all(creeds(locale, family).items for family in background.religions.items)
         assert all(len(names.items) >= 15 for names in background.given.values())
         assert len(background.family.items) >= 15
         assert all(name.isascii() for name in background.given["female"].items + background.given["male"].items)
+        assert not {name.casefold() for name in background.family.items} & set(listed("no_names", locale))
+
+
+def test_every_practice_has_a_creed_and_the_other_way_round():
+    topics = {e.topic for e in entries("practices", "en_US")}
+    families = {f for locale in LOCALES for h in heritages(locale).items for f in h.religions.items}
+    used = {topic for family in families for creed in creeds("en_US", family).items for topic in creed.practices}
+    assert used == topics
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_employers_are_many(locale):
+    rng = random.Random(locale)
+    names = {draw_employer("", locale, rng) for _ in range(3000)}
+    assert len(names) >= 80
+    assert not any(name.lower().startswith(("the ", "a ")) for name in names)
+
+
+def test_every_locale_of_the_taxonomy_has_values():
+    assert {code for code, locale in load_locales().items() if locale.language == "en"} == set(LOCALES)
 
 
 def test_spelling_follows_the_locale():
     assert spelled("iron-deficiency anemia", "en_GB") == "iron-deficiency anaemia"
     assert spelled("Medical Center", "en_CA") == "Medical Centre"
     assert spelled("gray eyes", "en_US") == "gray eyes"
+    assert spelled("mom", "en_SG") == "mum"
 
 
 def test_organisations_number_in_the_thousands():
     rng = random.Random(1)
     region = regions("en_US").items[0]
     for kind in ("company", "hospital", "charity", "club", "school"):
-        assert len({draw_organisation(kind, "en_US", region, rng) for _ in range(1500)}) > 1000
+        assert len({draw_organisation(kind, Who(locale="en_US"), region, rng) for _ in range(1500)}) > 1000
 
 
 def test_unknown_places_and_locales_are_named():
@@ -93,8 +178,10 @@ def test_dates_stay_inside_a_life():
 def test_dates_are_written_in_the_order_of_the_locale():
     rng = random.Random(4)
     day = date(2019, 3, 14)
-    american = {written_date(day, "en_US", rng) for _ in range(200)}
-    british = {written_date(day, "en_GB", rng) for _ in range(200)}
-    assert {"March 14, 2019", "3/14/2019", "2019-03-14"} <= american
-    assert {"14 March 2019", "14/03/2019", "14th March"} <= british
-    assert {"st", "nd", "rd", "th"} <= {written_date(day + timedelta(days=d), "en_US", rng).split(",")[0][-2:] for d in range(400)}
+    american = {written_date(day, "en_US", rng) for _ in range(400)}
+    british = {written_date(day, "en_GB", rng) for _ in range(400)}
+    assert {"March 14, 2019", "3/14/2019", "2019-03-14", "03/14/2019", "Mar 14", "14th of March"} <= american
+    assert {"14 March 2019", "14/03/2019", "14th March", "14th of March"} <= british
+    assert not {"14/03/2019", "14/3/2019"} & american
+    nth = [written_date(day + timedelta(days=d), "en_US", rng) for d in range(2000)]
+    assert all(any(f"{mark} of" in text for text in nth) for mark in ("st", "nd", "rd", "th"))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pii_values.drawing import draw_value
+from pii_values.drawing import ValueRequest, draw_value, draw_values
 from pii_values.persona import draw_persona
 from taxonomy.entity_types import load_taxonomy
 
-DRAWS = 12_000
+DRAWS = 20_000
 PROGRAM = """
 import random
 from pii_values.catalogue import KINDS
@@ -24,23 +24,23 @@ from pii_values.persona import draw_persona
 from foundation.seeding import derive_rng, digest
 rng = derive_rng("values", 7)
 found = []
-for locale in ("en_US", "en_GB", "en_CA", "en_AU", "en_IN"):
+for locale in ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG"):
     for _ in range(5):
         p = draw_persona(rng, locale)
-        found.append(repr(p.kin) + repr(p.conditions) + p.full_name + p.hair)
+        found.append(repr(p.kin) + repr(p.conditions) + p.full_name + p.body.hair)
         found += [draw_value(p, t, None, rng).text for t in KINDS]
         found += [v.text for v in draw_values(p, [ValueRequest(entity_type=t) for t in ("health", "name", "datetime", "code")], rng)]
 print(digest(found))
 """
 
 
-def heaviest(locale: str, draws: int) -> dict[str, tuple[str, float]]:
-    """The most frequent value of each open type and its share."""
+def heaviest(locale: str, draws: int, *, is_open: bool) -> dict[str, tuple[str, float]]:
+    """The most frequent value of each open (or closed) type and its share."""
     rng = random.Random(locale)
     personas = [draw_persona(rng, locale) for _ in range(draws)]
     found = {}
     for entity_type in load_taxonomy().types.values():
-        if entity_type.open:
+        if entity_type.open is is_open:
             counts = Counter(draw_value(p, entity_type.name, None, rng).text.casefold() for p in personas)
             text, count = counts.most_common(1)[0]
             found[entity_type.name] = (text, count / draws)
@@ -48,15 +48,32 @@ def heaviest(locale: str, draws: int) -> dict[str, tuple[str, float]]:
 
 
 def test_no_value_of_an_open_type_exceeds_one_percent():
-    shares = heaviest("en_US", DRAWS)
+    shares = heaviest("en_US", DRAWS, is_open=True)
     assert len(shares) >= 10
     assert {name: found for name, found in shares.items() if found[1] > 0.01} == {}
 
 
-@pytest.mark.parametrize("locale", ["en_GB", "en_CA", "en_AU", "en_IN"])
+def test_no_value_of_a_closed_type_exceeds_twelve_percent():
+    shares = heaviest("en_US", 6000, is_open=False)
+    assert len(shares) == 5
+    assert {name: found for name, found in shares.items() if found[1] > 0.12} == {}
+
+
+@pytest.mark.parametrize("locale", ["en_GB", "en_CA", "en_AU", "en_IN", "en_SG"])
 def test_the_other_locales_are_as_varied(locale):
     # Fewer draws to save time, so the bound allows for three standard errors above 1%.
-    assert {name: found for name, found in heaviest(locale, 3000).items() if found[1] > 0.0155} == {}
+    assert {name: found for name, found in heaviest(locale, 3000, is_open=True).items() if found[1] > 0.0155} == {}
+
+
+def test_most_values_of_two_thousand_records_differ():
+    rng = random.Random(21)
+    types = sorted(load_taxonomy().types)
+    drawn = [
+        (value.entity_type, value.text.casefold())
+        for _ in range(2000)
+        for value in draw_values(draw_persona(rng, "en_US"), [ValueRequest(entity_type=t) for t in rng.sample(types, 7)], rng)
+    ]
+    assert len(set(drawn)) >= 0.6 * len(drawn)
 
 
 def test_equal_seeds_agree_between_processes():

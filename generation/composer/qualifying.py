@@ -1,0 +1,28 @@
+"""Words that people put before a value and that are no part of it: "about $40", "my lovely sister", "proudly Welsh"."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+
+from corpus.marks import MARK
+from taxonomy.scenarios import Talk
+
+_WORD_BEFORE = re.compile(r"([\w'’]+) $")
+_CHANCE = 0.17
+
+
+def qualified(sentence: str, values: Sequence[Mapping[str, str]], talk: Talk, rng: random.Random) -> str:
+    """Put a qualifier of the bank before some of the marked *values* in *sentence*, where the word before them admits one."""
+    slots = {value["id"]: (value["type"], value["subtype"]) for value in values}
+    pieces: list[str] = []
+    position = 0
+    for found in MARK.finditer(sentence):
+        pieces.append(sentence[position : found.start()])
+        position = found.start()
+        qualifier = talk.qualifiers.get(slots.get(found.group(1), ("", "")))
+        before = _WORD_BEFORE.search(pieces[-1])
+        if qualifier and before and before.group(1).casefold() in qualifier.after and rng.random() < _CHANCE:
+            pieces.append(f"{rng.choice(qualifier.words)} ")
+    return "".join(pieces) + sentence[position:]

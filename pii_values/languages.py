@@ -1,0 +1,63 @@
+"""What data files of a language have in common: where they lie, how they are read, spelled and put for a gender."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from foundation.words import WORD
+from foundation.yaml_files import load_yaml
+from taxonomy.locales import get_locale
+
+Gender = Literal["female", "male", "nonbinary"]
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
+
+_GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
+
+
+class FileModel(BaseModel):
+    """What every data file is read with: unknown keys and wrong types are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _SpellingFile(FileModel):
+    words: dict[str, dict[str, str]]
+
+
+@cache
+def folder(locale: str) -> Traversable:
+    """Where the words of a locale's language lie."""
+    return files("pii_values") / "data" / get_locale(locale).language
+
+
+@cache
+def _spellings(locale: str) -> Mapping[str, str]:
+    source = folder(locale) / "spelling.yaml"
+    return load_yaml(source, _SpellingFile).words.get(locale, {}) if source.is_file() else {}
+
+
+def spelled(text: str, locale: str) -> str:
+    """*text* as written in *locale*; a leading capital is kept."""
+    changes = _spellings(locale)
+    if not changes:
+        return text
+
+    def swap(word: str) -> str:
+        other = changes.get(word.casefold())
+        if other is None:
+            return word
+        return other.capitalize() if word[0].isupper() else other
+
+    return WORD.sub(lambda match: swap(match.group()), text)
+
+
+def gendered(text: str, gender: Gender) -> str:
+    """*text* with each ``<a|b>`` replaced by its first form for men, its second for others."""
+    return _GENDERED.sub(lambda m: m[1] if gender == "male" else m[2], text) if "<" in text else text

@@ -1,0 +1,80 @@
+"""The stage that gives an item its values: drawn by code, or asked for one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from generation import values
+from generation.item import WantedValue
+from tests.generation.scripted_provider import VALUES, an_item, by_template, fault_codes, in_turn, run_stage
+
+
+def test_values_are_drawn_by_code_without_asking():
+    item, made = run_stage(values.STAGE, replace(an_item(), values=()), in_turn({"value": "unused"}))
+    assert made.provider.calls == []
+    assert [(value.id, value.entity_type, value.subtype, value.relevance) for value in item.values] == [
+        ("v1", "health", "condition", "high"),
+        ("v2", "occupation", "job_title", "high"),
+        ("v3", "location", "city", "low"),
+    ]
+    assert item == run_stage(values.STAGE, an_item(), in_turn({}))[0]
+
+
+def test_values_may_be_asked_for_one_by_one():
+    replies = in_turn({"value": "asthma"}, {"value": "tunnel  miner"}, {"value": "Dayton"})
+    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm")
+    assert item.values == VALUES
+    assert [call.variables["avoid"] for call in made.provider.calls] == [[], ["asthma"], ["asthma", "tunnel miner"]]
+    assert [call.item_id for call in made.provider.calls] == ["4/v1", "4/v2", "4/v3"]
+    # What matters is drawn for the thread; what does not, without looking at it.
+    assert [call.variables["topic"] for call in made.provider.calls] == ["shift work", "shift work", None]
+
+
+SISTER = (
+    WantedValue(id="v1", entity_type="health", relevance="high", subtypes=("condition",), subject="@v2"),
+    WantedValue(id="v2", entity_type="relationship", relevance="low", subtypes=("kin",)),
+)
+
+
+@pytest.mark.parametrize("who", ["code", "llm"])
+def test_a_fact_of_somebody_named_in_the_text_is_of_the_word_for_them(who):
+    replies = by_template(pii_value=[{"value": "sister"}, {"value": "asthma"}])
+    item, made = run_stage(values.STAGE, an_item((), wanted=SISTER, asides=()), replies, values=who)
+    condition, relative = item.values
+    assert (condition.id, relative.id, relative.subject) == ("v1", "v2", "self")
+    assert condition.subject == relative.text
+    # The person is asked for first, so that what is told of them can fit.
+    assert [call.variables["subject"] for call in made.provider.calls] == ([] if who == "code" else ["self", "sister"])
+
+
+@pytest.mark.parametrize("draws", [None, 3])
+def test_the_number_of_draws_can_be_limited(draws):
+    items = [an_item((), seed=seed) for seed in range(12)]
+    found = {run_stage(values.STAGE, item, in_turn({}), composer={"value_draws": draws})[0].values for item in items}
+    assert len(found) == (draws or 12)
+
+
+def test_without_personas_each_value_is_of_somebody():
+    found, _ = run_stage(values.STAGE, an_item((), wanted=SISTER, asides=()), in_turn({}), composer={"personas": False})
+    assert [value.subject for value in found.values] == ["self", "self"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        ("[[v2|miner]]", "unfit_value"),
+        ('the "mole"', "unfit_value"),
+        ("", "unfit_value"),
+        ("one two three four five six seven eight nine", "unfit_value"),
+        ("asthma", "repeated_value"),
+        ("Asthma nurse", "repeated_value"),
+    ],
+)
+def test_an_unfit_value_is_asked_for_again(reply, code):
+    replies = in_turn({"value": "asthma"}, {"value": reply}, {"value": "tunnel miner"}, {"value": "Dayton"})
+    item, made = run_stage(values.STAGE, an_item(()), replies, values="llm")
+    assert item.values == VALUES
+    assert item.refused == 1
+    assert fault_codes(made) == [code]

@@ -1,0 +1,69 @@
+"""How a value of each subtype must look, as far as a pattern can tell; English, the six locales together."""
+
+from __future__ import annotations
+
+import re
+
+MONEY = r"(?:(?:S|A|C)?[$£₹]|Rs\.? |SGD |CAD )?\d[\d,.]*(?:[kK]| lakhs?)?(?: (?:dollars|pounds|quid|rupees|USD|GBP|CAD|AUD|INR|SGD))?"
+COUNT = r"(?:\d+(?:\.5)?|[a-z]+(?:-[a-z]+)?)(?: and a half)?"
+MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+PERIOD = r"(?: (?:a|an|per|every|each) [a-z ]+|/(?:yr|year|mo|month|wk|week|hr|hour)| (?:annually|yearly|monthly|weekly|hourly|biweekly|pa))"
+
+FORMS = {
+    ("age", "years"): r"\d{1,3}",
+    ("age", "years_old"): r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?) ?(?:years old|yrs old|year old|yr old|y/o|yo)",
+    ("age", "year_old"): r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)[ -]?(?:years?[ -]old|yr[ -]old|y/o|yo)",
+    ("age", "age_group"): r"(?:(?:very )?(?:early|late) |mid[- ]|middle )?(?:[a-z]+(?:ties|teens)|teens|twenties|hundreds|\d0s)",
+    ("age", "age_gender"): r"(?:\d{1,3} ?/?(?:[FMfmX]|NB|nb))|(?:(?:[FMfm]|NB)/?\d{1,3})",
+    ("appearance", "height"): r"\d+ ?cm|\d\.\d\d ?m|\d+ centimet(?:er|re)s|\d\.\d\d met(?:er|re)s|(?:\d|[a-z]+)[ -]?(?:'|’|ft|foot|feet).*",
+    ("appearance", "weight"): r"\d+ ?(?:lbs?|pounds|kgs?|kilos)|\d+ ?(?:st|stone)(?: \d+(?:lb)?)?",
+    ("appearance", "hair"): r".+ (?:hair|curls|braids|dreadlocks|ringlets|pigtails|bangs|waves|locks|cornrows|twists)",
+    ("appearance", "eyes"): r".+ eyes",
+    ("appearance", "build"): r".+ (?:build|frame|figure|physique)",
+    ("appearance", "blood_type"): r"(?:AB|A|B|O)(?:[+-]| Rh[+-]|[ -](?:pos|neg|positive|negative)| Rh (?:positive|negative))|Rh-(?:positive|negative) (?:AB|A|B|O)",
+    ("code", "email"): r"[a-z0-9._-]+@(?:[a-z]+\.)?example\.(?:com|net|org)",
+    ("datetime", "date"): rf"\d[\d/.-]+\d|(?:{MONTH} )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {MONTH})?(?:,? \d{{4}})?",
+    ("datetime", "month_year"): rf"(?:early |late |mid-)?{MONTH}(?: of)? (?:\d{{4}}|'\d\d)|\d\d/\d{{4}}",
+    ("datetime", "year"): r"(?:19|20)\d\d",
+    ("datetime", "time"): r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|[AP]M)?(?: [A-Z]{2,4})?|\d{4} hours|\d+ o'clock|[a-z]+ in the [a-z]+|(?:half|quarter) (?:past|to|after) [a-z]+",
+    ("datetime", "duration"): rf"\d+[dhwm](?: \d+[hm])?|\d+ h \d+ min|{COUNT}(?: [a-z]+)? (?:min(?:ute)?s?|hours?|hrs|days|weeks|wks|months|mos|years|yrs)\b.*",
+    ("demographic", "heritage"): r".*[a-z] (?:descent|roots|ancestry|heritage|background|origins|blood|lineage|forebears)",
+    ("finance", "income"): rf"{MONEY}(?: (?:before tax|net))?{PERIOD}|₹?[\d.]+ LPA",
+    ("finance", "salary"): rf"{MONEY} [a-z -]+",
+    ("finance", "debt"): rf"(?:about |over |nearly )?{MONEY} (?:in|of|worth of) [\w ,-]+",
+    ("finance", "savings"): rf"(?:about |almost )?{MONEY} [\w -]+",
+    ("finance", "amount"): MONEY,
+    ("finance", "payment"): rf"(?:about |over )?{MONEY}{PERIOD}",
+    ("finance", "credit_score"): r"\d{1,4}",
+    ("health", "diagnosis"): r".+ diagnosis",
+    ("location", "city_region"): r"[^,]+, [^,]+",
+    ("location", "address"): r"(?:(?:Flat|Unit) \d+, |House No\. |Blk |Block )?\d*.+",
+    ("name", "full_name"): r"\S+(?: \S+)+",
+    ("name", "username"): r"[a-z0-9._-]+",
+    ("occupation", "activity"): r"[a-z-]+ing\b.*|.*\b[a-z]+ing\b.*",
+}
+PATTERNS = {key: re.compile(pattern) for key, pattern in FORMS.items()}
+
+ARTICLE = re.compile(r"(?i)(a|an|the|my|his|her|their|our) ")
+
+
+def misfit(entity_type: str, subtype: str, form: str, text: str) -> str | None:
+    """What is wrong with a value, or None."""
+    if text != " ".join(text.split()):
+        return "blanks"
+    if set("[]{}<>|\n") & set(text):
+        return "signs"
+    if not 1 <= len(text.split()) <= 8:
+        return "length"
+    if ARTICLE.match(text) and subtype != "blood_type" and entity_type != "code":  # "A positive", "AN 47 HE"
+        return "article"
+    if text.endswith((".", ",", ";")):
+        return "stop at the end"
+    pattern = PATTERNS.get((entity_type, subtype))
+    if pattern is not None and not pattern.fullmatch(text):
+        return "form of the subtype"
+    if form == "proper" and not any(c.isupper() or c.isdigit() for c in text[:5]):  # "easyJet"
+        return "capital"
+    if form == "number" and not text.isdigit():
+        return "digits"
+    return None
