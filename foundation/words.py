@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 
-# Function words carry no content: they are never what a question leaks, nor what makes two texts alike.
-STOP_WORDS = frozenset(
-    "a an the of in on at to for with and or but my your his her hers their our its i me mine we us you he him she it they them "
-    "is am are was were be been being do does did doing have has had having this that these those as by from about into over "
-    "after before so not no nor if than then how what when where why who whom whose which can could should would will shall may might must "
-    "more most some any each such own same too very just only also up down out off again once here there all both few other "
-    "s t m re ve ll d don".split()
-)
+# Function words carry no content: they are never what a question leaks, nor what makes two texts alike. One file a language; words
+# that carry content in another language stay out of it, as all languages are looked at together.
+STOP_WORDS = frozenset(word for source in (files("foundation") / "function_words").iterdir() for word in source.read_text("utf-8").split())
 
 
 def words(text: str) -> list[str]:

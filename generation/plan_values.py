@@ -37,7 +37,8 @@ _PAIR_BOOST = 1.8  # a type that matters comes up once more, of somebody else or
 _GROUP_SIZES = ((1, 2, 3, 4), (0.52, 0.27, 0.14, 0.07))
 _TRIES = 12
 SOMEONE_ELSE = "someone else"
-SHORT_TEXT = 22  # words: too few for more than two values that matter
+SHORT_TEXT = 22  # words: hardly room for more than one value that matters
+_ALONE_IF_SHORT = 0.7
 
 
 class ValuePlan:
@@ -152,7 +153,9 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
     further = list(scenario.also) if scenario else _others(values.pair)
     rng.shuffle(further)
     counts, weights = _HIGH_COUNTS[bool(further)]
-    wanted = min(rng.choices(counts, weights)[0], 2 if words < SHORT_TEXT else 4)
+    wanted = rng.choices(counts, weights)[0]
+    if words < SHORT_TEXT:
+        wanted = 1 if rng.random() < _ALONE_IF_SHORT else 2
     types = [rng.choice(values.pair)] if wanted == 1 else [*values.pair, *further[: wanted - 2]]
     if scenario and any(scenario.subjects.get(kind) == OF_RELATIVE for kind in types) and "relationship" not in types:
         types = [*dict.fromkeys((*values.pair, "relationship"))]  # a fact of somebody cannot be told without saying whose it is

@@ -2,7 +2,8 @@
 
 Blocks kept for fiction: US and CA 555-0100 to 555-0199 in any area code (NANPA), GB the ranges Ofcom keeps for drama, AU the
 ranges ACMA keeps for fiction (5550 xxxx and 7010 xxxx). India and Singapore keep no block: numbers there are mobile numbers that
-libphonenumber accepts. Mail domains are the ones RFC 2606 reserves and subdomains of them.
+libphonenumber accepts. Other locales: the shapes of ``data/countries.yaml``. Mail domains are the ones RFC 2606 reserves and
+subdomains of them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from pii_values.countries import shaped
 from pii_values.identifiers import digits
 from pii_values.people import draw_glued_handle, draw_handle
 from pii_values.places import Region
@@ -21,6 +23,8 @@ _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "
 
 def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
     """A number of the locale, in one of the ways it is written there; the area code is the region's where numbers have one."""
+    if (shape := shaped("phone", locale, rng)) is not None:
+        return shape.replace("{area}", rng.choice(region.phone) if region.phone else "")
     if locale == "en_IN":
         return _indian(rng)
     if locale == "en_SG":

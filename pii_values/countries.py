@@ -20,7 +20,16 @@ Period = Literal["year", "month", "week", "hour"]
 Height = Literal["imperial", "metric"]
 Weight = Literal["pounds", "kilograms", "stone"]
 
-_MASK: Final = {"#": "0123456789", "@": "ABCEGHJLNPRSTVWXYZ"}  # letters that both British and Canadian postcodes end in
+# "@": letters that both British and Canadian postcodes end in
+_MASK: Final = {"#": "0123456789", "%": "123456789", "@": "ABCEGHJLNPRSTVWXYZ"}
+
+
+class CheckedId(FileModel):
+    """A national id: the stdnum module that knows its check digits, its first characters as a mask, the number of check digits."""
+
+    stdnum: str
+    mask: str
+    check: int
 
 
 class _Entry(FileModel):
@@ -37,6 +46,8 @@ class _Entry(FileModel):
     weight: dict[Weight, float]
     houses: int
     postcode: str
+    national_id: CheckedId | None = None
+    shapes: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class _File(FileModel):
@@ -60,6 +71,8 @@ class Country:
     weight: Weighted[Weight]
     houses: int
     postcode: str
+    national_id: CheckedId | None
+    shapes: Mapping[str, list[str]]
 
 
 @cache
@@ -83,6 +96,8 @@ def country_of(locale: str) -> Country:
         weight=weighted(found.weight.items()),
         houses=found.houses,
         postcode=found.postcode,
+        national_id=found.national_id,
+        shapes=found.shapes,
     )
 
 
@@ -107,5 +122,11 @@ def decimal(number: float, places: int, locale: str) -> str:
 
 
 def from_mask(mask: str, rng: random.Random) -> str:
-    """*mask* with "#" replaced by digits and "@" by letters."""
+    """*mask* with "#" replaced by digits, "%" by digits from one on and "@" by letters."""
     return "".join(rng.choice(_MASK[c]) if c in _MASK else c for c in mask)
+
+
+def shaped(kind: str, locale: str, rng: random.Random) -> str | None:
+    """A code of one of the shapes that the locale's entry gives for *kind* ("passport"); None: it gives none."""
+    shapes = country_of(locale).shapes.get(kind)
+    return from_mask(shapes[int(rng.random() * len(shapes))], rng) if shapes else None

@@ -1,6 +1,6 @@
 """Passports, driving licences, number plates, booking codes and the numbers that schools, employers and insurers give.
 
-Shapes only: none of them has a public check digit.
+Shapes only. What ``data/countries.yaml`` gives a locale under ``shapes`` comes before what stands here.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from pii_values.countries import shaped
 from pii_values.dates import REFERENCE_DATE
 from pii_values.identifiers import digits, draw_national_id
 from pii_values.persona import Persona
@@ -36,7 +37,7 @@ def draw_passport(locale: str, rng: random.Random) -> str:
         case "en_SG":
             return f"{rng.choice('EK')}{digits(7, rng)}{letters(1, rng)}"
         case _:
-            return rng.choice(("A", "Y", str(rng.randint(1, 9)))) + digits(8, rng)
+            return shaped("passport", locale, rng) or rng.choice(("A", "Y", str(rng.randint(1, 9)))) + digits(8, rng)
 
 
 def draw_driving_licence(holder: Persona, rng: random.Random) -> str:
@@ -59,8 +60,12 @@ def draw_driving_licence(holder: Persona, rng: random.Random) -> str:
         case "en_SG":
             return draw_national_id(holder.locale, family, rng)  # a Singapore licence bears the identity card's number
         case _:
-            forms = (letters(1, rng) + digits(7, rng), digits(8, rng), digits(9, rng), f"{family[0].upper()}{digits(12, rng)}")
-            return forms[int(rng.random() * len(forms))]
+            return shaped("driving_licence", holder.locale, rng) or _american_licence(family, rng)
+
+
+def _american_licence(family: str, rng: random.Random) -> str:
+    forms = (letters(1, rng) + digits(7, rng), digits(8, rng), digits(9, rng), f"{family[0].upper()}{digits(12, rng)}")
+    return forms[int(rng.random() * len(forms))]
 
 
 def draw_licence_plate(locale: str, vehicle: str | None, rng: random.Random) -> str:
@@ -83,8 +88,12 @@ def draw_licence_plate(locale: str, vehicle: str | None, rng: random.Random) -> 
         case "en_SG":
             return f"S{letters(2, rng)} {rng.randint(1, 9999)} {letters(1, rng)}"
         case _:
-            forms = (f"{rng.randint(1, 9)}{letters(3, rng)}{digits(3, rng)}", f"{letters(3, rng)} {digits(4, rng)}")
-            return rng.choice((*forms, f"{letters(3, rng)}-{digits(4, rng)}", f"{digits(3, rng)} {letters(3, rng)}"))
+            return shaped("licence_plate", locale, rng) or _american_plate(rng)
+
+
+def _american_plate(rng: random.Random) -> str:
+    forms = (f"{rng.randint(1, 9)}{letters(3, rng)}{digits(3, rng)}", f"{letters(3, rng)} {digits(4, rng)}")
+    return rng.choice((*forms, f"{letters(3, rng)}-{digits(4, rng)}", f"{digits(3, rng)} {letters(3, rng)}"))
 
 
 def draw_ticket(rng: random.Random) -> str:

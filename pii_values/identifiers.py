@@ -9,13 +9,17 @@ Where an authority keeps or never issues a range, numbers come from it, so that 
 * CA social insurance numbers that begin with 0 (not assigned; the Luhn digit is right, stdnum rejects the first digit).
 * AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest random.
 * SG identity card numbers bear a last letter of the other series (K to X after S and T), so no card has them; stdnum has no rule.
+* Other locales: a number that the stdnum module named in ``data/countries.yaml`` accepts, the rest random.
 * US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are IBANs of made-up banks.
 """
 
 from __future__ import annotations
 
+import importlib
 import random
 from typing import Final
+
+from pii_values.countries import CheckedId, country_of, from_mask, shaped
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
@@ -64,8 +68,12 @@ def draw_bank_account(locale: str, rng: random.Random) -> str:
             cuts = rng.choice(((3, 5, 1), (10,), (3, 6, 3), (9,)))
             return "-".join(digits(count, rng) for count in cuts)
         case _:
-            number = str(rng.randint(1, 9)) + digits(rng.choice((8, 9, 11)), rng)
-            return number if rng.random() < 0.7 else f"{number[:-4]}-{number[-4:]}"
+            return shaped("bank_account", locale, rng) or _american_account(rng)
+
+
+def _american_account(rng: random.Random) -> str:
+    number = str(rng.randint(1, 9)) + digits(rng.choice((8, 9, 11)), rng)
+    return number if rng.random() < 0.7 else f"{number[:-4]}-{number[-4:]}"
 
 
 def _british_iban(rng: random.Random) -> str:
@@ -91,8 +99,24 @@ def draw_national_id(locale: str, family_name: str, rng: random.Random) -> str:
         case "en_SG":
             return f"{rng.choice('ST')}{digits(7, rng)}{rng.choice(_UNISSUED_LETTERS)}"
         case _:
-            number = f"{rng.randint(900, 999)}-{rng.randint(1, 49):02d}-{rng.randint(1, 9999):04d}"
-            return number if rng.random() < 0.8 else number.replace("-", " " if rng.random() < 0.5 else "")
+            rule = country_of(locale).national_id
+            return _checked_id(rule, rng) if rule else _american_id(rng)
+
+
+def _american_id(rng: random.Random) -> str:
+    number = f"{rng.randint(900, 999)}-{rng.randint(1, 49):02d}-{rng.randint(1, 9999):04d}"
+    return number if rng.random() < 0.8 else number.replace("-", " " if rng.random() < 0.5 else "")
+
+
+def _checked_id(rule: CheckedId, rng: random.Random) -> str:
+    """A number that the stdnum module of *rule* accepts, mostly as the module writes it, else in one piece."""
+    known = importlib.import_module(f"stdnum.{rule.stdnum}")
+    while True:
+        body = from_mask(rule.mask, rng)
+        tails = (f"{tail:0{rule.check}d}" for tail in range(10**rule.check))
+        number = next((body + tail for tail in tails if known.is_valid(body + tail)), None)
+        if number is not None:
+            return str(known.format(number)) if rng.random() < 0.75 else number
 
 
 def _british_id(rng: random.Random) -> str:

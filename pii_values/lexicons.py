@@ -3,7 +3,7 @@
 ``data/<language>/lexicons/<name>.yaml`` holds one lexicon each, ``data/<language>/wording.yaml`` the forms in which numbers,
 dates and amounts are put. An entry may hold slots: ``{topic}`` stands for an entry of another topic of the same lexicon,
 ``{lexicon.topic}`` for one of another lexicon, and a name that the caller gives a text for stands for that text.
-``<a|b>`` in an entry stands for the form said of a man and of a woman. Topics that begin with "_" are only parts of
+``<a|b>`` in an entry stands for the form said of a man and of others. Topics that begin with "_" are only parts of
 others. Spellings of the file are replaced by those of the locale (``spelling.yaml``) when a list is first read.
 """
 
@@ -13,7 +13,7 @@ import random
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -72,7 +72,10 @@ class Who:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry: ages are years inclusive; ``genders`` None fits everybody; ``parts`` alternate text and slot names."""
+    """One entry: ages are years inclusive; ``genders`` None fits everybody; ``parts`` alternate text and slot names.
+
+    ``form``: the entry is what an entry with forms for men and others is put as, so it fits these genders and no more.
+    """
 
     text: str
     topic: str
@@ -81,10 +84,12 @@ class Entry:
     max_age: int
     genders: tuple[Gender, ...] | None
     parts: tuple[str, ...] | None
+    form: bool = False
 
     def fits(self, age: int, gender: Gender) -> bool:
         """Whether it can be said of somebody of this age and gender (a nonbinary person: whatever anybody can have)."""
-        return self.min_age <= age <= self.max_age and (self.genders is None or gender in self.genders or gender == "nonbinary")
+        anything = self.genders is None or (gender == "nonbinary" and not self.form)
+        return self.min_age <= age <= self.max_age and (anything or gender in (self.genders or ()))
 
 
 class Choices:
@@ -128,14 +133,14 @@ def entries(lexicon: str, locale: str) -> tuple[Entry, ...]:
 
 
 def _read(text: str, group: _Group, locale: str) -> Iterator[Entry]:
-    """The entry that *text* stands for, or one for each gender where its forms differ."""
+    """The entry that *text* stands for, or one for men and one for others where its forms differ."""
     if "<" not in text:
         yield _entry(text, group, None if group.genders is None else tuple(group.genders), locale)
         return
-    genders: tuple[Gender, ...] = ("male", "female")
-    for gender in genders:
-        if group.genders is None or gender in group.genders:
-            yield _entry(gendered(text, gender), group, (gender,), locale)
+    forms: tuple[tuple[Gender, ...], ...] = (("male",), ("female", "nonbinary"))
+    for genders in forms:
+        if group.genders is None or genders[0] in group.genders:
+            yield replace(_entry(gendered(text, genders[0]), group, genders, locale), form=True)
 
 
 def _entry(text: str, group: _Group, genders: tuple[Gender, ...] | None, locale: str) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -129,7 +130,8 @@ def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:
 
 
 def _plain(name: str) -> str:
-    return "".join(c for c in name.casefold() if c.isascii() and c.isalnum()) or "user"
+    """The letters and digits of a name as addresses have them: "João" as "joao"."""
+    return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if c.isascii() and c.isalnum()) or "user"
 
 
 def draw_marital_status(kind: MaritalKind, who: Fitted, rng: random.Random) -> str:

@@ -31,24 +31,50 @@ NOUNS = (
     "staircase porch shelf cupboard gravel hedge puddle rope rug teapot"
 ).split()
 PLACES = ("beside the {a} {n}", "under the {a} {n}", "behind that {a} {n}", "with the {a} {n}", "and the {a} {n}", "near this {a} {n}")
-SITUATIONS = (
-    "I am torn, since {0} and {1} both weigh on what I do about the {a} {n}",
-    "My {n} is in pieces and between {0} and {1} I cannot tell which {a} {m} to mend",
-    "Last week {0} was all I thought of until {1} came up and my {a} {n} gave way",
-    "With {0} on one side and {1} on the other, I froze over a {a} {n}",
-)
+# By how many values a sentence holds.
+SITUATIONS = {
+    0: (
+        "I am torn over what I do about the {a} {n}",
+        "My {n} is in pieces and I cannot tell which {a} {m} to mend",
+        "Last week the {n} was all I thought of until my {a} {m} gave way",
+    ),
+    1: (
+        "I am torn, since {0} weighs on what I do about the {a} {n}",
+        "My {n} is in pieces and with {0} I cannot tell which {a} {m} to mend",
+        "Last week {0} was all I thought of until my {a} {n} gave way",
+    ),
+    2: (
+        "I am torn, since {0} and {1} both weigh on what I do about the {a} {n}",
+        "My {n} is in pieces and between {0} and {1} I cannot tell which {a} {m} to mend",
+        "Last week {0} was all I thought of until {1} came up and my {a} {n} gave way",
+        "With {0} on one side and {1} on the other, I froze over a {a} {n}",
+    ),
+}
 ASIDES = (
     "Oddly enough I mention {0} whenever the {a} {n} comes up",
     "My one other thought was {0} on the day the {a} {n} broke",
     "I once wrote down {0} on the back of a {a} {n}",
 )
-QUESTIONS = (
-    "What should I do first about the {a} {n}, and what can wait?",
-    "Would you fix the {a} {n} before I say anything, or leave it?",
-    "Is it wise that I give up on the {n} now, or is there another way?",
-    "How would you go about this {a} {n} if you were in my place?",
-    "Who has dealt with such a {n} before, and what should I expect?",
+OPENINGS = (
+    "I am writing this on behalf of {0}, who stands by the {a} {n}",
+    "This comes from {0}, word for word, with a {a} {n} and all",
 )
+# By what a question may give away. The word of no language keeps any two questions apart.
+QUESTIONS = {
+    "neutral": (
+        "What comes first about the {a} {x} {n}, the {m} or something {b}, and what can wait?",
+        "Who has dealt with such a {a} {x} {n} and {b} {m} before, and how did it end?",
+        "How would you go about this {a} {x} {n} when a {b} {m} stands in its way?",
+    ),
+    "personal": (
+        "What should I do first about the {a} {x} {n}, and can my {b} {m} wait?",
+        "Would you fix the {a} {x} {n} before I say anything of the {b} {m}, or leave it?",
+        "Is it wise that I give up on the {a} {x} {n} now, or is the {b} {m} my way out?",
+        "How would you go about this {a} {x} {n} with a {b} {m} if you were in my place?",
+    ),
+}
+# What the prompt says of a question that must not speak of its writer.
+NOT_LET_ON = "must not let on"
 # What every template says before the fault of the reply before.
 FAULT_TOLD = "could not be used:"
 SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split()
@@ -102,7 +128,9 @@ def _found(pattern: str, prompt: str) -> str:
 
 
 def _phrase(pattern: str, rng: random.Random, *values: str) -> str:
-    return pattern.format(*values, a=rng.choice(ADJECTIVES), n=rng.choice(NOUNS), m=rng.choice(NOUNS))
+    """*pattern* with two adjectives, two nouns and a word of no language, all different."""
+    (a, b), (n, m) = rng.sample(ADJECTIVES, 2), rng.sample(NOUNS, 2)
+    return pattern.format(*values, a=a, b=b, n=n, m=m, x=_invented(rng))
 
 
 def _invented(rng: random.Random) -> str:
@@ -127,41 +155,63 @@ def _value(prompt: str, rng: random.Random) -> dict[str, Any]:
     return {"value": " ".join(w.capitalize() if example[0].isupper() else w for w in words)}
 
 
-def _sentence(patterns: tuple[str, ...]) -> Callable[[str, random.Random], dict[str, Any]]:
-    def write(prompt: str, rng: random.Random) -> dict[str, Any]:
-        marks = [mark(*m) for m in re.findall(rf"^- {MARK.pattern}", prompt, re.MULTILINE)]
-        low, high = (int(_found(pattern, prompt)) for pattern in (r"(\d+) to \d+ words", r"\d+ to (\d+) words"))
-        values = marks if len(patterns) > 3 else [" and ".join(marks)]
-        text = _phrase(rng.choice(patterns), rng, *values)
-        wanted = rng.randint(low, max(low, high - 4))
-        while count_words(strip_marks(text).text) < wanted:
-            text += " " + _phrase(rng.choice(PLACES), rng)
-        return {"text": f"{text}."}
+def _marks(prompt: str) -> list[str]:
+    """The values that the prompt lists, marked."""
+    return [mark(*m) for m in re.findall(rf"^- {MARK.pattern}", prompt, re.MULTILINE)]
 
-    return write
+
+def _lengthened(text: str, prompt: str, rng: random.Random) -> dict[str, Any]:
+    """*text* with as many words as the prompt wants at least, or some more."""
+    low, high = (int(_found(pattern, prompt)) for pattern in (r"(\d+) to \d+ words", r"\d+ to (\d+) words"))
+    wanted = rng.randint(low, max(low, min(high - 4, low + 12)))
+    while count_words(strip_marks(text).text) < wanted:
+        text += " " + _phrase(rng.choice(PLACES), rng)
+    return {"text": f"{text}."}
+
+
+def _situation(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """Sentences with two values at most, in any order."""
+    values = _marks(prompt)
+    rng.shuffle(values)
+    groups = [values[place : place + 2] for place in range(0, len(values), 2)] or [[]]
+    told = [_phrase(rng.choice(SITUATIONS[len(group)]), rng, *group) for group in groups]
+    assert len(told) <= int(_found(r"Write one to (\d+) sentences", prompt))
+    return _lengthened(". ".join(told), prompt, rng)
+
+
+def _aside(prompt: str, rng: random.Random) -> dict[str, Any]:
+    patterns = OPENINGS if "on behalf of somebody" in prompt else ASIDES
+    return _lengthened(_phrase(rng.choice(patterns), rng, " and ".join(_marks(prompt))), prompt, rng)
 
 
 def _question(prompt: str, rng: random.Random) -> dict[str, Any]:
     banned = set().union(*(content_words(line) for line in prompt.splitlines() if line.startswith("- ")))
+    patterns = QUESTIONS["neutral" if NOT_LET_ON in prompt else "personal"]
     while True:
-        text = _phrase(rng.choice(QUESTIONS), rng)
+        text = _phrase(rng.choice(patterns), rng)
         if not banned & content_words(text):
             return {"question": text}
 
 
 def _post(prompt: str, rng: random.Random) -> dict[str, Any]:
     """The sentences in another order, the wanted value first: where another stands before it, it moves to the front."""
-    head, _, task = prompt.partition("\n\nWrite one coherent post")
+    head, _, task = prompt.partition("\n\nWrite one coherent text")
     sentences = [line[2:] for line in head.splitlines() if line.startswith("- ")]
-    first = _found(r"the value \[\[(v\d+)\|", task)
     rng.shuffle(sentences)
-    sentences.sort(key=lambda sentence: f"[[{first}|" not in sentence)
-    opening = next(found for found in MARK.finditer(sentences[0]))
-    if opening.group(1) != first:
-        moved = next(found for found in MARK.finditer(sentences[0]) if found.group(1) == first)
-        rest = sentences[0][: moved.start()] + "that" + sentences[0][moved.end() :]
-        sentences[0] = f"Because of {moved.group()}, here goes: {rest}"
+    wanted = re.search(r"the value \[\[(v\d+)\|", task)
+    if wanted is not None:
+        sentences.sort(key=lambda sentence: f"[[{wanted[1]}|" not in sentence)
+        sentences[0] = _led(sentences[0], wanted[1])
     return {"text": " ".join(sentences)}
+
+
+def _led(sentence: str, first: str) -> str:
+    """*sentence* with the value *first* before all others."""
+    found = list(MARK.finditer(sentence))
+    if found[0].group(1) == first:
+        return sentence
+    moved = next(later for later in found if later.group(1) == first)
+    return f"Because of {moved.group()}, here goes: {sentence[: moved.start()]}that{sentence[moved.end() :]}"
 
 
 def _span(prompt: str, _: random.Random) -> dict[str, Any]:
@@ -175,8 +225,8 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "topics": _list("topics"),
     "subtopics": _list("subtopics"),
     "pii_value": _value,
-    "situation": _sentence(SITUATIONS),
-    "peripheral": _sentence(ASIDES),
+    "situation": _situation,
+    "peripheral": _aside,
     "question_draft": _question,
     "question_personal": _question,
     "question_abstracted": _question,

@@ -75,7 +75,7 @@ MARKED: dict[str, Trick] = {
     "marks_broken": _one_mark(_broken),
     "inside_word": _one_mark(lambda name, surface, _: f"pre{surface}ish"),
     "short": lambda text, *_: " ".join(MARK.findall(text)[0]) if MARK.search(text) else "No.",
-    "long": lambda text, *_: text + " and so it goes on and on" * 40,
+    "long": lambda text, *_: text + " and so it goes on and on" * 400,
     "meta": _meta,
 }
 QUESTION: dict[str, Trick] = {

@@ -16,6 +16,7 @@ from generation.session import resume_run
 from generation.sitting import begin, sit, take_up
 from generation.stage_report import report_stages
 from prompts.library import template_names
+from taxonomy.bank_checks import CUE_LEVELS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
@@ -65,6 +66,25 @@ def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
         assert progress.totals.unpriced == 0
         assert progress.totals.cost_usd == pytest.approx(sum(row.cost_usd or 0 for row in kept.completions))
         assert all(row.cost_usd for row in kept.completions)
+
+
+def test_every_kind_of_text_is_written(tmp_path):
+    """Texts with none to four values that matter, on behalf of somebody, at every cue level, with up to eight other values."""
+    registers = ("second-hand", "forum post", "chat message")
+    with LLMServer(Author(4)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config = config_for("compatible", server, samples=60, seed=3, max_low=8, registers=registers, concurrency=16)
+        progress = start(store, config)
+        records = read_back(store).records
+    assert (progress.status, progress.rejected) == ("finished", 0)
+    check_exact(records)
+    numbers = Counter(len({span.value_id for span in record.spans if span.relevance == "high"}) for record in records)
+    assert set(numbers) == {0, 1, 2, 3, 4}
+    assert {record.plan.cue_level for record in records} == set(CUE_LEVELS)
+    for record in records:
+        subtypes = [span.subtype for span in record.spans]
+        assert subtypes.count("asked_for") == (record.plan.register == "second-hand" and bool(subtypes))
+        assert "asked_for" not in subtypes[1:]
+    assert any("asked_for" in {span.subtype for span in record.spans} for record in records)
 
 
 def test_a_server_without_schemas_is_served_too(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MONEY = r"(?:(?:S|A|C)?[$£₹]|Rs\.? |SGD |CAD )?\d[\d,.]*(?:[kK]| lakhs?)?(?: (?:dollars|pounds|quid|rupees|USD|GBP|CAD|AUD|INR|SGD))?"
+MONEY = r"(?:(?:S|A|C)?[$£₹€]|Rs\.? |[A-Z]{3} )?\d[\d,.]*(?:[kK]| lakhs?)?(?: (?:dollars|pounds|quid|rupees|euros|[A-Z]{3}))?"
 COUNT = r"(?:\d+(?:\.5)?|[a-z]+(?:-[a-z]+)?)(?: and a half)?"
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 PERIOD = r"(?: (?:a|an|per|every|each) [a-z ]+|/(?:yr|year|mo|month|wk|week|hr|hour)| (?:annually|yearly|monthly|weekly|hourly|biweekly|pa))"

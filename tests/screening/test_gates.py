@@ -134,21 +134,77 @@ def test_length_may_be_open_ended():
     assert code_of(LengthGate(), Record(id="r", context="w " * 5000), Expectations(pair=("a", "b"))) is None
 
 
+@pytest.mark.parametrize(
+    ("pair", "high_types", "code"),
+    [
+        (("occupation", "health"), None, None),
+        (("occupation", "health"), ("occupation", "health"), None),
+        (("occupation", "belief"), None, "presence.no_high_span"),
+        (("occupation", "belief"), ("occupation", "health"), None),
+        (("occupation", "health"), ("occupation", "health", "age"), "presence.no_high_span"),
+        (("age", "belief"), (), None),
+    ],
+)
+def test_presence_wants_what_was_planned_or_else_the_pair(pair, high_types, code):
+    expected = Expectations(pair=pair, high_types=high_types)
+    assert code_of(PresenceGate(), record_of("A nurse with asthma."), expected) == code
+
+
+def test_a_text_that_discloses_nothing_may_pass():
+    plain = Record(id="r", context="My van broke down.", question="Why?")
+    assert code_of(PresenceGate(), plain, Expectations(pair=("age", "belief"), high_types=())) is None
+    assert code_of(PresenceGate(), plain, Expectations(pair=("age", "belief"))) == "presence.no_high_span"
+
+
 LONG = "I froze halfway up a swaying mast last Tuesday and now my supervisor demands proof that I am safe to climb again"
+ASKED = "Which papers would they need to see before I may go back up there, and who is to sign them for me?"
+
+
+def numbered(*contexts, questions=None):
+    asked = questions or [None] * len(contexts)
+    return [Record(id=f"r{i}", context=c, question=q) for i, (c, q) in enumerate(zip(contexts, asked, strict=True))]
 
 
 def test_duplicates_are_found_in_order():
     gate = DuplicatesGate()
-    records = [Record(id=f"r{i}", context=c) for i, c in enumerate([LONG, LONG, LONG + " today", "something else entirely here today"])]
-    assert [code_of(gate, r) for r in records] == [None, "duplicate.exact", "duplicate.near", None]
+    records = numbered(LONG, LONG, LONG + " today", LONG.upper() + "!", "something else entirely here today")
+    assert [code_of(gate, r) for r in records] == [None, "duplicate.near", "duplicate.near", "duplicate.near", None]
     assert "r0" in gate.check(records[2], EXPECTED).detail
     assert code_of(gate, records[0]) is None  # its own duplicate it is not
 
 
+def test_questions_that_repeat_are_found_whatever_stands_above_them():
+    gate = DuplicatesGate()
+    questions = [ASKED, ASKED, f"So {ASKED}", "And what now?", None, None, "And what now?", "And what then?"]
+    records = numbered(*(f"Context number {word} is its own." for word in "one two three four five six seven eight".split()), questions=questions)
+    near = "duplicate.question"
+    assert [code_of(gate, r) for r in records] == [None, near, near, None, None, None, near, None]
+    assert gate.check(records[1], EXPECTED).detail == "of record r0"
+
+
+def test_a_refused_record_is_not_remembered_by_half():
+    gate = DuplicatesGate()
+    other = "Would anybody here know which of the two offices decides it in the end?"
+    refused = Record(id="r1", context=LONG, question=other)
+    assert code_of(gate, Record(id="r0", context=LONG, question=ASKED)) is None
+    assert code_of(gate, refused) == "duplicate.near"
+    # Its question was never asked, so another may ask it.
+    assert code_of(gate, Record(id="r2", context="Quite another matter.", question=other)) is None
+
+
+@pytest.mark.parametrize(("threshold", "code"), [(0.5, "duplicate.near"), (1.0, None)])
+def test_how_near_is_too_near_can_be_chosen(threshold, code):
+    gate = DuplicatesGate(threshold=threshold)
+    records = numbered(LONG, f"{LONG} today")
+    assert [code_of(gate, r) for r in records] == [None, code]
+
+
 def test_primed_records_are_remembered():
     gate = DuplicatesGate()
-    gate.prime(Record(id="old", context=LONG))
-    gate.prime(Record(id="old", context=LONG))
-    assert code_of(gate, Record(id="old", context=LONG)) is None
-    assert code_of(gate, Record(id="new", context=LONG)) == "duplicate.exact"
+    gate.prime(Record(id="old", context=LONG, question=ASKED))
+    gate.prime(Record(id="old", context=LONG, question=ASKED))
+    assert code_of(gate, Record(id="old", context=LONG, question=ASKED)) is None
+    assert code_of(gate, Record(id="new", context=LONG)) == "duplicate.near"
     assert code_of(gate, Record(id="new", context=f"Well, {LONG}")) == "duplicate.near"
+    assert code_of(gate, Record(id="new", context="Another matter.", question=ASKED)) == "duplicate.question"
+    assert code_of(gate, Record(id="new", context="Another matter.", question="Why?")) is None
