@@ -12,7 +12,7 @@ from foundation.errors import PiiloomError, UsageError
 from foundation.words import content_words, whole_word
 from pii_values.catalogue import Kind, kinds_for
 from pii_values.persona import Persona, draw_persona
-from pii_values.relatives import draw_relative
+from pii_values.relatives import can_be_grown, draw_relative
 
 SELF: Final = "self"
 SOMEONE_ELSE: Final = "someone else"
@@ -126,15 +126,19 @@ class _Circle:
 
     def __init__(self, persona: Persona, rng: random.Random) -> None:
         self._rng = rng
-        self._around: dict[str, tuple[Persona, str]] = {}  # whom they are seen from, and by which word
+        self._around: dict[str, tuple[Persona, bool]] = {}  # from whom they are seen, and whether adults' facts are told of them
         self._people = {SELF: persona}
 
-    def meet(self, subject: str, seen_from: str = SELF) -> Persona:
+    def meet(self, subject: str, seen_from: str = SELF, *, grown: bool = False) -> Persona:
         """The person called *subject*, invented when first met."""
         if subject not in self._people:
-            self._around[subject] = (self._people[seen_from], subject)
-            self._people[subject] = draw_relative(*self._around[subject], self._rng)
+            self._around[subject] = (self._people[seen_from], grown)
+            self._invent(subject)
         return self._people[subject]
+
+    def _invent(self, subject: str) -> None:
+        near, grown = self._around[subject]
+        self._people[subject] = draw_relative(near, subject, self._rng, grown=grown)
 
     def is_also(self, subject: str, other: str) -> None:
         """*subject* is another word for *other*."""
@@ -144,7 +148,7 @@ class _Circle:
         """Put another person in the place of *subject*; False where that cannot be."""
         if subject not in self._around:
             return False
-        self._people[subject] = draw_relative(*self._around[subject], self._rng)
+        self._invent(subject)
         return True
 
 
@@ -153,32 +157,40 @@ def _draw_set(
 ) -> tuple[DrawnValue, ...] | None:
     taken: dict[int, _Taken] = {}
     circle = _Circle(persona, rng)
+    grown = {request.subject for request in requests if _of_adults(request)}
     for index in order:
-        request = requests[index]
-        target = _target(request)
+        request, target = requests[index], _target(requests[index])
+        of_age = f"@{index}" in grown  # whom this value names
         if target is None:
             subject = request.subject or SELF
-            circle.meet(subject)
+            circle.meet(subject, grown=subject in grown)
         else:
-            subject = _named(taken[target].value, circle)
-        found = _draw_apart(subject, circle, request, list(taken.values()), rng)
+            subject = _named(taken[target].value, circle, grown=request.subject in grown)
+        found = _draw_apart(subject, circle, request, list(taken.values()), rng, of_age=of_age)
         if found is None:
             return None
         taken[index] = found
     return tuple(taken[i].value for i in range(len(requests)))
 
 
-def _named(value: DrawnValue, circle: _Circle) -> str:
+def _of_adults(request: ValueRequest) -> bool:
+    """Whether only somebody of age has a value of what is asked for."""
+    return all(kind.grown for kind in kinds_for(request.entity_type, request.subtypes).items)
+
+
+def _named(value: DrawnValue, circle: _Circle, *, grown: bool) -> str:
     """The subject that a kin word names, seen from whose kin word it is."""
     if value.subtype == ASKED_FOR:
         circle.is_also(value.text, value.subject)
     else:
-        circle.meet(value.text, value.subject)
+        circle.meet(value.text, value.subject, grown=grown)
     return value.text
 
 
-def _draw_apart(subject: str, circle: _Circle, request: ValueRequest, taken: Sequence[_Taken], rng: random.Random) -> _Taken | None:
-    """A value that stays apart from those taken, or None after too many tries."""
+def _draw_apart(
+    subject: str, circle: _Circle, request: ValueRequest, taken: Sequence[_Taken], rng: random.Random, *, of_age: bool
+) -> _Taken | None:
+    """A value that stays apart from those taken, or None after too many tries; ``of_age``: a word for somebody who can be."""
     kinds = kinds_for(request.entity_type, request.subtypes)
     owner = circle.meet(subject)
     replaceable = all(t.value.subject != subject for t in taken) or subject == SOMEONE_ELSE
@@ -196,6 +208,8 @@ def _draw_apart(subject: str, circle: _Circle, request: ValueRequest, taken: Seq
         attempts[kind.subtype] = number + 1
         value = DrawnValue(entity_type=request.entity_type, subtype=kind.subtype, text=text, subject=subject)
         candidate = _Taken(value, text.casefold(), _comparable_words(request.entity_type, text))
+        if of_age and kind.subtype != ASKED_FOR and not can_be_grown(owner, text):
+            continue
         if all(_apart(candidate, other, strict=attempt < _STRICT_TRIES) for other in taken):
             return candidate
     return None

@@ -24,7 +24,7 @@ def draw_family(p: Persona, rng: random.Random) -> str:
     topics: list[str] = []
     given: dict[str, str] = {}
     if p.marital_kind in _TOGETHER:
-        given["spouse"] = draw_spouse(p, p.drawn_to, p.marital_kind, rng)
+        given["spouse"] = draw_spouse(p, p.ties, rng)
         topics.append("family_spouse")
     if p.children:
         given["children"] = _children(p.children, p, rng)

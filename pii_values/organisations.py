@@ -12,13 +12,14 @@ from foundation.errors import UsageError
 from foundation.yaml_files import load_yaml
 from pii_values.heritage import heritages
 from pii_values.languages import FileModel, Text
-from pii_values.lexicons import Fitted, phrase
+from pii_values.lexicons import Fitted, filled, fitting, phrase
 from pii_values.places import Region
 from pii_values.sampling import Weighted, weighted
 
 Kind = Literal["company", "hospital", "charity", "club", "school"]
 
 _MAX_WORDS: Final = 6
+_PARTS: Final = frozenset({"s", "c", "f", "f2", "f3"})  # slots of names: a stem, a city, family names
 _SAME_FIELD: Final = 0.35  # share of employers drawn from those of the job's own field
 
 
@@ -29,11 +30,18 @@ class _EmployersFile(FileModel):
 def draw_organisation(kind: Kind, who: Fitted, region: Region, rng: random.Random) -> str:
     """A name of at most six words; city names come from *region*."""
     while True:
-        given = {**{slot: _family(who.locale, rng) for slot in ("f", "f2", "f3")}, "c": region.cities.draw(rng), "s": _stem(who, rng)}
-        name = phrase("organisations", kind, who, rng, given)
+        form = fitting("organisations", kind, who.locale, who.age, who.gender).draw(rng)
+        parts = form.parts or (form.text,)
+        given = {slot: _part(slot, who, region, rng) for slot in parts[1::2] if slot in _PARTS}
+        name = filled(parts, "organisations", who, rng, given)
         words = name.split()
         if len(words) <= _MAX_WORDS and len({w.casefold() for w in words}) == len(words):
             return name
+
+
+def _part(slot: str, who: Fitted, region: Region, rng: random.Random) -> str:
+    """What the slots of names stand for: a city, a stem, family names."""
+    return region.cities.draw(rng) if slot == "c" else _stem(who, rng) if slot == "s" else _family(who.locale, rng)
 
 
 def _stem(who: Fitted, rng: random.Random) -> str:

@@ -31,7 +31,12 @@ _MARITAL: tuple[tuple[int, dict[MaritalKind, float]], ...] = (
 _PARENTS: tuple[tuple[int, float], ...] = ((0, 0.0), (19, 0.06), (24, 0.2), (30, 0.5), (40, 0.75), (50, 0.82))
 _CHILD_COUNTS: Final = weighted([(1, 30.0), (2, 42.0), (3, 18.0), (4, 7.0), (5, 3.0)])  # our estimate
 _YOUNGEST_PARENT, _OLDEST_PARENT = 17, 46
+_PARTNER_WORDS: Final[dict[Gender, str]] = {"male": "man", "female": "woman", "nonbinary": "woman"}  # in names of topics
 _GROWN: Final = 18
+
+
+# Topics of the identity lexicon by whom somebody is drawn to, weighted by how often people tell it (our estimate).
+_ORIENTATIONS: Final[tuple[tuple[Attraction, float], ...]] = (("other", 22.0), ("same", 34.0), ("any", 44.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,16 @@ class Child:
 
     gender: Gender
     age: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ties:
+    """Whom somebody is drawn to and lives with. ``partner``: the gender of a present or former partner; children oldest first."""
+
+    kind: MaritalKind
+    drawn_to: Attraction
+    partner: Gender
+    children: tuple[Child, ...]
 
 
 @cache
@@ -64,10 +79,32 @@ def draw_children(age: int, kind: MaritalKind, rng: random.Random) -> tuple[Chil
     return tuple(found)
 
 
+def draw_ties(age: int, gender: Gender, rng: random.Random, kind: MaritalKind | None = None, partner: Gender | None = None) -> Ties:
+    """Ties that somebody of an age and gender can have; *kind* and *partner* where they are known."""
+    kind = kind or marital_kinds(age).draw(rng)
+    drawn_to = _attractions(gender, partner).draw(rng)
+    return Ties(kind=kind, drawn_to=drawn_to, partner=partner or _partner(gender, drawn_to, rng), children=draw_children(age, kind, rng))
+
+
 @cache
-def kin_words(locale: str, age: int, gender: Gender, drawn_to: Attraction, kind: MaritalKind, children: frozenset[str]) -> Weighted[Entry]:
+def _attractions(gender: Gender, partner: Gender | None) -> Weighted[Attraction]:
+    """Whom somebody can be drawn to who has a partner of that gender; None: none is known."""
+    if partner is None or "nonbinary" in {gender, partner}:
+        return weighted(_ORIENTATIONS)
+    away: Attraction = "same" if gender != partner else "other"
+    return weighted((drawn_to, share) for drawn_to, share in _ORIENTATIONS if drawn_to != away)
+
+
+def _partner(gender: Gender, drawn_to: Attraction, rng: random.Random) -> Gender:
+    if drawn_to == "any" or gender == "nonbinary":
+        return "female" if rng.random() < 0.5 else "male"
+    return gender if drawn_to == "same" else "male" if gender == "female" else "female"
+
+
+@cache
+def kin_words(locale: str, age: int, gender: Gender, partner: Gender, kind: MaritalKind, children: frozenset[str]) -> Weighted[Entry]:
     """The kin words that fit a person, ready to draw from; *children* as ``child_topics`` gives them."""
-    topics = {"kin_any"} | children | spouse_topics(gender, drawn_to, kind)
+    topics = {"kin_any", f"kin_{kind}", f"kin_{kind}_{_PARTNER_WORDS[partner]}"} | children
     found = [e for e in entries("relationships", locale) if e.topic in topics and e.fits(age, gender)]
     return merged((e, e.weight) for e in found)
 
@@ -88,17 +125,9 @@ def child_topics(children: Sequence[Child]) -> frozenset[str]:
     return frozenset(topics)
 
 
-def spouse_topics(gender: Gender, drawn_to: Attraction, kind: MaritalKind) -> set[str]:
-    """The lexicon topics a partner (or former one) of this kind belongs to."""
-    men = gender == "nonbinary" or drawn_to == "any" or (gender == "female") == (drawn_to == "other")
-    women = gender == "nonbinary" or drawn_to == "any" or (gender == "male") == (drawn_to == "other")
-    return {f"kin_{kind}"} | ({f"kin_{kind}_man"} if men else set()) | ({f"kin_{kind}_woman"} if women else set())
-
-
-def draw_spouse(who: Fitted, drawn_to: Attraction, kind: MaritalKind, rng: random.Random) -> str:
-    """The word for the present partner: "husband", "girlfriend", "fiancée"; the kind must have one."""
-    topics = sorted(spouse_topics(who.gender, drawn_to, kind) - {f"kin_{kind}"})
-    return phrase("relationships", f"{topics[int(rng.random() * len(topics))].replace('kin_', 'spouse_')}", who, rng)
+def draw_spouse(who: Fitted, ties: Ties, rng: random.Random) -> str:
+    """The word for the present partner: "husband", "girlfriend", "fiancée"; the kind of ties must have one."""
+    return phrase("relationships", f"spouse_{ties.kind}_{_PARTNER_WORDS[ties.partner]}", who, rng)
 
 
 def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) -> str:

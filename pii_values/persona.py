@@ -21,20 +21,18 @@ from pii_values.people import (
     Attraction,
     Child,
     MaritalKind,
+    Ties,
     child_topics,
-    draw_children,
     draw_handle,
     draw_marital_status,
+    draw_ties,
     kin_words,
-    marital_kinds,
 )
 from pii_values.places import Region, draw_address, draw_postcode, home_country, regions
 from pii_values.sampling import Weighted, weighted
 
 _GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate
 _TRANS = 0.06  # share of people who are transgender: far above a census, as it is told more often than not being so
-# Topics of the identity lexicon by whom somebody is drawn to, weighted by how often people tell it (our estimate).
-_ORIENTATIONS: Weighted[tuple[str, Attraction]] = weighted([(("other", "other"), 22.0), (("same", "same"), 34.0), (("any", "any"), 44.0)])
 _ASSIMILATED = 0.35  # share of people whose given name comes from the majority's list, not from their family's background
 _WHOLE_LIFE = 105
 
@@ -68,9 +66,8 @@ class Persona:
     occupation: str
     employer: str
     income: int
-    marital_kind: MaritalKind
+    ties: Ties
     marital_status: str
-    children: tuple[Child, ...]
     conditions: tuple[str, ...]
     body_system: str
     creed: Creed
@@ -78,7 +75,6 @@ class Persona:
     political: str
     philosophy: str
     orientation: str
-    drawn_to: Attraction
     body: Body
     heritage: str
     place: Region
@@ -120,6 +116,21 @@ class Persona:
         return home_country(self.locale)
 
     @property
+    def marital_kind(self) -> MaritalKind:
+        """Their marital status in one of a few words."""
+        return self.ties.kind
+
+    @property
+    def children(self) -> tuple[Child, ...]:
+        """Their children, oldest first."""
+        return self.ties.children
+
+    @property
+    def drawn_to(self) -> Attraction:
+        """Whom they are attracted to."""
+        return self.ties.drawn_to
+
+    @property
     def parent(self) -> bool:
         """Whether they have children."""
         return bool(self.children)
@@ -128,7 +139,7 @@ class Persona:
     def kin(self) -> tuple[str, ...]:
         """All kin words that fit."""
         children = child_topics(self.children)
-        return tuple(e.text for e in kin_words(self.locale, self.age, self.gender, self.drawn_to, self.marital_kind, children).items)
+        return tuple(e.text for e in kin_words(self.locale, self.age, self.gender, self.ties.partner, self.marital_kind, children).items)
 
 
 def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90) -> Persona:
@@ -156,7 +167,7 @@ def draw_persona_of(
     gender: Gender,
     heritage: Heritage | None = None,
     family_name: str | None = None,
-    marital_kind: MaritalKind | None = None,
+    ties: Ties | None = None,
 ) -> Persona:
     """A person with some facts given, as relatives need it."""
     background = heritage or heritages(locale).draw(rng)
@@ -166,8 +177,7 @@ def draw_persona_of(
     family = family_name or family
     place = regions(locale).draw(rng)
     career = draw_career(who, place, rng)
-    kind = marital_kind or marital_kinds(age).draw(rng)
-    topic, drawn_to = _ORIENTATIONS.draw(rng)
+    tied = ties or draw_ties(age, gender, rng)
     nationality, origin = background.nationalities.draw(rng)
     creed = creeds(locale, background.religions.draw(rng)).draw(rng)
     trans = gender != "nonbinary" and rng.random() < _TRANS
@@ -194,17 +204,15 @@ def draw_persona_of(
         occupation=told_job(career, who, rng),
         employer=draw_organisation("company", who, place, rng),
         income=yearly_pay(career.job, locale, age, PAY_SHARE[career.stage], rng),
-        marital_kind=kind,
-        marital_status=draw_marital_status(kind, who, rng),
-        children=draw_children(age, kind, rng),
+        ties=tied,
+        marital_status=draw_marital_status(tied.kind, who, rng),
         conditions=conditions,
         body_system=body_system,
         creed=creed,
         religion=gendered(pick(creed.members, rng), gender),
         political=phrase("beliefs", "political", who, rng),
         philosophy=phrase("beliefs", "philosophy", who, rng),
-        orientation=phrase("identity", f"orientation_{topic}", who, rng),
-        drawn_to=drawn_to,
+        orientation=phrase("identity", f"orientation_{tied.drawn_to}", who, rng),
         body=draw_body(who, rng, dark=background.dark_features),
         heritage=background.key,
         place=place,

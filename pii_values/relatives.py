@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -16,7 +16,7 @@ from pydantic import Field
 from foundation.yaml_files import load_yaml
 from pii_values.heritage import heritage_named
 from pii_values.languages import FileModel, Gender, folder
-from pii_values.people import Child, MaritalKind
+from pii_values.people import Child, MaritalKind, Ties, draw_ties
 from pii_values.persona import Persona, draw_gender, draw_persona_of
 
 _ACQUAINTANCE: Final = (-20, 20)  # years that a friend or boss may be older
@@ -29,6 +29,8 @@ class _Relation(FileModel):
     blood: bool = False
     adult: bool = False
     child: bool = False
+    parent: bool = False
+    spouse: bool = False
     marital: MaritalKind | None = None
 
 
@@ -55,32 +57,58 @@ def _known(locale: str) -> _Known:
     )
 
 
-def draw_relative(persona: Persona, subject: str, rng: random.Random) -> Persona:
-    """A person whom *persona* calls "my *subject*": age, gender, family name and background fit the word."""
+def _relation(word: str, known: _Known) -> _Relation:
+    found = next((r for pattern, r in known.relations if pattern.search(word)), None)
+    return found or _Relation(pattern="", older=_ACQUAINTANCE, adult=True)
+
+
+def can_be_grown(persona: Persona, subject: str) -> bool:
+    """Whether the person whom *persona* calls "my *subject*" can be of age."""
     word, known = subject.casefold(), _known(persona.locale)
-    relation = next((r for pattern, r in known.relations if pattern.search(word)), None)
-    if relation is None:
-        relation = _Relation(pattern="", older=_ACQUAINTANCE, adult=True)
-    gender = _gender(word, known)
-    child = _own_child(persona, gender, rng) if relation.child else None
-    least, most = relation.older
-    age = child.age if child else persona.age + rng.randint(least, most)
-    age = min(_OLDEST, max(_ADULT if relation.adult else _YOUNGEST, age))
+    relation = _relation(word, known)
+    children = _own_children(persona, _gender(word, known)) if relation.child else []
+    return max((c.age for c in children), default=persona.age + relation.older[1]) >= _ADULT
+
+
+def draw_relative(persona: Persona, subject: str, rng: random.Random, *, grown: bool = False) -> Persona:
+    """A person whom *persona* calls "my *subject*": age, gender, ties, family name and background fit the word.
+
+    ``grown``: somebody of age where the word allows it, as adults' facts will be told of them.
+    """
+    word, known = subject.casefold(), _known(persona.locale)
+    relation, gender = _relation(word, known), _gender(word, known)
+    children = _own_children(persona, gender) if relation.child else []
+    if grown or relation.adult:
+        children = [c for c in children if c.age >= _ADULT] or children
+    child = children[int(rng.random() * len(children))] if children else None
+    age = child.age if child else persona.age + rng.randint(*relation.older)
+    age = min(_OLDEST, max(_ADULT if relation.adult or (grown and child is None) else _YOUNGEST, age))
+    gender = child.gender if child else gender or draw_gender(rng)
     return draw_persona_of(
         rng,
         persona.locale,
         age=age,
-        gender=child.gender if child else gender or draw_gender(rng),
+        gender=gender,
         heritage=heritage_named(persona.locale, persona.heritage) if relation.blood else None,
         family_name=persona.family_name if relation.blood and rng.random() < 0.8 else None,
-        marital_kind=relation.marital if age >= _ADULT else None,
+        ties=_ties(relation, persona, age, gender, rng),
     )
 
 
-def _own_child(persona: Persona, gender: Gender | None, rng: random.Random) -> Child | None:
-    """One of the persona's children of that gender."""
-    found = [c for c in persona.children if gender in {None, c.gender}]
-    return found[int(rng.random() * len(found))] if found else None
+def _own_children(persona: Persona, gender: Gender | None) -> list[Child]:
+    """The persona's children of that gender."""
+    return [c for c in persona.children if gender in {None, c.gender}]
+
+
+def _ties(relation: _Relation, persona: Persona, age: int, gender: Gender, rng: random.Random) -> Ties:
+    """The relative's own ties: a spouse shares the persona's children, a parent has the persona as a child."""
+    if relation.marital is None or age < _ADULT:
+        return draw_ties(age, gender, rng)
+    if relation.parent:
+        return replace(draw_ties(age, gender, rng, relation.marital), children=(Child(persona.gender, persona.age),))
+    found = draw_ties(age, gender, rng, relation.marital, persona.gender if relation.spouse else None)
+    shared = relation.spouse and all(c.age <= age - _ADULT for c in persona.children)
+    return replace(found, children=persona.children) if shared else found
 
 
 def _gender(word: str, known: _Known) -> Gender | None:

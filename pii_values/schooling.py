@@ -76,6 +76,6 @@ def draw_student_status(level: int, job_field: str, who: Fitted, rng: random.Ran
 
 
 def draws_as_student(age: int, rng: random.Random) -> bool:
-    """Whether somebody studies at this age."""
+    """Whether somebody studies at this age (our estimate)."""
     share = 0.55 if age < 23 else 0.25 if age < 27 else 0.08 if age < 40 else 0.02
     return rng.random() < share

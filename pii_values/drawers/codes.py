@@ -25,20 +25,26 @@ def _phone(p: Persona, rng: random.Random, attempt: int) -> str:
     return p.phone if attempt == 0 else contacts.draw_phone(p.locale, p.place, rng)
 
 
+def _plate(p: Persona, rng: random.Random, _: int) -> str:
+    return documents.draw_licence_plate(p.locale, p.place.vehicle, rng)
+
+
 KINDS: Final = (
-    Kind(subtype="payment_card", share=1, draw=lambda p, rng, _n: identifiers.draw_payment_card(p.locale, rng)),
+    Kind(subtype="payment_card", share=1, draw=lambda p, rng, _n: identifiers.draw_payment_card(p.locale, rng), grown=True),
     Kind(subtype="bank_account", share=1, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
     Kind(subtype="national_id", share=1, draw=lambda p, rng, _n: identifiers.draw_national_id(p.locale, p.family_name, rng)),
     Kind(subtype="passport", share=1, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
-    Kind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng)),
-    Kind(subtype="licence_plate", share=1, draw=lambda p, rng, _n: documents.draw_licence_plate(p.locale, p.place.vehicle, rng)),
+    Kind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
+    Kind(
+        subtype="licence_plate", share=1, draw=lambda p, rng, _n: documents.draw_licence_plate(p.locale, p.place.vehicle, rng), grown=True
+    ),
     Kind(subtype="ticket", share=1, draw=lambda _p, rng, _n: documents.draw_ticket(rng)),
     Kind(subtype="email", share=2, draw=_email),
     Kind(subtype="phone", share=2, draw=_phone),
     Kind(subtype="ip_address", share=1, draw=lambda _p, rng, _n: networks.draw_ip_address(rng)),
     Kind(subtype="student_id", share=0.7, draw=lambda p, rng, _n: documents.draw_student_id(p.birth_date.year, rng)),
-    Kind(subtype="employee_id", share=0.7, draw=lambda _p, rng, _n: documents.draw_employee_id(rng)),
+    Kind(subtype="employee_id", share=0.7, draw=lambda _p, rng, _n: documents.draw_employee_id(rng), grown=True),
     Kind(subtype="member_id", share=1, draw=lambda _p, rng, _n: documents.draw_member_id(rng)),
     Kind(subtype="case_number", share=1, draw=lambda _p, rng, _n: documents.draw_case_number(rng)),
-    Kind(subtype="wallet", share=0.7, draw=lambda _p, rng, _n: networks.draw_wallet(rng)),
+    Kind(subtype="wallet", share=0.7, draw=lambda _p, rng, _n: networks.draw_wallet(rng), grown=True),
 )

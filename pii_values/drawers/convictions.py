@@ -36,7 +36,7 @@ def _practice(p: Persona, rng: random.Random, _: int) -> str:
 KINDS: Final = (
     Kind(subtype="religion", share=4, draw=_religion),
     Kind(subtype="faith", share=2, draw=_faith),
-    Kind(subtype="political", share=3, draw=own_or(lambda p: p.political, listed("beliefs", "political"))),
+    Kind(subtype="political", share=3, draw=own_or(lambda p: p.political, listed("beliefs", "political")), grown=True),
     Kind(subtype="philosophy", share=2, draw=own_or(lambda p: p.philosophy, listed("beliefs", "philosophy"))),
     Kind(subtype="practice", share=2, draw=_practice),
 )

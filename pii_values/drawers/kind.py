@@ -20,13 +20,15 @@ Drawer = Callable[[Persona, random.Random, int], str]
 class Kind:
     """One subtype: ``share`` is its weight when any subtype will do (0: only when asked for by name).
 
-    ``fixed``: a person has exactly one value of it, in one or a few spellings, so it is drawn before the others.
+    ``fixed``: a person has exactly one value of it, in one or a few spellings, so it is drawn before the others. ``grown``: only
+    of people of age is it told.
     """
 
     subtype: str
     share: float
     draw: Drawer
     fixed: bool = False
+    grown: bool = False
 
 
 def listed(lexicon: str, topic: str | None = None) -> Drawer:

@@ -73,13 +73,13 @@ def _payment(p: Persona, rng: random.Random, _: int) -> str:
 
 
 KINDS: Final = (
-    Kind(subtype="income", share=3, draw=_income),
-    Kind(subtype="salary", share=1.2, draw=_salary),
-    Kind(subtype="debt", share=2.5, draw=_debt),
-    Kind(subtype="savings", share=2, draw=_savings),
-    Kind(subtype="amount", share=1.5, draw=_amount),
-    Kind(subtype="payment", share=1.5, draw=_payment),
-    Kind(subtype="credit_score", share=1, draw=lambda p, rng, _n: str(finance.draw_credit_score(p.locale, rng))),
-    Kind(subtype="benefit", share=1, draw=listed("benefits")),
-    Kind(subtype="hardship", share=0.6, draw=listed("money", "hardship")),
+    Kind(subtype="income", share=3, draw=_income, grown=True),
+    Kind(subtype="salary", share=1.2, draw=_salary, grown=True),
+    Kind(subtype="debt", share=2.5, draw=_debt, grown=True),
+    Kind(subtype="savings", share=2, draw=_savings, grown=True),
+    Kind(subtype="amount", share=1.5, draw=_amount, grown=True),
+    Kind(subtype="payment", share=1.5, draw=_payment, grown=True),
+    Kind(subtype="credit_score", share=1, draw=lambda p, rng, _n: str(finance.draw_credit_score(p.locale, rng)), grown=True),
+    Kind(subtype="benefit", share=1, draw=listed("benefits"), grown=True),
+    Kind(subtype="hardship", share=0.6, draw=listed("money", "hardship"), grown=True),
 )

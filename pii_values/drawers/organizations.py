@@ -22,8 +22,8 @@ def _organisation(kind: organisations.Kind) -> Drawer:
 
 
 KINDS: Final = (
-    Kind(subtype="company", share=3, draw=_organisation("company")),
-    Kind(subtype="employer", share=1, draw=lambda p, rng, _n: organisations.draw_employer(p.job.field, p.locale, rng)),
+    Kind(subtype="company", share=3, draw=_organisation("company"), grown=True),
+    Kind(subtype="employer", share=1, draw=lambda p, rng, _n: organisations.draw_employer(p.job.field, p.locale, rng), grown=True),
     Kind(subtype="hospital", share=1.5, draw=_organisation("hospital")),
     Kind(subtype="charity", share=1, draw=_organisation("charity")),
     Kind(subtype="club", share=1, draw=_organisation("club")),

@@ -36,7 +36,7 @@ def _school(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 KINDS: Final = (
-    Kind(subtype="degree", share=2, draw=_degree),
+    Kind(subtype="degree", share=2, draw=_degree, grown=True),
     Kind(subtype="school", share=2, draw=_school),
     Kind(subtype="student_status", share=1.5, draw=_student_status),
     Kind(subtype="field", share=1.5, draw=_field),

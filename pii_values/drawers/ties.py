@@ -14,7 +14,7 @@ from pii_values.persona import Persona
 
 def _kin(p: Persona, rng: random.Random, _: int) -> str:
     """A kin word that fits age, marital status, orientation and children."""
-    return people.kin_words(p.locale, p.age, p.gender, p.drawn_to, p.marital_kind, child_topics(p.children)).draw(rng).text
+    return people.kin_words(p.locale, p.age, p.gender, p.ties.partner, p.marital_kind, child_topics(p.children)).draw(rng).text
 
 
 def _marital_status(p: Persona, rng: random.Random, attempt: int) -> str:
@@ -34,11 +34,11 @@ def _person(p: Persona, rng: random.Random, _: int) -> str:
 RELATIONSHIP: Final = (
     Kind(subtype="kin", share=4, draw=_kin),
     Kind(subtype="family", share=2.5, draw=lambda p, rng, _n: families.draw_family(p, rng)),
-    Kind(subtype="marital_status", share=1.2, draw=_marital_status),
-    Kind(subtype="parent_status", share=1.5, draw=lambda p, rng, _n: families.draw_parent_status(p, rng)),
+    Kind(subtype="marital_status", share=1.2, draw=_marital_status, grown=True),
+    Kind(subtype="parent_status", share=1.5, draw=lambda p, rng, _n: families.draw_parent_status(p, rng), grown=True),
     Kind(subtype="asked_for", share=0, draw=lambda p, rng, _n: families.draw_asked_for(p, rng)),
 )
 ORIENTATION: Final = (
-    Kind(subtype="orientation", share=2, draw=_orientation),
-    Kind(subtype="person", share=1, draw=_person),
+    Kind(subtype="orientation", share=2, draw=_orientation, grown=True),
+    Kind(subtype="person", share=1, draw=_person, grown=True),
 )

@@ -28,7 +28,7 @@ def _activity(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 KINDS: Final = (
-    Kind(subtype="job_title", share=6, draw=_job_title),
-    Kind(subtype="activity", share=2, draw=_activity),
-    Kind(subtype="status", share=0.7, draw=lambda p, rng, _n: phrase("work_status", p.work, p, rng)),
+    Kind(subtype="job_title", share=6, draw=_job_title, grown=True),
+    Kind(subtype="activity", share=2, draw=_activity, grown=True),
+    Kind(subtype="status", share=0.7, draw=lambda p, rng, _n: phrase("work_status", p.work, p, rng), grown=True),
 )

@@ -34,9 +34,9 @@ PLACES = ("beside the {a} {n}", "under the {a} {n}", "behind that {a} {n}", "wit
 # By how many values a sentence holds.
 SITUATIONS = {
     0: (
-        "I am torn over what I do about the {a} {n}",
-        "My {n} is in pieces and I cannot tell which {a} {m} to mend",
-        "Last week the {n} was all I thought of until my {a} {m} gave way",
+        "I am torn over what I do about the {a} {x} {n}",
+        "My {x} {n} is in pieces and I cannot tell which {a} {m} to mend",
+        "Last week the {x} {n} was all I thought of until my {a} {m} gave way",
     ),
     1: (
         "I am torn, since {0} weighs on what I do about the {a} {n}",

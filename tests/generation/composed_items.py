@@ -52,4 +52,3 @@ def loom(bank: Bank, **options: Any) -> Iterator[Loom]:
         yield Loom(calls=Calls(ComposerProvider(bank, **options), committer, run.id), bank=bank)
     finally:
         committer.close()
-

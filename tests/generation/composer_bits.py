@@ -27,7 +27,9 @@ SCENARIO = Scenario(
     pair=("health", "occupation"),
     uses=MappingProxyType({"health": ("condition",), "occupation": ("job_title",)}),
     subjects=MappingProxyType({}),
-    also=MappingProxyType({"finance": Also(uses=("savings",), why="how long unpaid rest is possible", tells=("With {finance} I can rest.",))}),
+    also=MappingProxyType(
+        {"finance": Also(uses=("savings",), why="how long unpaid rest is possible", tells=("With {finance} I can rest.",))}
+    ),
     topic="shift work",
     subtopics=("night rota",),
     rationale=MappingProxyType({"health": "what the body bears", "occupation": "what the rota asks"}),
@@ -65,6 +67,7 @@ TALK = Talk(
     second_hand=("Asking for my {relationship.asked_for}:", "My {relationship.asked_for} <wrote|said> this:"),
     prefaces=("I have read <all|much>.",),
     tails=(", or is that <wrong|foolish>?",),
+    follow_ups=("What <then|next>?",),
     drafts=("Given {values}:",),
     plain_starts=frozenset({"my", "the", "nobody"}),
     kept_starts=frozenset({"I"}),

@@ -161,10 +161,10 @@ def test_a_reply_depends_on_the_call_only():
 @pytest.mark.parametrize(("name", "level"), [("question_personal", "personal"), ("question_abstracted", "implied")])
 def test_a_personal_question_is_asked_before_it_is_abstracted(name, level):
     cue = {} if name == "question_personal" else {"cue_level": level}
-    asked = {composed(name, **SAME, situation="", attempt=n, **cue).data["question"].partition("?")[0] for n in range(30)}
-    known = {text.partition("?")[0] for pattern in FIRST.questions[level] for text in all_expansions(pattern, 500)}
-    assert asked & known
-    assert all(any(question.startswith(text) or question.endswith(text) for text in known) for question in asked)
+    asked = {composed(name, **SAME, situation="", attempt=n, **cue).data["question"] for n in range(30)}
+    known = {text.removesuffix("?") for pattern in FIRST.questions[level] for text in all_expansions(pattern, 500)}
+    assert all(any(text in question for text in known) for question in asked)
+    assert len(asked) > 10
 
 
 def test_a_draft_names_the_values():
@@ -225,7 +225,7 @@ def test_every_personal_question_is_in_the_first_person(pair):
 def test_what_surrounds_a_question_names_no_type():
     talk, gate = load_bank().talk, default_screen().gates[3]
     for kind in load_taxonomy().types:
-        for pattern in (*talk.prefaces, *talk.tails):
+        for pattern in (*talk.prefaces, *talk.tails, *talk.follow_ups):
             for text in all_expansions(pattern, 200):
                 assert gate.check(Record(id="r", context="", question=text), Expectations(pair=(kind, kind))) is None
 

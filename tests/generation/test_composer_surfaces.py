@@ -18,7 +18,7 @@ from taxonomy.registers import load_registers
 from tests.generation.composer_bits import TALK, VALUES, marks, register, rngs
 
 MARKED = (
-    'I\'m going to rest because of my [[v1|Asthma]], as a [[v2|Pilot\'s aide]] - "not a choice". '
+    "I'm going to rest because of my [[v1|Asthma]], as a [[v2|Pilot's aide]] - \"not a choice\". "
     "Ref [[v5|CLM-48Q]]; I'm [[v8|28F]], called [[v7|Will]], from [[v4|Île-de-France]]! It's late..."
 )
 KINDS = {**{v: known["type"] for v, known in VALUES.items()}, "v8": "age"}
@@ -97,13 +97,15 @@ def test_long_forms_are_shortened_with_their_capital():
 
 
 def test_emoji_end_sentences_outside_values():
-    assert worn(text="So it goes. [[v1|A. B.]] Really? 3.5 is it. Yes", emoji=1) == "So it goes. 🙂 [[v1|A. B.]] Really? 🙂 3.5 is it. 🙂 Yes"
+    assert (
+        worn(text="So it goes. [[v1|A. B.]] Really? 3.5 is it. Yes", emoji=1) == "So it goes. 🙂 [[v1|A. B.]] Really? 🙂 3.5 is it. 🙂 Yes"
+    )
 
 
 def test_hesitations_come_between_words_with_a_comma_unless_unpointed():
     text = "so it goes on and on with [[v1|asthma in spring]] " * 40
     said = worn(text=text, hesitations=1)
-    assert 5 < len(re.findall(r" (?:um|like), ", said))
+    assert len(re.findall(r" (?:um|like), ", said)) > 5
     assert re.sub(r" (?:um|like),", "", said) == text
     bare = worn(text=text, hesitations=1, unpointed=1)
     assert "," not in bare

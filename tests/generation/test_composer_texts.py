@@ -179,9 +179,10 @@ def asked(level, rng, *, told="", others=(), scenario=SCENARIO, talk=PLAIN_TALK)
 
 
 def question_shapes(level):
-    """All questions of *level*: bare, after a preface, before a tail."""
+    """All questions of *level*: bare, with a second question or a tail after it, and each of these after a preface."""
     bare = SCENARIO.questions[level]
-    return [*bare, *(f"{TALK.prefaces[0]} {text}" for text in bare), *(text.removesuffix("?") + TALK.tails[0] for text in bare)]
+    ended = [f"{text} {TALK.follow_ups[0]}" for text in bare] + [text.removesuffix("?") + TALK.tails[0] for text in bare]
+    return [*bare, *ended, *(f"{TALK.prefaces[0]} {text}" for text in (*bare, *ended))]
 
 
 @given(rngs, st.sampled_from(["neutral", "implied", "personal"]))
@@ -189,14 +190,16 @@ def question_shapes(level):
 def test_a_question_is_of_its_cue_level(rng, level):
     question = asked(level, rng)
     assert any(fits(question, shape) for shape in question_shapes(level))
-    assert (question.count("?"), question[-1]) == (1, "?")
+    assert question.endswith("?")
+    assert question.count("?") == 1 + question.endswith(("then?", "next?"))
     assert question[0].isupper()
 
 
-def test_prefaces_and_tails_come_now_and_then():
+def test_prefaces_tails_and_second_questions_come_now_and_then():
     drawn = [asked("neutral", random.Random(seed)) for seed in range(400)]
     assert 0.15 < sum(question.startswith("I have read") for question in drawn) / 400 < 0.55
-    assert 0.05 < sum(question.endswith(("wrong?", "foolish?")) for question in drawn) / 400 < 0.3
+    assert 0.04 < sum(question.endswith(("wrong?", "foolish?")) for question in drawn) / 400 < 0.3
+    assert 0.2 < sum(question.count("?") == 2 for question in drawn) / 400 < 0.6
 
 
 def test_people_ask_in_the_words_in_which_they_have_told():
@@ -208,7 +211,8 @@ def test_people_ask_in_the_words_in_which_they_have_told():
 @given(rngs)
 @settings(deadline=None)
 def test_a_question_shares_no_word_with_a_value_that_matters(rng):
-    scenario = replace(SCENARIO, questions=MappingProxyType({"neutral": ("Would <controllers|clerks> mind?", "Is <Dayton|town> far?", "Go?")}))
+    patterns = ("Would <controllers|clerks> mind?", "Is <Dayton|town> far?", "Go?")
+    scenario = replace(SCENARIO, questions=MappingProxyType({"neutral": patterns}))
     question = asked("neutral", rng, others=("Dayton",), scenario=scenario)
     assert content_stems(question).isdisjoint(content_stems("air traffic controller asthma"))
     assert "Dayton" not in question
@@ -216,7 +220,9 @@ def test_a_question_shares_no_word_with_a_value_that_matters(rng):
 
 def test_a_question_that_cannot_keep_the_secret_is_left_to_the_validator():
     scenario = replace(SCENARIO, questions=MappingProxyType({"neutral": ("Is asthma bad?",)}))
-    assert asked("neutral", random.Random(1), scenario=scenario, talk=replace(TALK, prefaces=(), tails=())) == "Is asthma bad?"
+    assert (
+        asked("neutral", random.Random(1), scenario=scenario, talk=replace(TALK, prefaces=(), tails=(), follow_ups=())) == "Is asthma bad?"
+    )
 
 
 def test_a_draft_tells_every_value_that_matters():

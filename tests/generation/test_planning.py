@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.configuration import RunConfig
+from generation.plan_values import ValuePlan, draw_high
 from generation.planning import make_plan_item, pair_order, triplets_needed
 from generation.triplet_book import planned_for
 from taxonomy.bank_checks import CUE_LEVELS, OF_RELATIVE
@@ -17,7 +18,9 @@ from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.facts import fact_of
 from taxonomy.registers import SECOND_HAND, load_registers
+from taxonomy.scenarios import Also
 from tests.generation.composed_items import planned
+from tests.generation.composer_bits import SCENARIO, rngs
 
 CONFIG = RunConfig()
 PAIR = ("health", "occupation")
@@ -181,6 +184,19 @@ def test_a_fact_of_a_relative_comes_with_the_relative():
             if BANK.scenarios[plan.scenario].subjects.get(value.entity_type) == OF_RELATIVE:
                 assert value.subject == "@v1"
                 assert plan.wanted[0].entity_type == "relationship"
+
+
+@given(rngs, st.integers(8, 300))
+@settings(deadline=None)
+def test_a_relative_of_no_type_of_the_pair_is_told_of_too(rng, words):
+    kin = Also(uses=("kin",), why="whose sleep it is", tells=("It is about my {relationship}.",))
+    scenario = replace(SCENARIO, subjects={"health": OF_RELATIVE}, also={"relationship": kin})
+    values = ValuePlan(scenario.pair, None)
+    draw_high(values, scenario, words, rng)
+    known = {value.id: value.entity_type for value in values.wanted}
+    for value in values.wanted:
+        assert (value.subject == "@v1") == (value.entity_type == "health")
+        assert value.entity_type != "health" or known["v1"] == "relationship"
 
 
 def test_an_item_depends_on_its_index_seed_and_digest_only():

@@ -24,6 +24,7 @@ from tests.generation.scripted_provider import (
     text,
 )
 
+
 def prompt_of(stage, item, reply):
     """What *stage* says to the model about *item* when the first reply is good."""
     _, made = run_stage(stage, item, in_turn(text(reply)))

@@ -154,7 +154,7 @@ def test_documents_have_the_shapes_of_the_place(locale):
         assert re.fullmatch(PLATES[locale], plate)
         licence = draw_driving_licence(persona, rng)
         if locale == "en_GB":
-            assert licence.startswith(persona.family_name[:5].upper())
+            assert licence.startswith("".join(c for c in persona.family_name.upper() if c.isalpha())[:5])
             assert licence.split()[1][5] == str(persona.birth_date.year)[3]
         if locale == "en_IN":
             assert licence[:2] == plate[:2] == persona.place.vehicle

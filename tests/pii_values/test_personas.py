@@ -15,7 +15,7 @@ from pii_values.dates import REFERENCE_DATE, age_on
 from pii_values.heritage import heritage_named
 from pii_values.lexicons import entries
 from pii_values.persona import Persona, draw_persona
-from pii_values.relatives import draw_relative
+from pii_values.relatives import can_be_grown, draw_relative
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 LEAST_AGE = (0, 19, 20, 21, 24, 27)  # of each education level
@@ -160,7 +160,10 @@ def test_ages_are_honoured_and_refused():
         ("sister", "female", (-8, 8)),
         ("mother-in-law", "female", (20, 38)),
         ("grandson", "male", (-62, -37)),
-        ("late husband", "male", (-6, 8)),
+        ("late husband", "male", (-8, 8)),
+        ("late mother", "female", (20, 38)),
+        ("estranged sister", "female", (-8, 8)),
+        ("former mother-in-law", "female", (20, 38)),
         ("twin brother", "male", (0, 0)),
         ("younger sister", "female", (-10, -1)),
         ("daughter-in-law", "female", (-36, -18)),
@@ -203,3 +206,28 @@ def test_a_child_of_a_persona_can_be_a_child():
     assert son.life_stage == "minor"
     assert son.education.level == 0
     assert son.marital_kind == "single"
+
+
+def test_relatives_ties_mirror_the_personas():
+    rng = random.Random(12)
+    for _ in range(400):
+        persona = draw_persona(rng, "en_US")
+        if persona.marital_kind == "married" and persona.gender != "nonbinary":
+            word = "husband" if persona.ties.partner == "male" else "wife"
+            assert word in persona.kin
+            assert not ({"husband", "wife"} - {word}) & set(persona.kin)
+            spouse = draw_relative(persona, word, rng)
+            assert (spouse.marital_kind, spouse.ties.partner) == ("married", persona.gender)
+            assert (spouse.drawn_to == "other") <= (spouse.gender != persona.gender)
+        if persona.age < 60:
+            mother = draw_relative(persona, "mother", rng)
+            assert (persona.gender, persona.age) in {(c.gender, c.age) for c in mother.children}
+
+
+def test_somebody_grown_can_be_asked_for():
+    rng = random.Random(13)
+    for _ in range(300):
+        persona = draw_persona(rng, "en_US")
+        for word in ("son", "niece", "daughter", "little brother", "cousin", "grandson", "boss"):
+            grown = can_be_grown(persona, word)
+            assert draw_relative(persona, word, rng, grown=True).age >= 18 or not grown

@@ -172,6 +172,14 @@ def test_the_people_of_a_kin_word_fit_it_and_chains_are_followed():
             assert int(age.text) < int(own.text)
 
 
+def test_what_only_adults_have_is_told_of_adults():
+    rng = random.Random(17)
+    asked = [KIN, *(ValueRequest(entity_type=t, subtypes=(s,), subject="@0") for t, s in (("age", "years"), ("occupation", "job_title")))]
+    for _ in range(400):
+        kin, age, _job = draw_values(draw_persona(rng, rng.choice(LOCALES)), asked, rng)
+        assert int(age.text) >= 18, kin.text
+
+
 @pytest.mark.parametrize("subject", ["@7", "@x", "@", "@0", "@-1"])
 def test_a_reference_to_no_request_is_a_usage_error(subject):
     persona = draw_persona(random.Random(1), "en_US")

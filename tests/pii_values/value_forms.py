@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import re
 
-MONEY = r"(?:(?:S|A|C)?[$£₹€]|Rs\.? |[A-Z]{3} )?\d[\d,.]*(?:[kK]| lakhs?)?(?: (?:dollars|pounds|quid|rupees|euros|[A-Z]{3}))?"
+MONEY = (
+    r"(?:(?:S|A|C)?[$£₹€]|Rs\.? |[A-Z]{3} )?\d[\d,.]*(?:[kK]| lakhs?)?"
+    r"(?: (?:dollars|pounds|quid|rupees|euros|[A-Z]{3}))?"
+)
 COUNT = r"(?:\d+(?:\.5)?|[a-z]+(?:-[a-z]+)?)(?: and a half)?"
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-PERIOD = r"(?: (?:a|an|per|every|each) [a-z ]+|/(?:yr|year|mo|month|wk|week|hr|hour)| (?:annually|yearly|monthly|weekly|hourly|biweekly|pa))"
+PERIOD = (
+    r"(?: (?:a|an|per|every|each) [a-z ]+|/(?:yr|year|mo|month|wk|week|hr|hour)"
+    r"| (?:annually|yearly|monthly|weekly|hourly|biweekly|pa))"
+)
+CLOCK = r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|[AP]M)?(?: [A-Z]{2,4})?"
+BLOOD = r"(?:AB|A|B|O)"
+NAMED_TIME = r"\d{4} hours|\d+ o'clock|[a-z]+ in the [a-z]+|(?:half|quarter) (?:past|to|after) [a-z]+"
+UNIT = r"(?:min(?:ute)?s?|hours?|hrs|days|weeks|wks|months|mos|years|yrs)"
 
 FORMS = {
     ("age", "years"): r"\d{1,3}",
@@ -20,13 +30,13 @@ FORMS = {
     ("appearance", "hair"): r".+ (?:hair|curls|braids|dreadlocks|ringlets|pigtails|bangs|waves|locks|cornrows|twists)",
     ("appearance", "eyes"): r".+ eyes",
     ("appearance", "build"): r".+ (?:build|frame|figure|physique)",
-    ("appearance", "blood_type"): r"(?:AB|A|B|O)(?:[+-]| Rh[+-]|[ -](?:pos|neg|positive|negative)| Rh (?:positive|negative))|Rh-(?:positive|negative) (?:AB|A|B|O)",
+    ("appearance", "blood_type"): rf"{BLOOD}(?:[+-]| Rh[+-]|[ -](?:pos|neg|positive|negative)| Rh (?:positive|negative))|Rh-[a-z]+ {BLOOD}",
     ("code", "email"): r"[a-z0-9._-]+@(?:[a-z]+\.)?example\.(?:com|net|org)",
     ("datetime", "date"): rf"\d[\d/.-]+\d|(?:{MONTH} )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {MONTH})?(?:,? \d{{4}})?",
     ("datetime", "month_year"): rf"(?:early |late |mid-)?{MONTH}(?: of)? (?:\d{{4}}|'\d\d)|\d\d/\d{{4}}",
     ("datetime", "year"): r"(?:19|20)\d\d",
-    ("datetime", "time"): r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|[AP]M)?(?: [A-Z]{2,4})?|\d{4} hours|\d+ o'clock|[a-z]+ in the [a-z]+|(?:half|quarter) (?:past|to|after) [a-z]+",
-    ("datetime", "duration"): rf"\d+[dhwm](?: \d+[hm])?|\d+ h \d+ min|{COUNT}(?: [a-z]+)? (?:min(?:ute)?s?|hours?|hrs|days|weeks|wks|months|mos|years|yrs)\b.*",
+    ("datetime", "time"): rf"{CLOCK}|{NAMED_TIME}",
+    ("datetime", "duration"): rf"\d+[dhwm](?: \d+[hm])?|\d+ h \d+ min|{COUNT}(?: [a-z]+)? {UNIT}\b.*",
     ("demographic", "heritage"): r".*[a-z] (?:descent|roots|ancestry|heritage|background|origins|blood|lineage|forebears)",
     ("finance", "income"): rf"{MONEY}(?: (?:before tax|net))?{PERIOD}|₹?[\d.]+ LPA",
     ("finance", "salary"): rf"{MONEY} [a-z -]+",
@@ -49,21 +59,16 @@ ARTICLE = re.compile(r"(?i)(a|an|the|my|his|her|their|our) ")
 
 def misfit(entity_type: str, subtype: str, form: str, text: str) -> str | None:
     """What is wrong with a value, or None."""
-    if text != " ".join(text.split()):
-        return "blanks"
-    if set("[]{}<>|\n") & set(text):
-        return "signs"
-    if not 1 <= len(text.split()) <= 8:
-        return "length"
-    if ARTICLE.match(text) and subtype != "blood_type" and entity_type != "code":  # "A positive", "AN 47 HE"
-        return "article"
-    if text.endswith((".", ",", ";")):
-        return "stop at the end"
     pattern = PATTERNS.get((entity_type, subtype))
-    if pattern is not None and not pattern.fullmatch(text):
-        return "form of the subtype"
-    if form == "proper" and not any(c.isupper() or c.isdigit() for c in text[:5]):  # "easyJet"
-        return "capital"
-    if form == "number" and not text.isdigit():
-        return "digits"
-    return None
+    articles = subtype == "blood_type" or entity_type == "code"  # "A positive", "AN 47 HE"
+    faults = {
+        "blanks": text != " ".join(text.split()),
+        "signs": bool(set("[]{}<>|\n") & set(text)),
+        "length": not 1 <= len(text.split()) <= 8,
+        "article": not articles and ARTICLE.match(text) is not None,
+        "stop at the end": text.endswith((".", ",", ";")),
+        "form of the subtype": pattern is not None and not pattern.fullmatch(text),
+        "capital": form == "proper" and not any(c.isupper() or c.isdigit() for c in text[:5]),  # "easyJet"
+        "digits": form == "number" and not text.isdigit(),
+    }
+    return next((name for name, wrong in faults.items() if wrong), None)

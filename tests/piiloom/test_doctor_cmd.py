@@ -20,7 +20,7 @@ def test_a_healthy_machine(cli, filled):
     checks = _report(outcome)
     assert "1 runs, 12 records" in checks["store"]["detail"]
     assert "duckdb" in checks["packages"]["detail"]
-    assert "scenarios" in checks["scenario bank"]["detail"]
+    assert "scenarios" in checks["scenario bank en"]["detail"]
     assert not any(name.startswith("server") for name in checks)
 
 

@@ -176,7 +176,8 @@ def test_duplicates_are_found_in_order():
 def test_questions_that_repeat_are_found_whatever_stands_above_them():
     gate = DuplicatesGate()
     questions = [ASKED, ASKED, f"So {ASKED}", "And what now?", None, None, "And what now?", "And what then?"]
-    records = numbered(*(f"Context number {word} is its own." for word in "one two three four five six seven eight".split()), questions=questions)
+    contexts = [f"Context number {word} is its own." for word in "one two three four five six seven eight".split()]
+    records = numbered(*contexts, questions=questions)
     near = "duplicate.question"
     assert [code_of(gate, r) for r in records] == [None, near, near, None, None, None, near, None]
     assert gate.check(records[1], EXPECTED).detail == "of record r0"
