@@ -22,7 +22,7 @@ from taxonomy.registers import SECOND_HAND, Register, load_registers
 from taxonomy.scenarios import Bank
 
 # Shares of the cue levels: a question mostly hints at its theme, or says nothing of it; seldom does it speak of its asker.
-CUE_WEIGHTS = (0.2, 0.52, 0.28)
+CUE_WEIGHTS = (0.14, 0.6, 0.26)
 # Share of records that disclose nothing at all, so that a detector learns to find nothing.
 NO_PII_SHARE = 0.025
 # Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.

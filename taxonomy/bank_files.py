@@ -84,6 +84,7 @@ class TalkEntry(_Strict):
     prefaces: list[PatternText] = Field(default_factory=list)
     tails: list[PatternText] = Field(default_factory=list)
     follow_ups: list[PatternText] = Field(default_factory=list)
+    cues: dict[Label, Patterns] = Field(default_factory=dict)
     drafts: list[PatternText] = Field(default_factory=list)
     plain_starts: list[Label] = Field(default_factory=list)
     kept_starts: list[Label] = Field(default_factory=list)

@@ -37,6 +37,7 @@ class _Reading:
     openers: dict[str, list[str]] = field(default_factory=dict)
     closers: dict[str, list[str]] = field(default_factory=dict)
     shorthand: dict[str, list[str]] = field(default_factory=dict)
+    cues: dict[str, list[str]] = field(default_factory=dict)
     qualifiers: dict[SlotKey, Qualifier] = field(default_factory=dict)
     raw: list[bytes] = field(default_factory=list)
 
@@ -71,7 +72,12 @@ class _Reading:
     def _add_talk(self, talk: TalkEntry) -> None:
         for name, known in self.lists.items():
             known.extend(getattr(talk, name))
-        for known_by_key, added in ((self.openers, talk.openers), (self.closers, talk.closers), (self.shorthand, talk.shorthand)):
+        for known_by_key, added in (
+            (self.openers, talk.openers),
+            (self.closers, talk.closers),
+            (self.shorthand, talk.shorthand),
+            (self.cues, talk.cues),
+        ):
             for key, patterns in added.items():
                 known_by_key.setdefault(key, []).extend(patterns)
         for entry in talk.qualifiers:
@@ -100,6 +106,7 @@ class _Reading:
         return Talk(
             openers=_frozen_lists(self.openers),
             closers=_frozen_lists(self.closers),
+            cues=_frozen_lists(self.cues),
             shorthand=_frozen_lists(self.shorthand),
             qualifiers=MappingProxyType(self.qualifiers),
             plain_starts=frozenset(lists.pop("plain_starts")),

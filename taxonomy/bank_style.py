@@ -46,8 +46,18 @@ def style_findings(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Itera
         for number, pattern in enumerate(patterns):
             checks = sentence_slips if name != "distractors" else slips
             yield from _pattern(("talk", name, number), pattern, STAKE_WORDS if name == "chatter" else (2, 36), checks, language)
+    yield from _cues(parsed, taxonomy, language)
+
+
+def _cues(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
+    """Questions that go with any scenario: those of a type, and those that speak of none."""
     for number, pattern in enumerate(parsed.talk.follow_ups):
         yield from _pattern(("talk", "follow_ups", number), pattern, QUESTION_WORDS, sentence_slips, language, ends="?")
+    for kind, patterns in parsed.talk.cues.items():
+        for number, pattern in enumerate(patterns):
+            place = ("talk", "cues", kind, number)
+            yield from _pattern(place, pattern, QUESTION_WORDS, sentence_slips, language, ends="?")
+            yield from _type_words(place, pattern, taxonomy.types, taxonomy)
 
 
 def _scenario(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
@@ -91,13 +101,13 @@ def _questions(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language
             yield from _pattern(place, pattern, QUESTION_WORDS, slips, language, ends="?")
             if combinations(pattern) < FEWEST_VARIANTS:
                 yield place, "variants", f"has {combinations(pattern)} of at least {FEWEST_VARIANTS} expansions"
-            yield from _type_words(place, pattern, entry, taxonomy)
+            yield from _type_words(place, pattern, [name.replace("_", " ") for name in entry.pair], taxonomy)
 
 
-def _type_words(place: KeyPath, pattern: str, entry: ScenarioEntry, taxonomy: Taxonomy) -> Iterator[StyleFinding]:
+def _type_words(place: KeyPath, pattern: str, types: Iterable[str], taxonomy: Taxonomy) -> Iterator[StyleFinding]:
     text = _BRACKETS.sub(" ", pattern).casefold()
     used = set(words(text))
-    for known in (taxonomy.types[name.replace("_", " ")] for name in entry.pair):
+    for known in (taxonomy.types[name] for name in types):
         told = sorted(used & known.type_words) or ([known.name] if re.search(rf"\b{known.name}\b", text) else [])
         if told:
             yield place, "type word", f"names the type {known.name!r} ({', '.join(told)})"

@@ -76,13 +76,14 @@ class Qualifier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """What people say that discloses nothing, by purpose; ``openers`` and ``closers`` by register ("any": all)."""
+    """What people say that discloses nothing, by purpose; ``openers`` and ``closers`` by register ("any": all), ``cues`` by type."""
 
     chatter: tuple[str, ...] = ()
     distractors: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     openers: Mapping[str, tuple[str, ...]]
     closers: Mapping[str, tuple[str, ...]]
+    cues: Mapping[str, tuple[str, ...]]
     turns: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     second_hand: tuple[str, ...] = ()

@@ -71,9 +71,9 @@ def _ordered(matter: list[str], asides: list[str], rng: random.Random) -> list[s
         units = [*matter, *asides]
         rng.shuffle(units)
         return units
-    if plan < 0.62:
+    if plan < 0.58:
         return [*asides, *matter]
-    if plan < 0.75:
+    if plan < 0.76:
         return [*matter, *asides]
     cut = rng.randint(0, len(matter))
     return [*matter[:cut], *asides, *matter[cut:]]

@@ -12,8 +12,12 @@ from taxonomy.grammar import expand
 from taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
-# Shares of questions with a statement before them, with a second question after them, and with a tail.
-_PREFACE, _FOLLOW_UP, _TAIL = 0.35, 0.42, 0.1
+# Shares of questions with a statement before them, with a second question about nothing in particular, and with a tail.
+_PREFACE, _FOLLOW_UP, _TAIL = 0.22, 0.35, 0.12
+# Shares of questions that hint at a theme which ask about it in so many words, and of those which leave it at that;
+# how often two themes are asked about, and how often a second question comes last.
+_CUE, _CUE_ALONE, _TWO_CUES, _SECOND_LAST = 0.9, 0.45, 0.5, 0.6
+NEUTRAL = "neutral"
 _TRIES = 8
 # So many questions are thought of; the one that takes up most of what was told is asked.
 _CANDIDATES = 3
@@ -48,18 +52,37 @@ def compose_question(
         if len(found) == _CANDIDATES:
             break
     best = max(found, key=lambda candidate: candidate[0])[1] if found else question
-    dressed = _dressed(best, talk, rng)
+    dressed = _dressed(best, cue_level, [value["type"] for value in values], talk, rng)
     return dressed if stems.isdisjoint(content_stems(dressed)) and not says_any(dressed.casefold(), avoid) else best
 
 
-def _dressed(question: str, talk: Talk, rng: random.Random) -> str:
-    """Put a statement before it, and a tail or a second question after it, now and then."""
-    dressed = question
-    dice = rng.random()
-    if dice < _FOLLOW_UP and talk.follow_ups:
-        dressed = f"{dressed} {capitalised(expand(rng.choice(talk.follow_ups), rng))}"
-    elif dice > 1 - _TAIL and talk.tails:
-        dressed = f"{dressed.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
+def _dressed(question: str, cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> str:
+    """Put a statement before it, and a tail or further questions beside it, now and then.
+
+    Unless the question is to be neutral, it is mostly joined, or its place taken, by questions on the themes of *types*.
+    """
+    further = _further(cue_level, types, talk, rng)
+    if len(further) > 1 and rng.random() < _CUE_ALONE:
+        dressed = " ".join(further)
+    elif further:
+        dressed = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
+    elif rng.random() < _TAIL and talk.tails:
+        dressed = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
+    else:
+        dressed = question
     if rng.random() < _PREFACE and talk.prefaces:
-        dressed = f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {dressed}"
+        return f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {dressed}"
     return dressed
+
+
+def _further(cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> list[str]:
+    """Questions beside the scenario's own: on one or two of *types*, else at times one about nothing in particular."""
+    themes = [kind for kind in dict.fromkeys(types) if kind in talk.cues] if cue_level != NEUTRAL else []
+    if themes and rng.random() < _CUE:
+        rng.shuffle(themes)
+        asked = [talk.cues[kind] for kind in themes[: 2 if rng.random() < _TWO_CUES else 1]]
+    elif talk.follow_ups and rng.random() < _FOLLOW_UP:
+        asked = [talk.follow_ups]
+    else:
+        return []
+    return [capitalised(expand(rng.choice(patterns), rng)) for patterns in asked]

@@ -10,6 +10,7 @@ from pii_values.drawers.kind import Kind
 from pii_values.lexicons import phrase
 from pii_values.persona import Persona
 
+_WITH_CITY, _WITH_REGION = 0.15, 0.2  # shares of addresses with the city behind them, and with city and region
 _ABROAD: Final = 0.12  # share of second cities that lie in another country
 
 
@@ -44,7 +45,14 @@ def _region(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 def _address(p: Persona, rng: random.Random, attempt: int) -> str:
-    return p.street_address if attempt == 0 else places.draw_address(p, rng)
+    """The persona's street address, then another one; now and then with the city behind it, or city and region."""
+    street = p.street_address if attempt == 0 else places.draw_address(p, rng)
+    dice = rng.random()
+    if dice < _WITH_CITY:
+        return f"{street}, {_city(p, rng, attempt)}"
+    if dice < _WITH_CITY + _WITH_REGION:
+        return f"{street}, {_city_region(p, rng, attempt)}"
+    return street
 
 
 KINDS: Final = (

@@ -68,6 +68,7 @@ TALK = Talk(
     prefaces=("I have read <all|much>.",),
     tails=(", or is that <wrong|foolish>?",),
     follow_ups=("What <then|next>?",),
+    cues=MappingProxyType({"health": ("Does <rest|sleep> help?",), "occupation": ("Is the rank right?",), "age": ("How old is too old?",)}),
     drafts=("Given {values}:",),
     plain_starts=frozenset({"my", "the", "nobody"}),
     kept_starts=frozenset({"I"}),

@@ -116,7 +116,7 @@ def test_leads_are_as_likely_as_their_share_of_sentences(plans):
     for movable in (1, 2, 3):
         led = [plan for plan in plans if plan.wanted and plan.register != SECOND_HAND and _movable(plan) == movable]
         share = sum(plan.lead == "high" for plan in led) / len(led)
-        assert share == pytest.approx(1 / (1 + movable), abs=0.06)
+        assert share == pytest.approx(1 / (1 + movable), abs=0.07)
 
 
 def _movable(plan):

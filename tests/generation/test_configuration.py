@@ -1,0 +1,78 @@
+"""The settings of a run: defaults, what is refused and how it is named, what makes another run."""
+
+from __future__ import annotations
+
+import pytest
+
+from foundation.errors import ConfigError, UsageError
+from generation.configuration import RunConfig, make_config, read_config
+from taxonomy.registers import load_registers
+
+
+def test_lengths_are_planned_item_by_item_unless_given():
+    config = RunConfig()
+    assert (config.situation_words, config.peripheral_words, config.question_words) == (None, None, (4, 60))
+    assert config.registers == tuple(load_registers())
+    assert (config.max_low, config.bank) == (8, None)
+    assert config.composer.model_dump() == {"personas": True, "distractors": True, "scenarios_per_pair": None, "value_draws": None}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "named"),
+    [
+        ("max_low", 9, "max_low"),
+        ("max_low", -1, "max_low"),
+        ("max_asides", 3, "max_asides"),
+        ("situation_words", (9, 4), "situation_words: needs"),
+        ("peripheral_words", (0, 4), "peripheral_words: needs"),
+        ("question_words", None, "question_words"),
+        ("registers", (), "registers: needs one or more of forum post"),
+        ("registers", ("forum post", "sonnet"), "registers: needs"),
+        ("composer", {"scenarios_per_pair": 0}, "composer.scenarios_per_pair"),
+        ("composer", {"value_draws": "many"}, "composer.value_draws"),
+        ("composer", {"rhymes": True}, "composer.rhymes"),
+        ("pairs", "health+hobby", "hobby"),
+        ("locale", "xx_XX", "xx_XX"),
+        ("provider", "oracle", "oracle"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named(setting, value, named):
+    with pytest.raises(UsageError) as caught:
+        make_config({setting: value})
+    assert named in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"max_low": 7},
+        {"registers": ("terse list",)},
+        {"situation_words": (9, 30)},
+        {"question_words": (4, 59)},
+        {"composer": {"personas": False}},
+        {"composer": {"distractors": False}},
+        {"composer": {"scenarios_per_pair": 3}},
+        {"composer": {"value_draws": 100}},
+        {"locale": "en_GB"},
+    ],
+    ids=lambda changes: next(iter(str(value) for value in changes.values())),
+)
+def test_what_shapes_the_records_makes_another_run(changes):
+    assert RunConfig(**changes).digest() != RunConfig().digest()
+
+
+def test_how_much_and_how_fast_make_none():
+    assert RunConfig(samples=3, concurrency=1, margin=2, seed=9).digest() == RunConfig().digest()
+
+
+def test_a_run_file_gives_all_of_them(tmp_path):
+    file = tmp_path / "run.yaml"
+    file.write_text("max_low: 2\nregisters: [terse list, chat message]\ncomposer: {distractors: false}\nsituation_words: [9, 30]\n")
+    config = read_config(file, {"max_low": 3})
+    assert (config.max_low, config.registers, config.situation_words) == (3, ("terse list", "chat message"), (9, 30))
+    assert (config.composer.distractors, config.composer.personas) == (False, True)
+    # As it is kept with its run, and read again when that goes on.
+    assert make_config(config.model_dump(mode="json")) == config
+    file.write_text("max_low: 2\ncomposer: {distractor: false}\n")
+    with pytest.raises(ConfigError, match=r"run\.yaml:2"):
+        read_config(file, {})
