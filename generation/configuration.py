@@ -102,8 +102,20 @@ class RunConfig(BaseModel):
         return self
 
     def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
-        """List the pairs of the run in taxonomy order."""
-        return load_taxonomy().parse_pairs(self.pairs)
+        """List the pairs of the run in taxonomy order; "all" are those that can be written: the composer's bank may lack some.
+
+        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of.
+        """
+        wanted = load_taxonomy().parse_pairs(self.pairs)
+        if self.provider != "composer":
+            return wanted
+        known = load_bank(get_locale(self.locale).language, self.bank).pairs
+        found = tuple(pair for pair in wanted if pair in known)
+        if found != wanted and self.pairs.strip().casefold() != "all":
+            missing = ", ".join("+".join(pair) for pair in wanted if pair not in known)
+            listed = ", ".join("+".join(pair) for pair in sorted(known))
+            raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=f"It has {listed}")
+        return found
 
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""

@@ -20,7 +20,7 @@ from taxonomy.wording import disclosures, sentence_slips, slips
 StyleFinding = tuple[KeyPath, str, str]
 
 TELL_WORDS = (3, 32)
-STAKE_WORDS = (6, 36)
+STAKE_WORDS = (5, 36)
 FRAME_WORDS = (1, 36)
 QUESTION_WORDS = (5, 36)
 LABEL_WORDS = (1, 4)

@@ -65,7 +65,7 @@ def _leads(sentence: str, brief: Brief) -> str | None:
 
 
 def _ordered(matter: list[str], asides: list[str], rng: random.Random) -> list[str]:
-    """One of the orders in which people tell things: mixed, themselves first, the matter first, or in its middle."""
+    """One of the orders in which people tell things: mixed, themselves first, the matter first, one inside the other."""
     plan = rng.random()
     if plan < 0.4:
         units = [*matter, *asides]
@@ -75,8 +75,9 @@ def _ordered(matter: list[str], asides: list[str], rng: random.Random) -> list[s
         return [*asides, *matter]
     if plan < 0.76:
         return [*matter, *asides]
-    cut = rng.randint(0, len(matter))
-    return [*matter[:cut], *asides, *matter[cut:]]
+    outer, inner = (asides, matter) if plan < 0.88 else (matter, asides)
+    cut = rng.randint(0, len(outer))
+    return [*outer[:cut], *inner, *outer[cut:]]
 
 
 def _led(units: list[str], brief: Brief) -> list[str]:

@@ -14,9 +14,9 @@ from taxonomy.scenarios import Scenario, Talk
 Value = Mapping[str, str]
 # Shares of questions with a statement before them, with a second question about nothing in particular, and with a tail.
 _PREFACE, _FOLLOW_UP, _TAIL = 0.22, 0.35, 0.12
-# Shares of questions that hint at a theme which ask about it in so many words, and of those which leave it at that;
-# how often two themes are asked about, and how often a second question comes last.
-_CUE, _CUE_ALONE, _TWO_CUES, _SECOND_LAST = 0.9, 0.45, 0.5, 0.6
+# Share of questions that hint at a theme which ask about it in so many words; how often two themes are asked about, and how
+# often a second question comes last.
+_CUE, _TWO_CUES, _SECOND_LAST = 0.65, 0.2, 0.8
 NEUTRAL = "neutral"
 _TRIES = 8
 # So many questions are thought of; the one that takes up most of what was told is asked.
@@ -59,12 +59,10 @@ def compose_question(
 def _dressed(question: str, cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> str:
     """Put a statement before it, and a tail or further questions beside it, now and then.
 
-    Unless the question is to be neutral, it is mostly joined, or its place taken, by questions on the themes of *types*.
+    Unless the question is to be neutral, it is mostly joined by a question on the theme of one of *types*, or of two.
     """
     further = _further(cue_level, types, talk, rng)
-    if len(further) > 1 and rng.random() < _CUE_ALONE:
-        dressed = " ".join(further)
-    elif further:
+    if further:
         dressed = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
     elif rng.random() < _TAIL and talk.tails:
         dressed = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
