@@ -67,7 +67,7 @@ def probed(train: Path, tests: list[Path]) -> list[dict[str, Any]]:
 
 
 def row(name: str, results: list[dict[str, Any]]) -> str:
-    cells = [f"{r['exact_f1']:.3f} | {r['overlap_f1']:.3f} | {r['balanced_relevance']:.3f}" for r in results]
+    cells = [f"{r['span_f1_exact']:.3f} | {r['span_f1_overlap']:.3f} | {r['rel_balanced']:.3f}" for r in results]
     return f"| {name} | {' | '.join(cells)} |"
 
 

@@ -83,6 +83,12 @@ class RunConfig(BaseModel):
             raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
         return url
 
+    @field_validator("bank")
+    @classmethod
+    def _anchored(cls, bank: Path | None) -> Path | None:
+        # A run can be resumed from another folder.
+        return None if bank is None else bank.absolute()
+
     @field_validator("registers")
     @classmethod
     def _known(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,6 +103,10 @@ class RunConfig(BaseModel):
             raise UsageError(f"unknown provider {self.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
         load_taxonomy().parse_pairs(self.pairs)
         locale = get_locale(self.locale)
+        if self.provider != "composer" and (self.bank is not None or self.composer != ComposerSettings()):
+            raise UsageError(f"{self.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
+        if self.bank is not None and not self.bank.exists():
+            raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
         if self.provider == "composer" and not locale.composer:
             raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
         return self

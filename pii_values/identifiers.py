@@ -9,7 +9,8 @@ Where an authority keeps or never issues a range, numbers come from it, so that 
 * CA social insurance numbers that begin with 0 (not assigned; the Luhn digit is right, stdnum rejects the first digit).
 * AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest random.
 * SG identity card numbers bear a last letter of the other series (K to X after S and T), so no card has them; stdnum has no rule.
-* Other locales: a number that the stdnum module named in ``data/countries.yaml`` accepts, the rest random.
+* Other locales: a number that the stdnum module named in ``data/countries.yaml`` accepts, the rest random; of SE personal numbers
+  the birth numbers are those from 980 on, which the tax agency keeps for test persons.
 * US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are IBANs of made-up banks.
 """
 
@@ -17,12 +18,17 @@ from __future__ import annotations
 
 import importlib
 import random
+from datetime import date
 from typing import Final
 
+from foundation.errors import ConfigError
 from pii_values.countries import CheckedId, country_of, from_mask, shaped
+from pii_values.dates import REFERENCE_DATE
+from pii_values.languages import Gender
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
+_TRIES: Final = 100  # bodies that are tried for one that has check digits
 _UNISSUED_LETTERS: Final = "KLMNPQRTUWX"
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -85,7 +91,9 @@ def _british_iban(rng: random.Random) -> str:
     return " ".join(iban[i : i + 4] for i in range(0, len(iban), 4)) if rng.random() < 0.6 else iban
 
 
-def draw_national_id(locale: str, family_name: str, rng: random.Random) -> str:
+def draw_national_id(
+    locale: str, family_name: str, rng: random.Random, *, born: date = REFERENCE_DATE, gender: Gender = "nonbinary"
+) -> str:
     """The number by which the state knows a person; see the module's text for the ranges."""
     match locale:
         case "en_GB":
@@ -100,7 +108,7 @@ def draw_national_id(locale: str, family_name: str, rng: random.Random) -> str:
             return f"{rng.choice('ST')}{digits(7, rng)}{rng.choice(_UNISSUED_LETTERS)}"
         case _:
             rule = country_of(locale).national_id
-            return _checked_id(rule, rng) if rule else _american_id(rng)
+            return _checked_id(rule, born, gender, rng) if rule else _american_id(rng)
 
 
 def _american_id(rng: random.Random) -> str:
@@ -108,15 +116,18 @@ def _american_id(rng: random.Random) -> str:
     return number if rng.random() < 0.8 else number.replace("-", " " if rng.random() < 0.5 else "")
 
 
-def _checked_id(rule: CheckedId, rng: random.Random) -> str:
+def _checked_id(rule: CheckedId, born: date, gender: Gender, rng: random.Random) -> str:
     """A number that the stdnum module of *rule* accepts, mostly as the module writes it, else in one piece."""
     known = importlib.import_module(f"stdnum.{rule.stdnum}")
-    while True:
-        body = from_mask(rule.mask, rng)
+    odd = gender == "male" or (gender == "nonbinary" and rng.random() < 0.5)
+    for _ in range(_TRIES):
+        mask = rule.mask.replace("{yymmdd}", f"{born:%y%m%d}").replace("{sex}", str(2 * int(rng.random() * 5) + odd))
+        body = from_mask(mask, rng)
         tails = (f"{tail:0{rule.check}d}" for tail in range(10**rule.check))
         number = next((body + tail for tail in tails if known.is_valid(body + tail)), None)
         if number is not None:
             return str(known.format(number)) if rng.random() < 0.75 else number
+    raise ConfigError(f"stdnum.{rule.stdnum} accepts no number of the mask {rule.mask!r}", remedy="Correct it in countries.yaml.")
 
 
 def _british_id(rng: random.Random) -> str:

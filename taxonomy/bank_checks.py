@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foundation.errors import ConfigError
+from foundation.words import count_words
 from foundation.yaml_files import KeyPath, YamlDocument, key_name
 from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
 from taxonomy.entity_types import Taxonomy, load_taxonomy
@@ -18,6 +19,8 @@ BOTH = "both"  # the key of the tells that hold the values of both types
 OF_RELATIVE = "@relationship"
 ASKED_FOR = "relationship.asked_for"
 VALUES = "values"
+MOST_SLOTS = 4  # of a frame: an aside holds no more values
+MOST_LABEL_WORDS = 3  # of a topic or subtopic: longer ones are no topics to the generation stages
 CUE_LEVELS = ("neutral", "implied", "personal")
 
 Fault = tuple[KeyPath, str]
@@ -44,6 +47,9 @@ def bank_faults(parsed: BankFile, taxonomy: Taxonomy) -> Iterator[Fault]:
 
 
 def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
+    for label in (entry.topic, *entry.subtopics):
+        if count_words(label) > MOST_LABEL_WORDS:
+            yield (*path, "topic"), f"a topic or subtopic has {count_words(label)} words, not 1 to {MOST_LABEL_WORDS}, so it is never used"
     pair = [_spelled(name) for name in entry.pair]
     also = [_spelled(name) for name in entry.also]
     for fault in _pair_faults(pair, taxonomy):
@@ -122,8 +128,8 @@ def _frame_faults(path: KeyPath, entry: str | FrameEntry, taxonomy: Taxonomy) ->
         types.append(_spelled(name))
         for fault in _subtype_faults(_spelled(name), [subtype], taxonomy) if dot else [f"slot {{{slot}}} is not {{type.subtype}}"]:
             yield path, fault
-    if not types:
-        yield path, "a frame needs a slot"
+    if not 1 <= len(types) <= MOST_SLOTS:
+        yield path, f"a frame has {len(types)} slots, not 1 to {MOST_SLOTS}, so it is never drawn"
     if len(set(types)) < len(types):
         yield path, "a frame has one slot of a type at most"
     yield from _spoken_of((*path, "subjects"), subjects, types)

@@ -89,6 +89,7 @@ class TalkEntry(_Strict):
     plain_starts: list[Label] = Field(default_factory=list)
     kept_starts: list[Label] = Field(default_factory=list)
     shorthand: dict[Label, list[Label]] = Field(default_factory=dict)
+    subject_words: list[Label] = Field(default_factory=list)
     hesitations: list[Label] = Field(default_factory=list)
     emoji: list[Label] = Field(default_factory=list)
     qualifiers: list[QualifierEntry] = Field(default_factory=list)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from foundation.errors import ConfigError
 from foundation.yaml_files import YamlDocument, read_document, validate_document
-from taxonomy.bank_checks import check_bank_file
+from taxonomy.bank_checks import MOST_SLOTS, check_bank_file
 from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
 from taxonomy.entity_types import Pair
 from taxonomy.scenarios import Also, Bank, Frame, Qualifier, Scenario, SlotKey, Talk
@@ -22,9 +22,8 @@ from taxonomy.scenarios import Also, Bank, Frame, Qualifier, Scenario, SlotKey, 
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
 _TALK_LISTS = (
     *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "follow_ups", "drafts"),
-    *("plain_starts", "kept_starts", "hesitations", "emoji"),
+    *("plain_starts", "kept_starts", "subject_words", "hesitations", "emoji"),
 )
-MOST_SLOTS = 6  # of a frame
 
 
 @dataclass(slots=True)
@@ -127,12 +126,19 @@ def load_bank(language: str = "en", extra: Path | None = None) -> Bank:
     *extra* names unknown types or subtypes or holds a pattern that no text can be made from. Without *extra* the same
     object is given every time.
     """
-    return _shipped_bank(language) if extra is None else _read_bank(language, extra)
+    if extra is None:
+        return _shipped_bank(language)
+    return _user_bank(language, extra, tuple((s.name, s.read_bytes()) for s in user_sources(extra)) if extra.exists() else ())
 
 
 @lru_cache(maxsize=8)
 def _shipped_bank(language: str) -> Bank:
     return _read_bank(language, None)
+
+
+@lru_cache(maxsize=4)
+def _user_bank(language: str, extra: Path, contents: tuple[tuple[str, bytes], ...]) -> Bank:  # noqa: ARG001 - part of the key
+    return _read_bank(language, extra)
 
 
 def bank_languages() -> tuple[str, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from foundation.words import count_words, words
+from foundation.words import words
 from foundation.yaml_files import KeyPath
 from taxonomy.bank_checks import BOTH, CUE_LEVELS, pattern_faults, slot_name
 from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry
 from taxonomy.entity_types import Taxonomy
 from taxonomy.grammar import all_expansions, combinations, count_range
-from taxonomy.wording import disclosures, sentence_slips, slips
+from taxonomy.wording import FIRST_PERSON, disclosures, sentence_slips, slips
 
 StyleFinding = tuple[KeyPath, str, str]
 
@@ -23,7 +23,6 @@ TELL_WORDS = (3, 32)
 STAKE_WORDS = (5, 36)
 FRAME_WORDS = (1, 36)
 QUESTION_WORDS = (5, 36)
-LABEL_WORDS = (1, 4)
 FEWEST_TELLS = {BOTH: 3}
 FEWEST_TELLS_OF_TYPE = 2
 FEWEST_STAKES = 5
@@ -64,9 +63,6 @@ def _scenario(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language:
     prefix = "-".join(sorted(slot_name(name) for name in entry.pair))
     if not re.fullmatch(rf"(?:[a-z]{{2}}\.)?{re.escape(prefix)}\.[a-z0-9]+(-[a-z0-9]+)*", entry.id):
         yield (*path, "id"), "id", f"the id must be {prefix}.<slug>"
-    for label in (entry.topic, *entry.subtopics):
-        if not LABEL_WORDS[0] <= count_words(label) <= LABEL_WORDS[1]:
-            yield (*path, "topic"), "label", f"a topic or subtopic has {count_words(label)} words, not 1 to {LABEL_WORDS[1]}"
     for name, patterns in entry.tells.items():
         fewest = FEWEST_TELLS.get(name, FEWEST_TELLS_OF_TYPE)
         if len(patterns) < fewest:
@@ -101,6 +97,12 @@ def _questions(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy, language
             yield from _pattern(place, pattern, QUESTION_WORDS, slips, language, ends="?")
             if combinations(pattern) < FEWEST_VARIANTS:
                 yield place, "variants", f"has {combinations(pattern)} of at least {FEWEST_VARIANTS} expansions"
+            if (
+                level == "personal"
+                and language == "en"
+                and not all(FIRST_PERSON.search(t) for t in all_expansions(pattern, _EXPANSIONS_LOOKED_AT))
+            ):
+                yield place, "person", "never speaks of its asker (I, my, me, we …)"
             yield from _type_words(place, pattern, [name.replace("_", " ") for name in entry.pair], taxonomy)
 
 

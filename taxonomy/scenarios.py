@@ -94,6 +94,7 @@ class Talk:
     plain_starts: frozenset[str] = frozenset()
     kept_starts: frozenset[str] = frozenset()
     shorthand: Mapping[str, tuple[str, ...]]
+    subject_words: tuple[str, ...] = ()
     hesitations: tuple[str, ...] = ()
     emoji: tuple[str, ...] = ()
     qualifiers: Mapping[SlotKey, Qualifier]

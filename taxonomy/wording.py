@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+
 # Letters, not sounds: "u" and "h" are left alone, so are "one", "once" and "eu"; an acronym ("an MRI") is no word here.
 _WRONG_ARTICLE = re.compile(r"\b(?:[Aa] (?:[ai]|e(?!u)|o(?!n[ce]))[a-z]+|[Aa]n [bcdfgjklmnpqrstvwxyz][a-z]+)")
 _SAID_TWICE = re.compile(r"\b((?!that\b|had\b|very\b)[a-z]+) \1\b", re.IGNORECASE)

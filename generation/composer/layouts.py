@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from generation.composer.filling import capitalised
 from taxonomy.registers import Register
 
+_SUBJECT = 0.4  # share of mails whose subject line is there
 _BULLETS = ("- ", "* ", "• ", "")
 
 
@@ -18,16 +19,17 @@ def lay_out(
     opener: str | None,
     closer: str | None,
     quoted: str | None,
+    subject_word: str | None,
     topic: str,
     rng: random.Random,
 ) -> str:
-    """Join *units* in the register's layout, with *opener* before and *closer* after them; *quoted* stands under a mail."""
+    """Join *units* in the register's layout, with *opener* before and *closer* after them; *quoted* stands under a mail, *subject_word* before its topic."""
     if register.layout == "list":
         bullet = rng.choice(_BULLETS)
         return "\n".join([*([opener] if opener else []), *(bullet + unit for unit in units), *([closer] if closer else [])])
     body = _paragraphs([*([opener] if opener and register.layout != "mail" else []), *units], register.paragraphs, rng)
     if register.layout == "mail":
-        subject = f"Subject: {capitalised(topic)}" if rng.random() < 0.4 else None
+        subject = f"{subject_word}: {capitalised(topic)}" if subject_word and rng.random() < _SUBJECT else None
         below = "\n".join(f"> {line}" for line in quoted.split("\n")) if quoted else None
         return "\n\n".join(part for part in (subject, opener, body, closer, below) if part)
     return body + (("\n\n" if rng.random() < register.paragraphs else " ") + closer if closer else "")

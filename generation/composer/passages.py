@@ -54,7 +54,8 @@ def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: ran
     opener = _said(talk.openers, brief.register, avoid, rng) if rng.random() < register.opener else None
     closer = _said(talk.closers, brief.register, avoid, rng) if rng.random() < register.closer else None
     quoted = expand_clear(rng.choice(talk.quoted), avoid, rng) if talk.quoted and register.layout == "mail" and rng.random() < 0.2 else None
-    text = lay_out([*units, *last], register, opener=opener, closer=closer, quoted=quoted, topic=brief.topic, rng=rng)
+    subject = rng.choice(talk.subject_words) if talk.subject_words else None
+    text = lay_out([*units, *last], register, opener=opener, closer=closer, quoted=quoted, subject_word=subject, topic=brief.topic, rng=rng)
     return wear(text, register, talk, brief.kinds, rng)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from foundation.seeding import derive_rng
 from generation.composer.asides import compose_aside
 from generation.composer.passages import Brief, compose_passage
-from generation.composer.questions import compose_draft, compose_question
+from generation.composer.questions import compose_draft, compose_question, dressed
 from generation.composer.situations import compose_situation
 from pii_values.drawing import ValueRequest, draw_values
 from pii_values.persona import draw_persona
@@ -95,9 +95,11 @@ class ComposerProvider:
         return {"question": compose_draft(self.bank.scenarios[variables["scenario"]], self.bank.talk, variables["values"], rng)}
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        scenario, level = self.bank.scenarios[variables["scenario"]], variables.get("cue_level", "personal")
-        told = variables["situation"]
-        return {"question": compose_question(scenario, self.bank.talk, level, told, variables["values"], variables["others"], rng)}
+        scenario, talk = self.bank.scenarios[variables["scenario"]], self.bank.talk
+        # The personal step is for the abstracted one to start from: plain, without anything put before or after it.
+        level = variables.get("cue_level")
+        question = compose_question(scenario, level or "personal", variables["situation"], variables["values"], variables["others"], rng)
+        return {"question": dressed(question, level, variables["values"], variables["others"], talk, rng) if level else question}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         values = variables["values"]

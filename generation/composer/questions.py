@@ -33,44 +33,51 @@ def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: 
 
 
 def compose_question(
-    scenario: Scenario, talk: Talk, cue_level: str, told: str, values: Sequence[Value], others: Sequence[str], rng: random.Random
+    scenario: Scenario, cue_level: str, told: str, values: Sequence[Value], others: Sequence[str], rng: random.Random
 ) -> str:
     """A question of *cue_level* that shares no content word with *values* and holds none of *others*, if one was found in some draws.
 
     *told* is what the context says of the matter: people ask in the words in which they have just told.
     """
-    stems = frozenset().union(*(content_stems(value["text"]) for value in values)) if values else frozenset()
-    avoid = folded([*others, *(value["text"] for value in values)])
+    stems, avoid = _stems(values), _avoided(values, others)
     spoken = content_stems(told) - stems
     found: list[tuple[int, str]] = []
     question = ""
     for _ in range(_TRIES):
         question = capitalised(expand(rng.choice(scenario.questions[cue_level]), rng))
-        asked = content_stems(question)
-        if stems.isdisjoint(asked) and not says_any(question.casefold(), avoid):
-            found.append((len(asked & spoken), question))
+        if _is_clear(question, stems, avoid):
+            found.append((len(content_stems(question) & spoken), question))
         if len(found) == _CANDIDATES:
             break
-    best = max(found, key=lambda candidate: candidate[0])[1] if found else question
-    dressed = _dressed(best, cue_level, [value["type"] for value in values], talk, rng)
-    return dressed if stems.isdisjoint(content_stems(dressed)) and not says_any(dressed.casefold(), avoid) else best
+    return max(found, key=lambda candidate: candidate[0])[1] if found else question
 
 
-def _dressed(question: str, cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> str:
-    """Put a statement before it, and a tail or further questions beside it, now and then.
+def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
+    """Put a statement before it, and a tail or further questions beside it, now and then; what would give a value away is left out.
 
-    Unless the question is to be neutral, it is mostly joined by a question on the theme of one of *types*, or of two.
+    Unless the question is to be neutral, it is mostly joined by a question on the theme of one type of *values*, or of two.
     """
-    further = _further(cue_level, types, talk, rng)
+    whole = question
+    further = _further(cue_level, [value["type"] for value in values], talk, rng)
     if further:
-        dressed = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
+        whole = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
     elif rng.random() < _TAIL and talk.tails:
-        dressed = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
-    else:
-        dressed = question
+        whole = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
     if rng.random() < _PREFACE and talk.prefaces:
-        return f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {dressed}"
-    return dressed
+        whole = f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {whole}"
+    return whole if _is_clear(whole, _stems(values), _avoided(values, others)) else question
+
+
+def _stems(values: Sequence[Value]) -> frozenset[str]:
+    return frozenset(stem for value in values for stem in content_stems(value["text"]))
+
+
+def _avoided(values: Sequence[Value], others: Sequence[str]) -> tuple[str, ...]:
+    return folded([*others, *(value["text"] for value in values)])
+
+
+def _is_clear(question: str, stems: frozenset[str], avoid: Sequence[str]) -> bool:
+    return stems.isdisjoint(content_stems(question)) and not says_any(question.casefold(), avoid)
 
 
 def _further(cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> list[str]:

@@ -25,6 +25,10 @@ def _phone(p: Persona, rng: random.Random, attempt: int) -> str:
     return p.phone if attempt == 0 else contacts.draw_phone(p.locale, p.place, rng)
 
 
+def _national_id(p: Persona, rng: random.Random, _: int) -> str:
+    return identifiers.draw_national_id(p.locale, p.family_name, rng, born=p.birth_date, gender=p.gender)
+
+
 def _plate(p: Persona, rng: random.Random, _: int) -> str:
     return documents.draw_licence_plate(p.locale, p.place.vehicle, rng)
 
@@ -32,7 +36,7 @@ def _plate(p: Persona, rng: random.Random, _: int) -> str:
 KINDS: Final = (
     Kind(subtype="payment_card", share=1, draw=lambda p, rng, _n: identifiers.draw_payment_card(p.locale, rng), grown=True),
     Kind(subtype="bank_account", share=1, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
-    Kind(subtype="national_id", share=1, draw=lambda p, rng, _n: identifiers.draw_national_id(p.locale, p.family_name, rng)),
+    Kind(subtype="national_id", share=1, draw=_national_id),
     Kind(subtype="passport", share=1, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
     Kind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
     Kind(

@@ -138,7 +138,9 @@ def test_turns_of_phrase_keep_the_grammar_of_what_follows():
 
 def laid(seed=1, units=("One.", "Two.", "Three."), opener=None, closer=None, quoted=None, **changes):
     known = register(**changes)
-    return lay_out(units, known, opener=opener, closer=closer, quoted=quoted, topic="shift work", rng=random.Random(seed))
+    return lay_out(
+        units, known, opener=opener, closer=closer, quoted=quoted, subject_word="Subject", topic="shift work", rng=random.Random(seed)
+    )
 
 
 @pytest.mark.parametrize(

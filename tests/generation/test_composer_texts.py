@@ -16,7 +16,7 @@ from corpus.marks import strip_marks
 from foundation.words import count_words
 from generation.composer.asides import compose_aside
 from generation.composer.qualifying import qualified
-from generation.composer.questions import compose_draft, compose_question
+from generation.composer.questions import compose_draft, compose_question, dressed
 from generation.composer.situations import compose_situation
 from generation.composer.wording import says_any
 from providers.errors import InvalidRequest
@@ -176,7 +176,8 @@ def test_a_qualifier_stands_before_a_value_at_times_and_where_the_word_before_it
 
 
 def asked(level, rng, *, told="", others=(), scenario=SCENARIO, talk=PLAIN_TALK):
-    return compose_question(scenario, talk, level, told, [VALUES["v1"], VALUES["v2"]], others, rng)
+    values = [VALUES["v1"], VALUES["v2"]]
+    return dressed(compose_question(scenario, level, told, values, others, rng), level, values, others, talk, rng)
 
 
 def question_shapes(level):

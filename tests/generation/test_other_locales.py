@@ -7,6 +7,7 @@ import random
 import phonenumbers
 import pytest
 from stdnum.br import cpf
+from stdnum.se import personnummer
 
 from corpus.store.database import Store
 from corpus.store.records import iter_records
@@ -79,3 +80,21 @@ def test_numbers_of_brazil_are_valid():
         persona = draw_persona(rng, "pt_BR")
         assert cpf.is_valid(draw_value(persona, "code", "national_id", rng).text)
         assert phonenumbers.is_valid_number(phonenumbers.parse(persona.phone, "BR"))
+
+
+def test_numbers_of_sweden_are_valid_and_fit_their_holder():
+    for seed in range(100):
+        rng = random.Random(seed)
+        persona = draw_persona(rng, "sv_SE")
+        number = draw_value(persona, "code", "national_id", rng).text
+        assert personnummer.is_valid(number)
+        assert number.startswith(f"{persona.birth_date:%y%m%d}")
+        if persona.gender != "nonbinary":
+            assert personnummer.get_gender(number) == persona.gender[0].upper()
+        assert number.replace("-", "")[6:8] == "98"  # kept for test persons
+        assert phonenumbers.is_valid_number(phonenumbers.parse(persona.phone, "SE"))
+
+
+def test_swedish_names_keep_their_letters():
+    names = "".join(draw_persona(random.Random(seed), "sv_SE").full_name for seed in range(100))
+    assert {"å", "ä", "ö"} <= set(names.casefold())

@@ -6,7 +6,7 @@ import pytest
 
 from corpus.store.database import Store
 from corpus.store.records import iter_records
-from foundation.errors import ConfigError, RunError
+from foundation.errors import RunError, UsageError
 from generation.configuration import RunConfig
 from generation.session import bank_of
 from generation.sitting import begin
@@ -82,7 +82,7 @@ def test_a_run_goes_on_with_its_bank_and_with_no_other(tmp_path):
     with pytest.raises(RunError, match="scenario bank"):
         resume(store, samples=60)
     bank.unlink()
-    with pytest.raises(ConfigError, match=r"mine\.yaml"):
+    with pytest.raises(UsageError, match=r"mine\.yaml"):
         resume(store, samples=60)
 
 

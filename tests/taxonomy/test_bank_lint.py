@@ -24,8 +24,9 @@ def test_a_good_bank_has_no_finding(tmp_path: Path) -> None:
     [
         ("health-relationship.choir-bench", "relationship-health.choir-bench", "id", 2),
         ("health-relationship.choir-bench", "health-relationship.Choir_Bench", "id", 2),
-        ("Choir Seats", "Choir seats in old towns", "label", 8),
-        ("warm halls", "much too long a label", "label", 8),
+        ("Choir Seats", "Choir seats in old towns", "pattern", 8),
+        ("warm halls", "much too long a label", "pattern", 8),
+        ("Could|May> I <sit|stay> with <mine|them>", "Could|May> people <sit|stay> with <her|them>", "person", 31),
         ('        - "At the choir my {relationship} hides {health} from the rest."\n', "", "count", 12),
         ("At the choir my", "Since {health} came", "pattern", 15),
         ("The bench is hard", "Nobody there has <ever|once> found the bench hard", "opening", 18),
