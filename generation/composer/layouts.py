@@ -23,7 +23,10 @@ def lay_out(
     topic: str,
     rng: random.Random,
 ) -> str:
-    """Join *units* in the register's layout, with *opener* before and *closer* after them; *quoted* stands under a mail, *subject_word* before its topic."""
+    """Join *units* in the register's layout, with *opener* before and *closer* after them.
+
+    A mail has *subject_word* and its topic above it now and then, and *quoted* below.
+    """
     if register.layout == "list":
         bullet = rng.choice(_BULLETS)
         return "\n".join([*([opener] if opener else []), *(bullet + unit for unit in units), *([closer] if closer else [])])

@@ -54,6 +54,7 @@ FORMS = {
 }
 PATTERNS = {key: re.compile(pattern) for key, pattern in FORMS.items()}
 
+MOST_WORDS_OF_AN_ADDRESS = 14  # street, flat, city, region
 ARTICLE = re.compile(r"(?i)(a|an|the|my|his|her|their|our) ")
 
 
@@ -64,7 +65,7 @@ def misfit(entity_type: str, subtype: str, form: str, text: str) -> str | None:
     faults = {
         "blanks": text != " ".join(text.split()),
         "signs": bool(set("[]{}<>|\n") & set(text)),
-        "length": not 1 <= len(text.split()) <= 8,
+        "length": not 1 <= len(text.split()) <= (MOST_WORDS_OF_AN_ADDRESS if subtype == "address" else 8),
         "article": not articles and ARTICLE.match(text) is not None,
         "stop at the end": text.endswith((".", ",", ";")),
         "form of the subtype": pattern is not None and not pattern.fullmatch(text),
