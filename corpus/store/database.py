@@ -41,7 +41,7 @@ class Store:
         path: Path,
         *,
         create: bool = True,
-        memory_limit: str = "96MB",
+        memory_limit: str = "64MB",
         threads: int = 1,
         migrations: Migrations = MIGRATIONS,
     ) -> Store:
