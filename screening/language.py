@@ -27,7 +27,8 @@ MIN_PROBABILITY = 0.9
 _ENGLISH_ONLY = frozenset(
     "the and my with that this have of to from which they would their what were been when because there you your i'm i've i'd i'll "
     "it's don't can't won't didn't isn't that's but not are was could should how why who any just get got know think want about "
-    "before after never every keep keeps anyone nobody something anything myself around both doing without these those our it he she his her by "
+    "before after never every keep keeps anyone nobody something anything myself around both "
+    "doing without these those our it he she his her by "
     "being having someone somebody since until everyone everybody people always other others like each another again "
     "nothing else much might towards there's down working works needs question we've we're".split()
 )
