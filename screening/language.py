@@ -24,6 +24,7 @@ from screening.gate import Expectations, Verdict
 LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk el ar he fa hi bn ta zh ja ko th".split())
 MIN_CHARACTERS = 40
 MIN_PROBABILITY = 0.9
+SELDOM = 500  # texts, on average, between two that the classifier has to see
 _ENGLISH_ONLY = frozenset(
     "the and my with that this have of to from which they would their what were been when because there you your i'm i've i'd i'll "
     "it's don't can't won't didn't isn't that's but not are was could should how why who any just get got know think want about "
@@ -48,12 +49,19 @@ class LanguageGate:
     name = "language"
     codes = MappingProxyType({"language.other": "the context is clearly in another language"})
 
+    def __init__(self) -> None:
+        self._checked = self._classified = 0
+
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
         """Classify the context without its spans. Raises ``UsageError`` for a language the classifier does not know."""
+        self._checked += 1
         text = _without_spans(record)
         if len(text) < MIN_CHARACTERS or (expected.language == "en" and _is_plainly_english(text)):
             return None
         language, probability = _classifier(expected.language).classify(text)
+        self._classified += 1
+        if self._checked > SELDOM * self._classified:
+            _classifier.cache_clear()  # 80 MB for one text in a thousand: loading it again costs less
         if language == expected.language or probability < MIN_PROBABILITY:
             return None
         return Verdict(code="language.other", detail=f"{language} with probability {probability:.2f} instead of {expected.language}")

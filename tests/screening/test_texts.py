@@ -5,7 +5,7 @@ import pytest
 from corpus.record import Record, Span
 from foundation.errors import UsageError
 from screening.gate import Expectations
-from screening.language import LanguageGate, _classifier, _is_plainly_english
+from screening.language import SELDOM, LanguageGate, _classifier, _is_plainly_english
 from screening.refusals import RefusalsGate
 
 EXPECTED = Expectations(pair=("health", "occupation"))
@@ -125,4 +125,16 @@ def test_a_language_nobody_knows_is_a_usage_error():
 def test_plain_english_needs_no_classifier():
     _classifier.cache_clear()
     assert code_of(LanguageGate(), "I froze on the mast with my boss watching, and they want proof that I can climb.") is None
+    assert _classifier.cache_info().currsize == 0
+
+
+def test_a_classifier_that_is_seldom_needed_is_let_go():
+    gate = LanguageGate()
+    english = "I was told that this is the way to go with my car, and it helped."
+    odd = "Flights vans absurd lmk bro ciao vuelos caros siempre Ausblick teuer immer wieder"
+    code_of(gate, odd)
+    assert _classifier.cache_info().currsize == 1
+    for _ in range(2 * SELDOM):
+        code_of(gate, english)
+    code_of(gate, odd)
     assert _classifier.cache_info().currsize == 0
