@@ -150,6 +150,8 @@ class NearDuplicateIndex:
         self._pending.clear()
         self._pending_entries.clear()
         while len(self._runs) > 1 and 2 * self._runs[-1].size >= self._runs[-2].size:
-            last = self._runs.pop()
-            # "stable" is a merge sort that recognises the two sorted runs.
-            self._runs[-1] = np.sort(np.concatenate([self._runs[-1], last]), kind="stable")
+            merged = np.concatenate(self._runs[-2:])
+            del self._runs[-2:]
+            # In place, after the halves are gone: this is the peak of memory. "stable" recognises the two sorted runs.
+            merged.sort(kind="stable")
+            self._runs.append(merged)
