@@ -78,15 +78,14 @@ class NearDuplicateIndex:
     def add(self, key: str, text: str) -> str | None:
         """The key of the most similar earlier text if *text* is its near-duplicate; otherwise index *text* and return None."""
         hashes = shingle_hashes(text)
-        numbers, similarity = self._matches(hashes)
-        if numbers.size:
-            return self._keys[int(numbers[similarity.argmax()])]
-        self._insert(key, hashes)
-        return None
+        earlier = self.nearest(hashes)
+        if earlier is None:
+            self.put(key, hashes)
+        return earlier
 
-    def nearest(self, text: str) -> str | None:
-        """The key of the most similar indexed text if *text* is its near-duplicate."""
-        numbers, similarity = self._matches(shingle_hashes(text))
+    def nearest(self, hashes: NDArray[np.uint64]) -> str | None:
+        """The key of the most similar indexed text if the text with these ``shingle_hashes`` is its near-duplicate."""
+        numbers, similarity = self._matches(hashes)
         return self._keys[int(numbers[similarity.argmax()])] if numbers.size else None
 
     def similar(self, text: str) -> list[str]:
@@ -97,7 +96,7 @@ class NearDuplicateIndex:
         """Index *text* in any case and return what ``similar`` gave before."""
         hashes = shingle_hashes(text)
         found = self._similar(hashes)
-        self._insert(key, hashes)
+        self.put(key, hashes)
         return found
 
     def _similar(self, hashes: NDArray[np.uint64]) -> list[str]:
@@ -132,7 +131,8 @@ class NearDuplicateIndex:
             found.append(np.array(recent, dtype=np.int64))
         return found
 
-    def _insert(self, key: str, hashes: NDArray[np.uint64]) -> None:
+    def put(self, key: str, hashes: NDArray[np.uint64]) -> None:
+        """Index the text with these ``shingle_hashes`` without looking for others."""
         number = len(self._keys)
         if number == self._sizes.size:
             self._sizes = np.concatenate([self._sizes, np.zeros_like(self._sizes)])

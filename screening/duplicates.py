@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from corpus.near_duplicates import NearDuplicateIndex
+from corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
 from corpus.record import Record
 from screening.gate import Expectations, Verdict
 
@@ -34,23 +34,22 @@ class DuplicatesGate:
         """Compare with all earlier records and remember this one if it is new."""
         if record.id in self._seen:
             return None
-        if record.question:
-            earlier = self._questions.nearest(record.question)
-            if earlier is not None:
-                return Verdict(code="duplicate.question", detail=f"of record {earlier}")
+        asked = shingle_hashes(record.question) if record.question else None
+        earlier = None if asked is None else self._questions.nearest(asked)
+        if earlier is not None:
+            return Verdict(code="duplicate.question", detail=f"of record {earlier}")
         earlier = self._contexts.add(record.id, record.context)
         if earlier is not None:
             return Verdict(code="duplicate.near", detail=f"of record {earlier}")
-        self._remember(record)
+        self._seen.add(record.id)
+        if asked is not None:
+            self._questions.put(record.id, asked)
         return None
 
     def prime(self, record: Record) -> None:
         """Remember a record accepted earlier, without judging it."""
         if record.id not in self._seen:
-            self._contexts.insert(record.id, record.context)
-            self._remember(record)
-
-    def _remember(self, record: Record) -> None:
-        self._seen.add(record.id)
-        if record.question:
-            self._questions.insert(record.id, record.question)
+            self._contexts.put(record.id, shingle_hashes(record.context))
+            self._seen.add(record.id)
+            if record.question:
+                self._questions.put(record.id, shingle_hashes(record.question))
