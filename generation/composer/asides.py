@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from corpus.marks import mark
 from generation.composer.filling import capitalised, fill, slot_name
 from generation.composer.qualifying import qualified
-from generation.composer.wording import draw_clear, folded
+from generation.composer.wording import draw_clear, to_avoid
 from providers.errors import InvalidRequest
 from taxonomy.scenarios import Bank
 
@@ -25,7 +25,7 @@ def compose_aside(bank: Bank, values: Sequence[Value], frame: int | None, others
     if frame is not None and not 0 <= frame < len(bank.frames):
         raise InvalidRequest("the bank has no such frame", remedy="Plan and compose with the same bank")
     patterns = bank.talk.second_hand if frame is None else (bank.frames[frame].text,)
-    text = draw_clear(patterns, folded([*others, *(value["text"] for value in values)]), rng)
+    text = draw_clear(patterns, to_avoid(values, others), rng)
     try:
         filled = fill(text, {slot: value["text"] for slot, value in by_slot.items()}, lambda slot, v: mark(by_slot[slot]["id"], v))
     except KeyError as error:

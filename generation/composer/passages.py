@@ -6,18 +6,19 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from corpus.marks import MARK, strip_marks
+from corpus.marks import MARK
 from foundation.words import count_words
 from generation.composer.filling import capitalised
 from generation.composer.layouts import lay_out
 from generation.composer.surfaces import wear
-from generation.composer.wording import expand_clear, folded
+from generation.composer.wording import expand_clear, folded, marked_length
 from taxonomy.registers import ANY_REGISTER, load_registers
 from taxonomy.scenarios import Talk
 
 _TURN = 0.16
-# Share of texts with a sentence that looks like PII and is none; small talk has one in so many sentences more.
-_DISTRACTOR, _DISTRACTOR_AMONG_TALK = 0.3, 0.12
+# Shares of texts with a sentence that looks like PII and is none: of those with values, and of those without; and the share
+# of such sentences among further small talk.
+_DISTRACTOR, _DISTRACTOR_ALONE, _DISTRACTOR_AMONG_TALK = 0.3, 0.8, 0.12
 _ASK = 0.12
 
 
@@ -49,7 +50,7 @@ def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: ran
     last = [text for text in asides if not brief.ends.isdisjoint(found.group(1) for found in MARK.finditer(text))]
     asides = [text for text in asides if text not in last]
     units = _led(_ordered(matter, asides, rng), brief)
-    units = _padded(units, sum(_length(text) for text in sentences), talk, brief, avoid, rng)
+    units = _padded(units, sum(marked_length(text) for text in sentences), talk, brief, avoid, rng)
     units = [_turned(unit, talk, rng) if place and rng.random() < _TURN else unit for place, unit in enumerate(units)]
     opener = _said(talk.openers, brief.register, avoid, rng) if rng.random() < register.opener else None
     closer = _said(talk.closers, brief.register, avoid, rng) if rng.random() < register.closer else None
@@ -100,26 +101,27 @@ def _padded(units: list[str], words: int, talk: Talk, brief: Brief, avoid: Colle
     padded = list(units)
     first = 1 if brief.opening is not None else 0
     extra: list[str] = []
-    wanted_distractor = brief.distractors and (rng.random() < (_DISTRACTOR if brief.texts else 0.8)) and brief.words > 20
+
+    def add(text: str | None, to: list[str]) -> int:
+        """Add *text*, if there is one and it is new; gives the words added."""
+        if text is None or text in to:
+            return 0
+        to.append(text)
+        return count_words(text)
+
+    wanted_distractor = brief.distractors and (rng.random() < (_DISTRACTOR if brief.texts else _DISTRACTOR_ALONE)) and brief.words > 20
     if wanted_distractor and talk.distractors:
-        extra += [text for text in (expand_clear(rng.choice(talk.distractors), avoid, rng),) if text]
-    pool = rng.sample(talk.chatter, min(len(talk.chatter), 2 + brief.words // 8))
-    for pattern in pool:
-        if words + sum(count_words(text) for text in extra) >= brief.words - 5:
+        words += add(expand_clear(rng.choice(talk.distractors), avoid, rng), extra)
+    for pattern in rng.sample(talk.chatter, min(len(talk.chatter), 2 + brief.words // 8)):
+        if words >= brief.words - 5:
             break
         among = talk.distractors if brief.distractors and rng.random() < _DISTRACTOR_AMONG_TALK else None
-        text = expand_clear(rng.choice(among) if among else pattern, avoid, rng)
-        if text is not None and text not in extra:
-            extra.append(text)
+        words += add(expand_clear(rng.choice(among) if among else pattern, avoid, rng), extra)
     for text in extra:
         padded.insert(rng.randint(first, len(padded)), text)
     if talk.asks and rng.random() < _ASK:
-        padded += [text for text in (expand_clear(rng.choice(talk.asks), avoid, rng),) if text]
+        add(expand_clear(rng.choice(talk.asks), avoid, rng), padded)
     return padded
-
-
-def _length(marked: str) -> int:
-    return count_words(strip_marks(marked).text)
 
 
 def _turned(sentence: str, talk: Talk, rng: random.Random) -> str:
@@ -132,5 +134,5 @@ def _turned(sentence: str, talk: Talk, rng: random.Random) -> str:
 
 
 def _said(by_register: Mapping[str, Sequence[str]], register: str, avoid: Collection[str], rng: random.Random) -> str | None:
-    patterns = [*by_register.get(register, ()), *(by_register.get(ANY_REGISTER, ()) if register not in by_register else ())]
+    patterns = by_register.get(register) or by_register.get(ANY_REGISTER)
     return expand_clear(rng.choice(patterns), avoid, rng) if patterns else None

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from generation.composer.filling import capitalised, fill
-from generation.composer.wording import folded, says_any
+from generation.composer.wording import says_any, to_avoid
 from screening.stemming import content_stems
 from taxonomy.grammar import expand
 from taxonomy.scenarios import Scenario, Talk
@@ -39,7 +39,7 @@ def compose_question(
 
     *told* is what the context says of the matter: people ask in the words in which they have just told.
     """
-    stems, avoid = _stems(values), _avoided(values, others)
+    stems, avoid = _stems(values), to_avoid(values, others)
     spoken = content_stems(told) - stems
     found: list[tuple[int, str]] = []
     question = ""
@@ -65,15 +65,11 @@ def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequ
         whole = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
     if rng.random() < _PREFACE and talk.prefaces:
         whole = f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {whole}"
-    return whole if _is_clear(whole, _stems(values), _avoided(values, others)) else question
+    return whole if _is_clear(whole, _stems(values), to_avoid(values, others)) else question
 
 
 def _stems(values: Sequence[Value]) -> frozenset[str]:
     return frozenset(stem for value in values for stem in content_stems(value["text"]))
-
-
-def _avoided(values: Sequence[Value], others: Sequence[str]) -> tuple[str, ...]:
-    return folded([*others, *(value["text"] for value in values)])
 
 
 def _is_clear(question: str, stems: frozenset[str], avoid: Sequence[str]) -> bool:

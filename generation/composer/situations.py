@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from corpus.marks import MARK, mark, strip_marks
+from corpus.marks import MARK, mark
 from foundation.words import count_words
 from generation.composer.filling import capitalised, fill, slot_name
 from generation.composer.qualifying import qualified
-from generation.composer.wording import draw_clear, expand_clear, folded
+from generation.composer.wording import draw_clear, expand_clear, marked_length, to_avoid
 from taxonomy.bank_checks import BOTH
 from taxonomy.scenarios import Scenario, Talk
 
@@ -28,11 +28,11 @@ def compose_situation(
 
     *others* are texts that must not come up: the item's other values.
     """
-    avoid = folded([*others, *(value["text"] for value in values)])
+    avoid = to_avoid(values, others)
     tells = _tells(scenario, values, rng)
     lines = [qualified(_filled(draw_clear(patterns, avoid, rng), told), told, talk, rng) for patterns, told in tells]
     aim = band[0] * rng.uniform(*_AIM)
-    words = sum(_length(line) for line in lines)
+    words = sum(marked_length(line) for line in lines)
     for pattern in rng.sample(scenario.stakes, len(scenario.stakes)):
         text = expand_clear(pattern, avoid, rng) if words < aim else None
         if text is not None and words + count_words(text) <= band[1]:
@@ -68,7 +68,3 @@ def _filled(pattern: str, values: Sequence[Value]) -> str:
     ids = {slot_name(value["type"]): value["id"] for value in values}
     # What matters is never an identifier, so its first letter may be raised.
     return capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text)), value_too=True)
-
-
-def _length(marked: str) -> int:
-    return count_words(strip_marks(marked).text)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from corpus.marks import strip_marks
+from foundation.words import count_words
 from generation.composer.filling import SLOT
 from taxonomy.grammar import expand
 
@@ -14,6 +16,16 @@ _TRIES = 10
 def folded(values: Iterable[str]) -> tuple[str, ...]:
     """The texts as ``says_any`` compares them."""
     return tuple(value.casefold() for value in values)
+
+
+def to_avoid(values: Iterable[Mapping[str, str]], others: Iterable[str]) -> tuple[str, ...]:
+    """What a fixed text beside *values* must not say: they and *others*, as ``says_any`` compares them."""
+    return folded([*others, *(value["text"] for value in values)])
+
+
+def marked_length(marked: str) -> int:
+    """The words of a text with marks."""
+    return count_words(strip_marks(marked).text)
 
 
 def says_any(text: str, values: Collection[str]) -> bool:
