@@ -54,8 +54,9 @@ def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) ->
     also = [_spelled(name) for name in entry.also]
     for fault in _pair_faults(pair, taxonomy):
         yield (*path, "pair"), fault
-    yield from _type_faults((*path, "uses"), entry.uses, pair, taxonomy, complete=True)
-    yield from _type_faults((*path, "also"), {name: a.uses for name, a in entry.also.items()}, None, taxonomy)
+    yield from _spoken_of((*path, "uses"), entry.uses, pair, complete=True)
+    yield from _type_faults((*path, "uses"), entry.uses, taxonomy)
+    yield from _type_faults((*path, "also"), {name: a.uses for name, a in entry.also.items()}, taxonomy)
     for name in also:
         if name in pair:
             yield (*path, "also", name), f"{name!r} is a type of the pair already"
@@ -85,11 +86,7 @@ def _pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
         yield "a pair is two different types"
 
 
-def _type_faults(
-    path: KeyPath, uses: Mapping[str, Iterable[str]], wanted: Sequence[str] | None, taxonomy: Taxonomy, *, complete: bool = False
-) -> Iterator[Fault]:
-    if wanted is not None:
-        yield from _spoken_of(path, uses, wanted, complete=complete)
+def _type_faults(path: KeyPath, uses: Mapping[str, Iterable[str]], taxonomy: Taxonomy) -> Iterator[Fault]:
     for name, subtypes in uses.items():
         for fault in _subtype_faults(_spelled(name), subtypes, taxonomy):
             yield (*path, name), fault
@@ -174,10 +171,11 @@ def pattern_faults(pattern: str, slots: Sequence[str] | None) -> Iterator[str]:
         return
     for text in repeated:
         yield f"the alternative {text!r} stands twice in one choice, so one of them is never told apart"
-    for name in used if slots is not None else ():
-        if slots is not None and name not in slots:
+    wanted = used if slots is None else slots
+    for name in used:
+        if name not in wanted:
             yield f"slot {{{name}}} is not for use here"
-    for name in used if slots is None else slots:
+    for name in wanted:
         if used.get(name, (0, 0)) != (1, 1):
             yield f"slot {{{name}}} must stand exactly once in every expansion"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from foundation.words import words
 from foundation.yaml_files import KeyPath
-from taxonomy.bank_checks import BOTH, CUE_LEVELS, pattern_faults, slot_name
+from taxonomy.bank_checks import BOTH, CUE_LEVELS, slot_name
 from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry
 from taxonomy.entity_types import Taxonomy
 from taxonomy.grammar import all_expansions, combinations, count_range
@@ -124,9 +124,7 @@ def _pattern(
     *,
     ends: str = ".!?)",
 ) -> Iterator[StyleFinding]:
-    """Length and wording of a pattern that can be read."""
-    if list(pattern_faults(pattern, None)) and any("slot" not in fault for fault in pattern_faults(pattern, None)):
-        return
+    """Length and wording of a pattern that ``bank_checks`` has no fault with."""
     if _TYPOGRAPHIC.search(pattern):
         yield path, "apostrophe", "has typographic quotes"
     low, high = count_range(pattern)

@@ -36,7 +36,8 @@ def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], 
     """Give *marked* the slips of *register*; *kinds* is the entity type of each marked value by id."""
     text = marked
     if register.abbreviations and talk.shorthand:
-        text = _outside(text, lambda plain: _shortened(plain, talk.shorthand, register.abbreviations, rng))
+        shorthand = {word.lower(): forms for word, forms in talk.shorthand.items()}
+        text = _outside(text, lambda plain: _shortened(plain, shorthand, register.abbreviations, rng))
     if register.typos:
         text = _outside(text, lambda plain: _WORD.sub(lambda m: _slip(m.group(), register.typos, rng), plain))
     if register.emoji and talk.emoji:
@@ -106,12 +107,10 @@ def _long_forms(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _shortened(plain: str, shorthand: Mapping[str, Sequence[str]], chance: float, rng: random.Random) -> str:
-    by_word = {word.lower(): forms for word, forms in shorthand.items()}
-
     def shorten(found: re.Match[str]) -> str:
         if rng.random() >= chance:
             return found.group()
-        short = rng.choice(by_word[found.group().lower()])
+        short = rng.choice(shorthand[found.group().lower()])
         return short.capitalize() if found.group()[:1].isupper() and short[:1].isalpha() else short
 
     return _long_forms(tuple(shorthand)).sub(shorten, plain)
