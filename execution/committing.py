@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from corpus.record import Record
 from corpus.store.completions import CompletionRow, ReplyVerdict, save_completions, set_verdicts
 from corpus.store.database import Store
-from corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_result, save_stage_results
+from corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_results, save_stage_results
 from corpus.store.records import add_records
 
 
@@ -51,8 +51,8 @@ def write_batch(store: Store, run_id: str, batch: Batch) -> None:
             save_completions(store, batch.completions)
         if batch.verdicts:
             set_verdicts(store, run_id, batch.verdicts)
-        for stage, key, payload in batch.shared:
-            save_shared_result(store, run_id, stage, key, payload)
+        if batch.shared:
+            save_shared_results(store, run_id, batch.shared)
         if batch.results:
             save_stage_results(store, run_id, batch.results)
         if batch.rejects:

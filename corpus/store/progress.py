@@ -82,11 +82,18 @@ def load_stage_results(store: Store, run_id: str, stage: str) -> dict[int, str]:
     return dict(store.rows(sql, [run_id, stage]))
 
 
-def save_shared_result(store: Store, run_id: str, stage: str, key: str, payload: str) -> None:
-    """Keep one result of a run-wide stage (topics of a pair, say) under *key*."""
+def save_shared_results(store: Store, run_id: str, rows: Sequence[tuple[str, str, str]]) -> None:
+    """Keep the (stage, key, JSON) results of run-wide stages (topics of a pair, say); a later one for a key replaces it."""
+    latest = {(stage, key): payload for stage, key, payload in rows}
+    if not latest:
+        return
     with store.writing():
-        store.change("DELETE FROM shared_results WHERE run_id = ? AND stage = ? AND key = ?", [run_id, stage, key])
-        store.append("shared_results", ("key", "run_id", "stage", "payload"), [(key, run_id, stage, payload)])
+        store.change(
+            "DELETE FROM shared_results WHERE run_id = ? AND (stage, key) IN (SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))",
+            [run_id, [stage for stage, _ in latest], [key for _, key in latest]],
+        )
+        values = [(key, run_id, stage, payload) for (stage, key), payload in latest.items()]
+        store.append("shared_results", ("key", "run_id", "stage", "payload"), values)
 
 
 def load_shared_results(store: Store, run_id: str, stage: str) -> dict[str, str]:

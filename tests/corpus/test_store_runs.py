@@ -18,7 +18,7 @@ from corpus.store.progress import (
     load_stage_results,
     save_plan_items,
     save_rejects,
-    save_shared_result,
+    save_shared_results,
     save_stage_results,
 )
 from corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
@@ -105,9 +105,11 @@ def test_stage_results_are_upserted_by_stage_and_index(store: Store) -> None:
 
 
 def test_shared_results(store: Store) -> None:
-    save_shared_result(store, "run", "topics", "health+occupation", "[1]")
-    save_shared_result(store, "run", "topics", "age+belief", "[2]")
-    save_shared_result(store, "run", "topics", "health+occupation", "[3]")
+    save_shared_results(store, "run", [("topics", "health+occupation", "[1]")])
+    save_shared_results(store, "run", [("topics", "age+belief", "[2]")])
+    save_shared_results(store, "run", [("topics", "health+occupation", "[9]"), ("topics", "health+occupation", "[3]")])
+    save_shared_results(store, "other", [("topics", "health+occupation", "[4]")])
+    save_shared_results(store, "run", [])
     assert list(load_shared_results(store, "run", "topics").items()) == [("age+belief", "[2]"), ("health+occupation", "[3]")]
     assert load_shared_results(store, "run", "subtopics") == {}
 
@@ -122,7 +124,7 @@ def test_rejects_and_counts(store: Store) -> None:
     save_rejects(store, "other", [reject(4, "question", "leak")])
     save_rejects(store, "run", [])
     save_stage_results(store, "run", [StageResultRow(plan_index=index, stage="question", payload="{}") for index in (0, 1, 3)])
-    save_shared_result(store, "run", "subtopics", "k", "[]")
+    save_shared_results(store, "run", [("subtopics", "k", "[]")])
     assert load_rejects(store, "run") == [
         reject(2, "question", "length"),
         reject(4, "question", "length"),
