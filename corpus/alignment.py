@@ -156,10 +156,12 @@ def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) 
         by_range.setdefault(place, "exact")
     if not by_range:
         by_range.update(dict.fromkeys(searchable.normalised(value), "normalised"))
-    if not by_range:
-        likeness = searchable.fuzzy(value)
-        by_range.update({likeness: "fuzzy"} if likeness else {})
     if by_range:
+        # Each of them holds the folded value once: where the text has it no more often, there is no other mention.
+        if searchable.count(value) > len(by_range):
+            _add_repeats(searchable, value, by_range)
+    elif likeness := searchable.fuzzy(value):
+        by_range[likeness] = "fuzzy"
         _add_repeats(searchable, value, by_range)
     return [Located(value_id=target.value_id, start=a, end=b, rung=rung) for (a, b), rung in by_range.items()]
 

@@ -54,6 +54,11 @@ class SearchableText:
         wanted = plain(value)
         return [(start, end) for start, end in found if plain(self.text[start:end]) == wanted]
 
+    def count(self, value: str) -> int:
+        """How often the folded text has *value*, inside longer words too: a cheap look before a search."""
+        needle = _needle(value)
+        return self.folded.text.count(needle) if needle else 0
+
     def only_touched(self, value: str) -> bool:
         """Whether *value* occurs in the text, but never by itself: each time inside a longer word, number or emoji."""
         places = list(self.occurrences(value))

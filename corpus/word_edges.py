@@ -21,6 +21,8 @@ from corpus.normalising import APOSTROPHES, extends, is_zero_width
 _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
 _IN_NUMBERS = ".,:"
+# No character below this one belongs to the character before it.
+_FIRST_EXTENDER = "\u0300"
 
 
 def is_word_character(character: str) -> bool:
@@ -34,9 +36,9 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _joined_before(text: str, start: int) -> bool:
-    if start == 0:
-        return False
     first = text[start]
+    if start == 0 or (text[start - 1] == " " and first < _FIRST_EXTENDER):  # after a blank: by far the most frequent case
+        return False
     if extends(first):
         return True
     last = start - 1
@@ -59,6 +61,8 @@ def _joined_before(text: str, start: int) -> bool:
 
 def _joined_after(text: str, end: int) -> bool:
     size = len(text)
+    if end < size and text[end] == " ":  # by far the most frequent case
+        return False
     following = end
     while following < size and is_zero_width(text[following]):
         following += 1

@@ -18,7 +18,7 @@ from generation.configuration import ComposerSettings
 from generation.item import Item, ItemValue, WantedValue
 from generation.stage import ItemRejected, Stage, StageContext, text_schema
 from pii_values.drawing import DrawnValue, ValueRequest, draw_values
-from pii_values.persona import draw_persona
+from pii_values.persona_drawing import draw_persona
 
 NAME = "values"
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')

@@ -11,7 +11,8 @@ from typing import Final
 from foundation.errors import PiiloomError, UsageError
 from foundation.words import content_words, whole_word
 from pii_values.catalogue import Kind, kinds_for
-from pii_values.persona import Persona, draw_persona
+from pii_values.persona import Persona
+from pii_values.persona_drawing import draw_persona
 from pii_values.relatives import can_be_grown, draw_relative
 
 SELF: Final = "self"

@@ -119,12 +119,6 @@ def heritages(locale: str) -> Weighted[Heritage]:
 
 
 @cache
-def heritage_named(locale: str, key: str) -> Heritage:
-    """The background *key* of *locale*, for people of one family."""
-    return next(h for h in heritages(locale).items if h.key == key)
-
-
-@cache
 def countries(locale: str) -> tuple[str, ...]:
     """Every country that some nationality belongs to, in file order and the words of the locale's language."""
     here = profile(locale)

@@ -14,10 +14,10 @@ from typing import Final
 from pydantic import Field
 
 from foundation.yaml_files import load_yaml
-from pii_values.heritage import heritage_named
 from pii_values.languages import FileModel, Gender, folder
 from pii_values.people import Child, MaritalKind, Ties, draw_ties
-from pii_values.persona import Persona, draw_gender, draw_persona_of
+from pii_values.persona import Persona
+from pii_values.persona_drawing import draw_gender, draw_persona_of
 
 _ACQUAINTANCE: Final = (-20, 20)  # years that a friend or boss may be older
 _YOUNGEST, _ADULT, _OLDEST = 3, 18, 100
@@ -89,7 +89,7 @@ def draw_relative(persona: Persona, subject: str, rng: random.Random, *, grown: 
         persona.locale,
         age=age,
         gender=gender,
-        heritage=heritage_named(persona.locale, persona.heritage) if relation.blood else None,
+        heritage=persona.heritage if relation.blood else None,
         family_name=persona.family_name if relation.blood and rng.random() < 0.8 else None,
         ties=_ties(relation, persona, age, gender, rng),
     )

@@ -107,6 +107,8 @@ def _choice(options: list[list[Part]], position: int) -> Choice:
 
 def _sequence(parts: list[Part]) -> Sequence:
     choices = [part for part in parts if isinstance(part, Choice)]
+    if not choices:
+        return Sequence(tuple(parts), 1, False)
     gaps = any(_is_blank(option) or option.gaps for choice in choices for option in choice.options)
     return Sequence(tuple(parts), prod(choice.ends[-1] for choice in choices), gaps)
 

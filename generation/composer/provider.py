@@ -17,7 +17,7 @@ from generation.composer.passages import Brief, compose_passage
 from generation.composer.questions import compose_draft, compose_question, dressed
 from generation.composer.situations import compose_situation
 from pii_values.drawing import ValueRequest, draw_values
-from pii_values.persona import draw_persona
+from pii_values.persona_drawing import draw_persona
 from providers.errors import InvalidRequest
 from providers.protocol import Completion, PromptCall
 from taxonomy.scenarios import Bank

@@ -45,8 +45,9 @@ def compose_question(
     question = ""
     for _ in range(_TRIES):
         question = capitalised(expand(rng.choice(scenario.questions[cue_level]), rng))
-        if _is_clear(question, stems, avoid):
-            found.append((len(content_stems(question) & spoken), question))
+        asked = content_stems(question)
+        if stems.isdisjoint(asked) and not says_any(question.casefold(), avoid):
+            found.append((len(asked & spoken), question))
         if len(found) == _CANDIDATES:
             break
     return max(found, key=lambda candidate: candidate[0])[1] if found else question
@@ -65,15 +66,14 @@ def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequ
         whole = f"{question.removesuffix('?')}{expand(rng.choice(talk.tails), rng)}"
     if rng.random() < _PREFACE and talk.prefaces:
         whole = f"{capitalised(expand(rng.choice(talk.prefaces), rng))} {whole}"
-    return whole if _is_clear(whole, _stems(values), to_avoid(values, others)) else question
+    if whole == question:
+        return question
+    clear = _stems(values).isdisjoint(content_stems(whole)) and not says_any(whole.casefold(), to_avoid(values, others))
+    return whole if clear else question
 
 
 def _stems(values: Sequence[Value]) -> frozenset[str]:
     return frozenset(stem for value in values for stem in content_stems(value["text"]))
-
-
-def _is_clear(question: str, stems: frozenset[str], avoid: Sequence[str]) -> bool:
-    return stems.isdisjoint(content_stems(question)) and not says_any(question.casefold(), avoid)
 
 
 def _further(cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> list[str]:

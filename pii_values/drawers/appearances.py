@@ -7,7 +7,6 @@ from typing import Final
 
 from pii_values import looks
 from pii_values.drawers.kind import Kind, listed
-from pii_values.heritage import heritage_named
 from pii_values.lexicons import phrase
 from pii_values.persona import Persona
 
@@ -15,7 +14,7 @@ _CLASHES: Final = 3  # attempts after which a height or weight is put one unit h
 
 
 def _dark(p: Persona) -> bool:
-    return heritage_named(p.locale, p.heritage).dark_features
+    return p.heritage.dark_features
 
 
 def _hair(p: Persona, rng: random.Random, attempt: int) -> str:

@@ -7,7 +7,6 @@ from typing import Final
 
 from pii_values.creeds import creeds, pick
 from pii_values.drawers.kind import Kind, listed, own_or
-from pii_values.heritage import heritage_named
 from pii_values.languages import gendered
 from pii_values.lexicons import phrase
 from pii_values.persona import Persona
@@ -17,7 +16,7 @@ def _religion(p: Persona, rng: random.Random, attempt: int) -> str:
     """The persona's religion, then another of the same background."""
     if attempt == 0:
         return p.religion
-    family = heritage_named(p.locale, p.heritage).religions.draw(rng)
+    family = p.heritage.religions.draw(rng)
     return gendered(pick(creeds(p.locale, family).draw(rng).members, rng), p.gender)
 
 
@@ -25,7 +24,7 @@ def _faith(p: Persona, rng: random.Random, attempt: int) -> str:
     """A name of the persona's religion, then one of another religion of the same background."""
     if attempt < 3:
         return pick(p.creed.faiths, rng)
-    family = heritage_named(p.locale, p.heritage).religions.draw(rng)
+    family = p.heritage.religions.draw(rng)
     return pick(creeds(p.locale, family).draw(rng).faiths, rng)
 
 

@@ -6,7 +6,7 @@ import random
 from typing import Final
 
 from pii_values.drawers.kind import Kind
-from pii_values.heritage import heritage_named, heritages, profile
+from pii_values.heritage import heritages, profile
 from pii_values.languages import gendered
 from pii_values.lexicons import phrase
 from pii_values.persona import Persona
@@ -30,11 +30,11 @@ def _citizen(p: Persona, rng: random.Random, attempt: int) -> str:
 
 def _ethnicity(p: Persona, rng: random.Random, attempt: int) -> str:
     """The persona's ethnicity, then another of the same background."""
-    return p.ethnicity if attempt == 0 else gendered(heritage_named(p.locale, p.heritage).ethnicities.draw(rng), p.gender)
+    return p.ethnicity if attempt == 0 else gendered(p.heritage.ethnicities.draw(rng), p.gender)
 
 
 def _heritage(p: Persona, rng: random.Random, attempt: int) -> str:
-    own = heritage_named(p.locale, p.heritage)
+    own = p.heritage
     first = (own if attempt < _OWN_ANCESTRY else heritages(p.locale).draw(rng)).ancestries.draw(rng)
     second = heritages(p.locale).draw(rng).ancestries.draw(rng)
     topic = "ancestry" if first == second or rng.random() < 0.85 else "ancestries"

@@ -16,7 +16,7 @@ from foundation.errors import UsageError
 from foundation.words import whole_word
 from generation.configuration import make_config
 from pii_values.drawing import draw_value
-from pii_values.persona import draw_persona
+from pii_values.persona_drawing import draw_persona
 from screening.gate import Expectations
 from screening.language import LanguageGate
 from taxonomy.bank_loading import load_bank

@@ -29,7 +29,7 @@ from pii_values.documents import (
 from pii_values.finance import draw_credit_score, in_units, told_amount, told_rate, written_amount
 from pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
 from pii_values.networks import draw_ip_address, draw_wallet
-from pii_values.persona import draw_persona
+from pii_values.persona_drawing import draw_persona
 from pii_values.places import regions
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")

@@ -12,9 +12,9 @@ from foundation.errors import UsageError
 from pii_values.career import PAY_SHARE
 from pii_values.contacts import _DOMAINS
 from pii_values.dates import REFERENCE_DATE, age_on
-from pii_values.heritage import heritage_named
 from pii_values.lexicons import entries
-from pii_values.persona import Persona, draw_persona
+from pii_values.persona import Persona
+from pii_values.persona_drawing import draw_persona
 from pii_values.relatives import can_be_grown, draw_relative
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
@@ -139,7 +139,7 @@ def test_nationality_origin_and_religion_come_from_one_background():
     rng = random.Random(8)
     for _ in range(300):
         persona = draw_persona(rng, "en_US")
-        background = heritage_named("en_US", persona.heritage)
+        background = persona.heritage
         assert (persona.nationality, persona.origin) in background.nationalities.items
         assert set(persona.languages) <= set(background.languages.items)
 

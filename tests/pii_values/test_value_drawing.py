@@ -13,7 +13,7 @@ from foundation.errors import PiiloomError, UsageError
 from foundation.words import content_words, whole_word
 from pii_values.catalogue import KINDS
 from pii_values.drawing import ValueRequest, draw_value, draw_values
-from pii_values.persona import draw_persona, draw_persona_of
+from pii_values.persona_drawing import draw_persona, draw_persona_of
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.locales import load_locales
 from tests.pii_values.value_forms import MOST_WORDS_OF_AN_ADDRESS, PATTERNS, misfit

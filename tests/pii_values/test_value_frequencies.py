@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pii_values.drawing import ValueRequest, draw_value, draw_values
-from pii_values.persona import draw_persona
+from pii_values.persona_drawing import draw_persona
 from taxonomy.entity_types import load_taxonomy
 
 DRAWS = 20_000
@@ -20,7 +20,7 @@ PROGRAM = """
 import random
 from pii_values.catalogue import KINDS
 from pii_values.drawing import ValueRequest, draw_value, draw_values
-from pii_values.persona import draw_persona
+from pii_values.persona_drawing import draw_persona
 from foundation.seeding import derive_rng, digest
 rng = derive_rng("values", 7)
 found = []
