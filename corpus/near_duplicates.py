@@ -8,7 +8,8 @@ The index is a numpy inverted list: every shingle of an indexed text is one sort
 hash, 24 bits of text number). Looking a text up finds its shingles by binary search and counts how many each earlier
 text shares, which *is* the size of the intersection, so nothing is missed (``benchmarks/near_duplicates.py`` compares it
 with MinHash, which misses some pairs just above the threshold). Sorted runs are merged when the newest has grown to half
-the size of the one before it (a log-structured merge), so adding costs O(log n) amortised.
+the size of the one before it (a log-structured merge), so adding costs O(log n) amortised; no run grows beyond
+``longest_run`` entries, since a merge needs room for both runs once more.
 
 Memory: 8 bytes a shingle, so about 0.8 kB for a text of 100 words, beside its key. At most 2**24 texts. Equal calls in
 equal order give equal answers in every process (CRC-32 of words, no ``hash()``). Two different shingles share their
@@ -37,6 +38,7 @@ _PLACES = np.array(
     dtype=np.uint64,
 )
 _PENDING = 64  # texts that wait, unsorted by text, before they become a sorted run
+_LONGEST = 2**22  # entries (32 MB): about 40,000 texts of 100 words
 
 
 def shingle_hashes(text: str) -> NDArray[np.uint64]:
@@ -62,10 +64,10 @@ class NearDuplicateIndex:
     text must be indexed.
     """
 
-    def __init__(self, threshold: float = 0.5) -> None:
+    def __init__(self, threshold: float = 0.5, *, longest_run: int = _LONGEST) -> None:
         if not 0.0 < threshold <= 1.0:
             raise ValueError("threshold must lie in (0, 1]")
-        self._threshold = threshold
+        self._threshold, self._longest_run = threshold, longest_run
         self._keys: list[str] = []
         self._sizes = np.zeros(1024, dtype=np.int64)
         self._runs: list[NDArray[np.uint64]] = []  # sorted entries, sizes falling from left to right
@@ -145,11 +147,11 @@ class NearDuplicateIndex:
             self._merge_pending()
 
     def _merge_pending(self) -> None:
-        """Turn the waiting texts into a sorted run, then merge runs while the last is at least as long as half the one before."""
+        """Turn the waiting texts into a sorted run, then merge runs while the last is at least half as long as the one before."""
         self._runs.append(np.sort(np.concatenate(self._pending_entries)))
         self._pending.clear()
         self._pending_entries.clear()
-        while len(self._runs) > 1 and 2 * self._runs[-1].size >= self._runs[-2].size:
+        while len(self._runs) > 1 and self._runs[-2].size <= min(2 * self._runs[-1].size, self._longest_run - self._runs[-1].size):
             merged = np.concatenate(self._runs[-2:])
             del self._runs[-2:]
             # In place, after the halves are gone: this is the peak of memory. "stable" recognises the two sorted runs.

@@ -42,13 +42,13 @@ def family(rng: random.Random, size: int) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_no_pair_is_missed_across_merged_runs(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "longest_run"), [(1, 2**22), (2, 4000), (3, 1)])
+def test_no_pair_is_missed_across_runs(seed: int, longest_run: int) -> None:
     rng = random.Random(seed)
     texts = [text for _ in range(35) for text in family(rng, 6)]
     rng.shuffle(texts)
     sets = [shingles(text) for text in texts]
-    index = NearDuplicateIndex()
+    index = NearDuplicateIndex(longest_run=longest_run)
     for number, text in enumerate(texts):
         expected = [str(n) for n in range(number) if ratio(sets[n], sets[number]) >= 0.5]
         assert index.insert(str(number), text) == expected
