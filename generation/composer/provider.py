@@ -98,8 +98,10 @@ class ComposerProvider:
         scenario, talk = self.bank.scenarios[variables["scenario"]], self.bank.talk
         # The personal step is for the abstracted one to start from: plain, without anything put before or after it.
         level = variables.get("cue_level")
-        question = compose_question(scenario, level or "personal", variables["situation"], variables["values"], variables["others"], rng)
-        return {"question": dressed(question, level, variables["values"], variables["others"], talk, rng) if level else question}
+        values, others = variables["values"], variables["others"]
+        told, beside = variables["situation"], " ".join(variables.get("asides", ()))
+        question = compose_question(scenario, level or "personal", told, beside, values, others, rng)
+        return {"question": dressed(question, scenario, level, values, others, talk, rng) if level else question}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         values = variables["values"]

@@ -13,14 +13,15 @@ from taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
 # Shares of questions with a statement before them, with a second question about nothing in particular, and with a tail.
-_PREFACE, _FOLLOW_UP, _TAIL = 0.22, 0.35, 0.12
+_PREFACE, _FOLLOW_UP, _TAIL = 0.1, 0.2, 0.06
 # Share of questions that hint at a theme which ask about it in so many words; how often two themes are asked about, and how
 # often a second question comes last.
 _CUE, _TWO_CUES, _SECOND_LAST = 0.65, 0.2, 0.8
 NEUTRAL = "neutral"
-_TRIES = 8
+_ALL = False
+_TRIES = 16
 # So many questions are thought of; the one that takes up most of what was told is asked.
-_CANDIDATES = 3
+_CANDIDATES = 8
 
 
 def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: random.Random) -> str:
@@ -33,33 +34,38 @@ def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: 
 
 
 def compose_question(
-    scenario: Scenario, cue_level: str, told: str, values: Sequence[Value], others: Sequence[str], rng: random.Random
+    scenario: Scenario, cue_level: str, told: str, beside: str, values: Sequence[Value], others: Sequence[str], rng: random.Random
 ) -> str:
     """A question of *cue_level* that shares no content word with *values* and holds none of *others*, if one was found in some draws.
 
-    *told* is what the context says of the matter: people ask in the words in which they have just told.
+    *told* is what the context says of the matter, *beside* what it says besides: people ask in the words in which they have
+    just told the matter.
     """
     stems, avoid = _stems(values), to_avoid(values, others)
-    spoken = content_stems(told) - stems
+    spoken, idle = content_stems(told) - stems, content_stems(beside)
     found: list[tuple[int, str]] = []
     question = ""
     for _ in range(_TRIES):
         question = capitalised(expand(rng.choice(scenario.questions[cue_level]), rng))
         asked = content_stems(question)
         if stems.isdisjoint(asked) and not says_any(question.casefold(), avoid):
-            found.append((len(asked & spoken), question))
+            found.append((len(asked & spoken) - len(asked & idle), question))
         if len(found) == _CANDIDATES:
             break
     return max(found, key=lambda candidate: candidate[0])[1] if found else question
 
 
-def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
+def dressed(
+    question: str, scenario: Scenario, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random
+) -> str:
     """Put a statement before it, and a tail or further questions beside it, now and then; what would give a value away is left out.
 
-    Unless the question is to be neutral, it is mostly joined by a question on the theme of one type of *values*, or of two.
+    Unless the question is to be neutral, it is often joined by a question on the theme of a value of which the scenario's own
+    questions know nothing.
     """
     whole = question
-    further = _further(cue_level, [value["type"] for value in values], talk, rng)
+    beyond = [value["type"] for value in values if _ALL or value["type"] not in scenario.pair]
+    further = _further(cue_level, beyond, talk, rng)
     if further:
         whole = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
     elif rng.random() < _TAIL and talk.tails:

@@ -177,7 +177,7 @@ def test_a_qualifier_stands_before_a_value_at_times_and_where_the_word_before_it
 
 def asked(level, rng, *, told="", others=(), scenario=SCENARIO, talk=PLAIN_TALK):
     values = [VALUES["v1"], VALUES["v2"]]
-    return dressed(compose_question(scenario, level, told, values, others, rng), level, values, others, talk, rng)
+    return dressed(compose_question(scenario, level, told, "", values, others, rng), scenario, level, values, others, talk, rng)
 
 
 def question_shapes(level):
