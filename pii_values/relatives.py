@@ -21,6 +21,7 @@ from pii_values.persona_drawing import draw_gender, draw_persona_of
 
 _ACQUAINTANCE: Final = (-20, 20)  # years that a friend or boss may be older
 _YOUNGEST, _ADULT, _OLDEST = 3, 18, 100
+_FULL_NAME = 0.1  # share of relatives mentioned by name whose full name is given
 
 
 class _Relation(FileModel):
@@ -93,6 +94,12 @@ def draw_relative(persona: Persona, subject: str, rng: random.Random, *, grown: 
         family_name=persona.family_name if relation.blood and rng.random() < 0.8 else None,
         ties=_ties(relation, persona, age, gender, rng),
     )
+
+
+def draw_named(persona: Persona, subject: str, rng: random.Random) -> str:
+    """The *subject* with the name of that person: "sister Ani", at times "spouse, Emily James"."""
+    relative = draw_relative(persona, subject, rng)
+    return f"{subject}, {relative.full_name}" if rng.random() < _FULL_NAME else f"{subject} {relative.given_name}"
 
 
 def _own_children(persona: Persona, gender: Gender | None) -> list[Child]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import families, people
+from pii_values import families, people, relatives
 from pii_values.drawers.kind import Kind
 from pii_values.lexicons import phrase
 from pii_values.people import child_topics
@@ -15,6 +15,11 @@ from pii_values.persona import Persona
 def _kin(p: Persona, rng: random.Random, _: int) -> str:
     """A kin word that fits age, marital status, orientation and children."""
     return people.kin_words(p.locale, p.age, p.gender, p.ties.partner, p.marital_kind, child_topics(p.children)).draw(rng).text
+
+
+def _named_kin(p: Persona, rng: random.Random, attempt: int) -> str:
+    """A kin word and what that person is called."""
+    return relatives.draw_named(p, _kin(p, rng, attempt), rng)
 
 
 def _marital_status(p: Persona, rng: random.Random, attempt: int) -> str:
@@ -33,6 +38,7 @@ def _person(p: Persona, rng: random.Random, _: int) -> str:
 
 RELATIONSHIP: Final = (
     Kind(subtype="kin", share=4, draw=_kin),
+    Kind(subtype="named_kin", share=1.2, draw=_named_kin),
     Kind(subtype="family", share=2.5, draw=lambda p, rng, _n: families.draw_family(p, rng)),
     Kind(subtype="marital_status", share=1.2, draw=_marital_status, grown=True),
     Kind(subtype="parent_status", share=1.5, draw=lambda p, rng, _n: families.draw_parent_status(p, rng), grown=True),
