@@ -10,7 +10,6 @@ Band = tuple[int, int]
 
 _LONGEST = 620
 _ASIDE = 15  # words of an aside, about
-_ROOM = 17
 _FEWEST_SITUATION = 5
 _MOST_ASKED = 70  # words that a situation must have at most: no scenario is sure to hold more
 # Share of texts with no aside at all, and that of texts with fewer words than there is room for one.
@@ -30,7 +29,7 @@ def draw_low_count(words: int, register: Register, rng: random.Random) -> int:
     """How many values of low relevance fit into *words*: about one for 15 to 40 words, none now and then."""
     if rng.random() < (_BARE_IF_SHORT if words < _SHORT else _BARE):
         return 0
-    room: float = (words / _ROOM) ** 0.75
+    room: float = (words / 17) ** 0.75
     return min(register.low_spans, round(room * rng.uniform(0.4, 2.0) + rng.uniform(-0.4, 0.6)))
 
 

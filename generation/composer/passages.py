@@ -20,6 +20,8 @@ _TURN = 0.16
 # of such sentences among further small talk.
 _DISTRACTOR, _DISTRACTOR_ALONE, _DISTRACTOR_AMONG_TALK = 0.3, 0.8, 0.12
 _ASK = 0.12
+# Small talk comes from so many neighbouring patterns of the bank; how often the next sentence of it follows the last one.
+_NEARBY, _GOES_ON = 40, 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,16 +114,25 @@ def _padded(units: list[str], words: int, talk: Talk, brief: Brief, avoid: Colle
     wanted_distractor = brief.distractors and (rng.random() < (_DISTRACTOR if brief.texts else _DISTRACTOR_ALONE)) and brief.words > 20
     if wanted_distractor and talk.distractors:
         words += add(expand_clear(rng.choice(talk.distractors), avoid, rng), extra)
-    for pattern in rng.sample(talk.chatter, min(len(talk.chatter), 2 + brief.words // 8)):
+    for pattern in _small_talk(talk, 2 + brief.words // 8, rng):
         if words >= brief.words - 5:
             break
         among = talk.distractors if brief.distractors and rng.random() < _DISTRACTOR_AMONG_TALK else None
         words += add(expand_clear(rng.choice(among) if among else pattern, avoid, rng), extra)
+    place = rng.randint(first, len(padded))
     for text in extra:
-        padded.insert(rng.randint(first, len(padded)), text)
+        padded.insert(place, text)
+        place = place + 1 if rng.random() < _GOES_ON else rng.randint(first, len(padded))
     if talk.asks and rng.random() < _ASK:
         add(expand_clear(rng.choice(talk.asks), avoid, rng), padded)
     return padded
+
+
+def _small_talk(talk: Talk, most: int, rng: random.Random) -> list[str]:
+    """Up to *most* patterns of small talk that stand near one another in the bank: its files keep to one theme, and so do people."""
+    reach = min(len(talk.chatter), max(_NEARBY, 2 * most))
+    start = rng.randint(0, len(talk.chatter) - reach)
+    return rng.sample(talk.chatter[start : start + reach], min(reach, most))
 
 
 def _turned(sentence: str, talk: Talk, rng: random.Random) -> str:

@@ -101,7 +101,7 @@ class ComposerProvider:
         values, others = variables["values"], variables["others"]
         told, beside = variables["situation"], " ".join(variables.get("asides", ()))
         question = compose_question(scenario, level or "personal", told, beside, values, others, rng)
-        return {"question": dressed(question, scenario, level, values, others, talk, rng) if level else question}
+        return {"question": dressed(question, level, values, others, talk, rng) if level else question}
 
     def _paraphrase(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         values = variables["values"]

@@ -16,9 +16,8 @@ Value = Mapping[str, str]
 _PREFACE, _FOLLOW_UP, _TAIL = 0.1, 0.2, 0.06
 # Share of questions that hint at a theme which ask about it in so many words; how often two themes are asked about, and how
 # often a second question comes last.
-_CUE, _TWO_CUES, _SECOND_LAST = 0.65, 0.2, 0.8
+_CUE, _TWO_CUES, _SECOND_LAST = 0.8, 0.4, 0.8
 NEUTRAL = "neutral"
-_ALL = False
 _TRIES = 16
 # So many questions are thought of; the one that takes up most of what was told is asked.
 _CANDIDATES = 8
@@ -55,17 +54,13 @@ def compose_question(
     return max(found, key=lambda candidate: candidate[0])[1] if found else question
 
 
-def dressed(
-    question: str, scenario: Scenario, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random
-) -> str:
+def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
     """Put a statement before it, and a tail or further questions beside it, now and then; what would give a value away is left out.
 
-    Unless the question is to be neutral, it is often joined by a question on the theme of a value of which the scenario's own
-    questions know nothing.
+    Unless the question is to be neutral, it is mostly joined by a question on the theme of one type of *values*, or of two.
     """
     whole = question
-    beyond = [value["type"] for value in values if _ALL or value["type"] not in scenario.pair]
-    further = _further(cue_level, beyond, talk, rng)
+    further = _further(cue_level, [value["type"] for value in values], talk, rng)
     if further:
         whole = " ".join([question, *further] if rng.random() < _SECOND_LAST else [*further, question])
     elif rng.random() < _TAIL and talk.tails:

@@ -177,7 +177,7 @@ def test_a_qualifier_stands_before_a_value_at_times_and_where_the_word_before_it
 
 def asked(level, rng, *, told="", others=(), scenario=SCENARIO, talk=PLAIN_TALK):
     values = [VALUES["v1"], VALUES["v2"]]
-    return dressed(compose_question(scenario, level, told, "", values, others, rng), scenario, level, values, others, talk, rng)
+    return dressed(compose_question(scenario, level, told, "", values, others, rng), level, values, others, talk, rng)
 
 
 def question_shapes(level):
@@ -203,9 +203,9 @@ def test_a_question_is_of_its_cue_level(rng, level):
 
 def test_prefaces_tails_and_second_questions_come_now_and_then():
     drawn = [asked("neutral", random.Random(seed)) for seed in range(400)]
-    assert 0.1 < sum(question.startswith("I have read") for question in drawn) / 400 < 0.55
-    assert 0.03 < sum(question.endswith(("wrong?", "foolish?")) for question in drawn) / 400 < 0.3
-    assert 0.2 < sum(question.count("?") == 2 for question in drawn) / 400 < 0.6
+    assert 0.04 < sum(question.startswith("I have read") for question in drawn) / 400 < 0.2
+    assert 0.02 < sum(question.endswith(("wrong?", "foolish?")) for question in drawn) / 400 < 0.2
+    assert 0.1 < sum(question.count("?") == 2 for question in drawn) / 400 < 0.6
 
 
 @pytest.mark.parametrize(("level", "often"), [("neutral", False), ("implied", True), ("personal", True)])

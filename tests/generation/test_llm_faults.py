@@ -177,7 +177,7 @@ def test_other_words_that_nobody_finds_reject_the_item(reply, code, attempts, tm
     def answer(request: Request):
         if request.schema_name == "paraphrase":
             sentences = request.user.partition("\n\nWrite")[0]
-            if len(chosen) < 2:
+            if len(chosen) < 2 and "[[" in sentences:
                 chosen.append(sentences)
             return (bad if sentences in chosen else good)(request)
         if request.schema_name != "span_retrieval":

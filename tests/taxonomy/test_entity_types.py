@@ -22,7 +22,7 @@ SUBTYPES = {
     "education": set("degree school student_status field".split()),
     "location": set("city region country city_region area address street".split()),
     "organization": set("company employer hospital charity club".split()),
-    "relationship": set("kin family marital_status parent_status asked_for".split()),
+    "relationship": set("kin named_kin family marital_status parent_status asked_for".split()),
     "sexual orientation": set("orientation person".split()),
     "belief": set("religion faith political philosophy practice".split()),
     "name": set("full_name first_name last_name username".split()),
