@@ -66,6 +66,14 @@ class QualifierEntry(_Strict):
     words: Annotated[list[Label], Field(min_length=1)]
 
 
+class DefiniteEntry(_Strict):
+    """Values that take a definite article (in no span) when one of the words *after* stands before them: "in the Netherlands"."""
+
+    article: Label
+    after: Annotated[list[Label], Field(min_length=1)]
+    values: Annotated[list[Label], Field(min_length=1)]
+
+
 class TalkEntry(_Strict):
     """Sentences without PII and words of casual writing, by what they are for.
 
@@ -93,6 +101,7 @@ class TalkEntry(_Strict):
     hesitations: list[Label] = Field(default_factory=list)
     emoji: list[Label] = Field(default_factory=list)
     qualifiers: list[QualifierEntry] = Field(default_factory=list)
+    definite: list[DefiniteEntry] = Field(default_factory=list)
 
 
 class BankFile(_Strict):

@@ -17,7 +17,7 @@ from foundation.yaml_files import YamlDocument, read_document, validate_document
 from taxonomy.bank_checks import MOST_SLOTS, check_bank_file
 from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
 from taxonomy.entity_types import Pair
-from taxonomy.scenarios import Also, Bank, Frame, Qualifier, Scenario, SlotKey, Talk
+from taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
 
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
 _TALK_LISTS = (
@@ -38,6 +38,7 @@ class _Reading:
     shorthand: dict[str, list[str]] = field(default_factory=dict)
     cues: dict[str, list[str]] = field(default_factory=dict)
     qualifiers: dict[SlotKey, Qualifier] = field(default_factory=dict)
+    definite: dict[str, Definite] = field(default_factory=dict)
     raw: list[bytes] = field(default_factory=list)
 
     def add(self, source: Traversable | Path, *, check: bool) -> None:
@@ -84,6 +85,9 @@ class _Reading:
             for slot in entry.slots:
                 kind, _, subtype = slot.partition(".")
                 self.qualifiers[kind.replace("_", " "), subtype] = qualifier
+        for found in talk.definite:
+            definite = Definite(article=found.article, after=frozenset(word.casefold() for word in found.after))
+            self.definite.update(dict.fromkeys(found.values, definite))
 
     def bank(self, language: str) -> Bank:
         pairs: dict[Pair, tuple[Scenario, ...]] = {}
@@ -108,6 +112,7 @@ class _Reading:
             cues=_frozen_lists(self.cues),
             shorthand=_frozen_lists(self.shorthand),
             qualifiers=MappingProxyType(self.qualifiers),
+            definite=MappingProxyType(self.definite),
             plain_starts=frozenset(lists.pop("plain_starts")),
             kept_starts=frozenset(lists.pop("kept_starts")),
             **lists,

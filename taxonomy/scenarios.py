@@ -75,8 +75,19 @@ class Qualifier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Definite:
+    """The article that a value takes where one of *after* (lower case) stands before it."""
+
+    article: str
+    after: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """What people say that discloses nothing, by purpose; ``openers`` and ``closers`` by register ("any": all), ``cues`` by type."""
+    """What people say that discloses nothing, by purpose.
+
+    ``openers`` and ``closers`` are by register ("any": all), ``cues`` by type, ``definite`` by value.
+    """
 
     chatter: tuple[str, ...] = ()
     distractors: tuple[str, ...] = ()
@@ -98,6 +109,7 @@ class Talk:
     hesitations: tuple[str, ...] = ()
     emoji: tuple[str, ...] = ()
     qualifiers: Mapping[SlotKey, Qualifier]
+    definite: Mapping[str, Definite]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

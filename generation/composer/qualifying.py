@@ -1,4 +1,4 @@
-"""Words that people put before a value and that are no part of it: "about $40", "my lovely sister", "proudly Welsh"."""
+"""Words that people put before a value and that are no part of it: "about $40", "my lovely sister", "in the Netherlands"."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ _CHANCE = 0.17
 
 
 def qualified(sentence: str, values: Sequence[Mapping[str, str]], talk: Talk, rng: random.Random) -> str:
-    """Put a qualifier of the bank before some of the marked *values* in *sentence*, where the word before them admits one."""
+    """Put qualifiers of the bank before some of the marked *values* in *sentence*, and articles before those that take one.
+
+    Both only where the word before the value admits them.
+    """
     slots = {value["id"]: (value["type"], value["subtype"]) for value in values}
     pieces: list[str] = []
     position = 0
     for found in MARK.finditer(sentence):
         pieces.append(sentence[position : found.start()])
         position = found.start()
-        qualifier = talk.qualifiers.get(slots.get(found.group(1), ("", "")))
         before = _WORD_BEFORE.search(pieces[-1])
-        if qualifier and before and before.group(1).casefold() in qualifier.after and rng.random() < _CHANCE:
+        word = before.group(1).casefold() if before else ""
+        definite = talk.definite.get(found.group(2))
+        if definite and word in definite.after:
+            pieces.append(f"{definite.article} ")
+        qualifier = talk.qualifiers.get(slots.get(found.group(1), ("", "")))
+        if qualifier and word in qualifier.after and rng.random() < _CHANCE:
             pieces.append(f"{rng.choice(qualifier.words)} ")
     return "".join(pieces) + sentence[position:]

@@ -16,7 +16,7 @@ from foundation.words import count_words
 from generation.composer.passages import Brief
 from taxonomy.grammar import all_expansions
 from taxonomy.registers import Register
-from taxonomy.scenarios import Also, Qualifier, Scenario, Talk
+from taxonomy.scenarios import Also, Definite, Qualifier, Scenario, Talk
 
 _SLOT = re.compile(r"\{[^{}]*\}")
 _GIVEN = r"(?:[Aa]n? )?\[\[v\d+\|[^\]]*\]\]"
@@ -76,6 +76,7 @@ TALK = Talk(
     hesitations=("um", "like"),
     emoji=("🙂",),
     qualifiers=MappingProxyType({("health", "condition"): Qualifier(after=frozenset({"my", "with"}), words=("bad", "nasty"))}),
+    definite=MappingProxyType({"Netherlands": Definite(article="the", after=frozenset({"in"}))}),
 )
 PLAIN_TALK = replace(TALK, qualifiers=MappingProxyType({}))
 

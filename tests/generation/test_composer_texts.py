@@ -172,6 +172,18 @@ def test_a_qualifier_stands_before_a_value_at_times_and_where_the_word_before_it
         assert all(qualified(sentence, values, TALK, random.Random(seed)) == sentence for seed in range(60))
 
 
+def test_a_value_gets_its_article_only_where_the_word_before_it_asks_for_one():
+    values = [{"id": "v1", "type": "location", "subtype": "country", "text": "Netherlands"}]
+    for sentence, wanted in (
+        ("I live in [[v1|Netherlands]].", "I live in the [[v1|Netherlands]]."),
+        ("In [[v1|Netherlands]] too.", "In the [[v1|Netherlands]] too."),
+        ("Country: [[v1|Netherlands]].", "Country: [[v1|Netherlands]]."),
+        ("My [[v1|Netherlands]] years.", "My [[v1|Netherlands]] years."),
+        ("I live in [[v1|Norway]].", "I live in [[v1|Norway]]."),
+    ):
+        assert qualified(sentence, values, TALK, random.Random(1)) == wanted
+
+
 # Questions
 
 
