@@ -122,6 +122,16 @@ def test_a_language_nobody_knows_is_a_usage_error():
         code_of(LanguageGate(), ENGLISH[0], expected=Expectations(pair=("a", "b"), language="tlh"))
 
 
+@pytest.mark.parametrize("text", ["Det luktar nybakat i hela trappan just nu.", "Min mormor bor i en by vid havet.", "Her er en lang tur."])
+def test_a_word_that_only_looks_english_does_not_make_a_short_text_english(text):
+    assert not _is_plainly_english(text)
+
+
+@pytest.mark.parametrize("text", ["I sleep badly & fall asleep in lectures.", "Parking on X is scarce on an ordinary evening."])
+def test_short_english_is_told_by_one_word_of_its_own(text):
+    assert _is_plainly_english(text)
+
+
 def test_plain_english_needs_no_classifier():
     _classifier.cache_clear()
     assert code_of(LanguageGate(), "I froze on the mast with my boss watching, and they want proof that I can climb.") is None
