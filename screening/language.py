@@ -34,7 +34,10 @@ _ENGLISH_ONLY = frozenset(
     "nothing else much might towards there's down working works needs question we've we're "
     "quite who's well very really maybe than then too feel felt today home evening ordinary apparently badly seriously things thing "
     "life little back own first only same right though through against between during across behind above again often usually "
-    "sometimes probably actually asleep already almost let's you're they're he's she's".split()
+    "sometimes probably actually asleep already almost let's you're they're he's she's theres whod who'd its thats didnt dont cant wont "
+    "isnt doesnt wasnt couldnt youre theyre ive ppl holding means two three four five seven eight nine thoughts feelings feeling "
+    "picked lost found gave give gives giving makes made taken comes coming goes went gone does did seen see looking looks needed wants "
+    "wanted asked asks told says said made asking getting trying tried living moved thinking worried new old next month year years".split()
 )
 _ENGLISH_SHARE = 0.125
 # Common English words that some other language has too; so many of them together only English has.
@@ -44,7 +47,7 @@ _COMMON = _ENGLISH_ONLY | frozenset(
 )
 _COMMON_SHARE = 0.3
 _FEW_WORDS = 15  # of so few, one that only English has decides, unless it looks like a word of another language
-_LOOKALIKES = frozenset("just by her his was were been have of not but are it he get want she any well only own first same".split())
+_LOOKALIKES = frozenset("just by her his was were been have of not but are it he get want she any well only own first same gave made".split())
 
 
 class LanguageGate:
