@@ -47,7 +47,9 @@ _COMMON = _ENGLISH_ONLY | frozenset(
 )
 _COMMON_SHARE = 0.3
 _FEW_WORDS = 15  # of so few, one that only English has decides, unless it looks like a word of another language
-_LOOKALIKES = frozenset("just by her his was were been have of not but are it he get want she any well only own first same gave made".split())
+_LOOKALIKES = frozenset(
+    "just by her his was were been have of not but are it he get want she any well only own first same gave made".split()
+)
 
 
 class LanguageGate:
