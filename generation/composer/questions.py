@@ -78,12 +78,15 @@ def _stems(values: Sequence[Value]) -> frozenset[str]:
 
 
 def _further(cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> list[str]:
-    """Questions beside the scenario's own: on one or two of *types*, else at times one about nothing in particular."""
+    """Questions beside the scenario's own: on one or two of *types*, else at times one about nothing in particular.
+
+    A bank without questions on types has more of the latter, or its questions would soon repeat.
+    """
     themes = [kind for kind in dict.fromkeys(types) if kind in talk.cues] if cue_level != NEUTRAL else []
     if themes and rng.random() < _CUE:
         rng.shuffle(themes)
         asked = [talk.cues[kind] for kind in themes[: 2 if rng.random() < _TWO_CUES else 1]]
-    elif talk.follow_ups and rng.random() < _FOLLOW_UP:
+    elif talk.follow_ups and rng.random() < (_FOLLOW_UP if talk.cues else _CUE):
         asked = [talk.follow_ups]
     else:
         return []

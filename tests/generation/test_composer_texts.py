@@ -230,6 +230,12 @@ def test_the_themes_of_values_are_asked_about_unless_they_are_to_be_left_out(lev
     assert not any("old" in question for question in drawn)
 
 
+def test_a_bank_without_questions_on_types_has_more_about_nothing_in_particular():
+    bare = replace(PLAIN_TALK, cues=MappingProxyType({}))
+    doubled = [sum(asked("neutral", random.Random(seed), talk=talk).count("?") == 2 for seed in range(300)) for talk in (PLAIN_TALK, bare)]
+    assert doubled[1] > 2 * doubled[0]
+
+
 def test_people_ask_in_the_words_in_which_they_have_told():
     told = "Nobody here gets other hours, however tired they are."
     takes_up = [sum("tired" in asked("implied", random.Random(seed), told=words) for seed in range(200)) for words in (told, "")]
