@@ -17,22 +17,22 @@ from taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 _HIGH_COUNTS = {False: ((1, 2), (0.4, 0.6)), True: ((1, 2, 3, 4), (0.2, 0.25, 0.33, 0.22))}
 # How readily people mention a fact in passing, against 1 for an average one (our estimate).
 _LOW_WEIGHTS = {
-    "education": 1.7,
-    "age": 1.6,
-    "relationship": 1.6,
+    "education": 2.0,
+    "age": 1.8,
+    "relationship": 1.9,
     "appearance": 1.3,
     "code": 1.3,
-    "organization": 1.3,
-    "sexual orientation": 1.3,
+    "organization": 1.5,
+    "sexual orientation": 1.5,
     "datetime": 1.2,
     "name": 1.2,
-    "occupation": 0.8,
+    "occupation": 0.65,
     "finance": 0.7,
-    "demographic": 0.6,
-    "health": 0.6,
-    "location": 0.6,
+    "demographic": 0.45,
+    "health": 0.42,
+    "location": 0.45,
 }
-_READIEST = 1.7
+_READIEST = 2.0
 _PAIR_BOOST = 1.8  # a type that matters comes up once more, of somebody else or of another time
 _GROUP_SIZES = ((1, 2, 3, 4), (0.52, 0.27, 0.14, 0.07))
 _TRIES = 12
