@@ -36,7 +36,7 @@ class QuestionStage:
         situation = item.situation.text
         draft, first = await self._step("question_draft", {"situation": situation, "types": list(item.plan.pair)}, item, ctx)
         personal, second = await self._step("question_personal", {"situation": situation, "draft": draft}, item, ctx)
-        known: dict[str, Any] = {"situation": situation, "personal": personal, "asides": [aside.text for aside in item.peripheral or ()]}
+        known: dict[str, Any] = {"situation": situation, "personal": personal, "asides": [aside.text for aside in item.peripheral]}
         known |= {"subtopic": item.plan.subtopic, "topic": item.plan.topic, "cue_level": item.plan.cue_level}
         abstracted, third = await self._step("question_abstracted", known, item, ctx)
         question = Question(draft=draft, personal=personal, abstracted=abstracted)

@@ -13,9 +13,9 @@ from generation.asking import Fault
 from generation.item import Band, Item, ItemValue
 from screening.gate import Expectations
 from screening.refusals import RefusalsGate
+from taxonomy.wording import FIRST_PERSON
 
 _REFUSALS = RefusalsGate()
-FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 # A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.
 SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])")
 

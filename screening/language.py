@@ -46,8 +46,8 @@ _ENGLISH_ONLY = frozenset(
 _ENGLISH_SHARE = 0.125
 # Common English words that some other language has too; so many of them together only English has.
 _COMMON = _ENGLISH_ONLY | frozenset(
-    "a i is in for me so at on no up as be by do go if or us am an im ive id one all out now here more some them make way good day "
-    "i'd hey ok pls thanks any help need told say says said".split()
+    "a i is in for me so at on no up as be by do go if or us am an im id one all out now here more some them make way good day "
+    "hey ok thanks help need say".split()
 )
 _COMMON_SHARE = 0.3
 _FEW_WORDS = 15  # of so few, one that only English has decides, unless it looks like a word of another language

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 
 # Letters, not sounds: "u" and "h" are left alone, so are "one", "once" and "eu"; an acronym ("an MRI") is no word here.
 _WRONG_ARTICLE = re.compile(r"\b(?:[Aa] (?:[ai]|e(?!u)|o(?!n[ce]))[a-z]+|[Aa]n [bcdfgjklmnpqrstvwxyz][a-z]+)")

@@ -13,16 +13,12 @@ from pii_values.persona import Persona
 _CLASHES: Final = 3  # attempts after which a height or weight is put one unit higher: its number is another value's
 
 
-def _dark(p: Persona) -> bool:
-    return p.heritage.dark_features
-
-
 def _hair(p: Persona, rng: random.Random, attempt: int) -> str:
-    return p.body.hair if attempt == 0 else looks.draw_hair(p, rng, dark=_dark(p), bald=p.body.bald)
+    return p.body.hair if attempt == 0 else looks.draw_hair(p, rng, dark=p.heritage.dark_features, bald=p.body.bald)
 
 
 def _eyes(p: Persona, rng: random.Random, attempt: int) -> str:
-    return p.body.eyes if attempt == 0 else looks.draw_eyes(p, rng, dark=_dark(p))
+    return p.body.eyes if attempt == 0 else looks.draw_eyes(p, rng, dark=p.heritage.dark_features)
 
 
 def _look(p: Persona, rng: random.Random, _: int) -> str:

@@ -34,8 +34,7 @@ def _ethnicity(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 def _heritage(p: Persona, rng: random.Random, attempt: int) -> str:
-    own = p.heritage
-    first = (own if attempt < _OWN_ANCESTRY else heritages(p.locale).draw(rng)).ancestries.draw(rng)
+    first = (p.heritage if attempt < _OWN_ANCESTRY else heritages(p.locale).draw(rng)).ancestries.draw(rng)
     second = heritages(p.locale).draw(rng).ancestries.draw(rng)
     topic = "ancestry" if first == second or rng.random() < 0.85 else "ancestries"
     return phrase("identity", topic, p, rng, {"adjective": gendered(first, "female"), "other": gendered(second, "female")})

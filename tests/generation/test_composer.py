@@ -14,7 +14,6 @@ from corpus.record import Record
 from generation.composer.filling import article, capitalised, fill, slot_name
 from generation.composer.provider import ComposerProvider
 from generation.phrases import clean_list
-from generation.texts import FIRST_PERSON
 from generation.triplets import list_triplets
 from providers.errors import InvalidRequest
 from providers.protocol import PromptCall, Provider
@@ -23,6 +22,7 @@ from screening.screen import default_screen
 from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.grammar import all_expansions
+from taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
 
 AN = """

@@ -30,7 +30,9 @@ FORMS = {
     ("appearance", "hair"): r".+ (?:hair|curls|braids|dreadlocks|ringlets|pigtails|bangs|waves|locks|cornrows|twists)",
     ("appearance", "eyes"): r".+ eyes",
     ("appearance", "build"): r".+ (?:build|frame|figure|physique)",
-    ("appearance", "blood_type"): rf"{BLOOD}(?:[+−-]| Rh[+-]|[ -](?:pos|neg)(?:itive|ative)?| Rh (?:positive|negative))|Rh-[a-z]+ {BLOOD}",
+    ("appearance", "blood_type"): (
+        rf"{BLOOD}(?:[+−-]| Rh[+-]|[ -](?:pos|neg|positive|negative)| Rh (?:positive|negative))|Rh-[a-z]+ {BLOOD}"
+    ),
     ("relationship", "named_kin"): r"[a-zé].*[a-z.é],? [A-ZÅÄÖÁÉÍÓÚ].*",
     ("code", "email"): r"[a-z0-9._-]+@(?:[a-z]+\.)?example\.(?:com|net|org)",
     ("datetime", "date"): rf"\d[\d/.-]+\d|(?:{MONTH} )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {MONTH})?(?:,? \d{{4}})?",
