@@ -1,43 +1,44 @@
 """The one way to call a provider: every reply is kept before it is used, and every verdict on it.
 
-Paid replies are journaled under a key made of all that shapes them, so that a resumed run finds them again and does
-not pay twice. Replies of an unpaid provider can be recomputed; of those only the refused ones are kept.
+Paid replies are journaled under a key made of all that shapes them, so that whatever asks the same again (a resumed run, or
+a new one that differs in a later stage) finds them and does not pay twice. Replies of an unpaid provider can be
+recomputed; of those only the refused ones are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from corpus.store.completions import CompletionRow, ReplyVerdict
+from corpus.store.call_events import CallEvent, EventKind, KnownReply, ReplyVerdict
+from execution.call_entries import REPLY_FAULTS, reply_entry
+from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
-from foundation.errors import ProviderError
+from execution.events import CallJudged, CallReplayed, EventSink, unheard
+from execution.journal import Journal
+from execution.live import Request
 from foundation.seeding import digest
-from providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
-from providers.protocol import Completion, PromptCall, Provider
+from providers.errors import InvalidReply, ReplyRejected
+from providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
 from providers.replies import BadReply, read_reply
 
-# How the ledger tells apart the answers that cannot be used; a replayed one is the same error again.
-REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}
 
+class Sender(Protocol):
+    """What answers a call that the journal has no reply to: ``live.LiveCalls``, or batches."""
 
-@dataclass(slots=True)
-class CallTotals:
-    """What the calls of a run came to. ``replayed`` were found in the journal, ``unpriced`` have no known price."""
+    async def complete(self, request: Request) -> Completion:
+        """Answer *request*; the reply is on disk when this returns."""
+        ...
 
-    answered: int = 0
-    replayed: int = 0
-    failed: int = 0
-    retries: int = 0
-    unpriced: int = 0
-    cost_usd: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    async def drain(self) -> None:
+        """Wait for what is under way; nothing new is sent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A completion, and what identifies it in the ledger."""
+    """A completion, and what identifies it in the journal."""
 
     call: PromptCall
     completion: Completion
@@ -46,111 +47,89 @@ class Answer:
 
 
 class Calls:
-    """Completes calls through *provider* and writes the ledger of a run."""
+    """Completes calls and writes the ledger of a run. A paid provider needs a *sender* and a *journal*."""
 
     def __init__(
-        self, provider: Provider, committer: GroupCommitter, run_id: str, journal: Mapping[str, CompletionRow] | None = None
+        self,
+        provider: Provider,
+        committer: GroupCommitter,
+        run_id: str,
+        *,
+        seed: int = 0,
+        totals: CallTotals | None = None,
+        sender: Sender | None = None,
+        journal: Journal | None = None,
+        sink: EventSink = unheard,
     ) -> None:
         self.provider = provider
-        self.totals = CallTotals()
-        self._committer, self._run_id = committer, run_id
-        self._journal = dict(journal or {})
+        self.totals = totals or CallTotals()
+        self.sink = sink
+        self._committer, self._run_id, self._seed = committer, run_id, seed
+        self._sender, self._journal = sender, journal
 
     async def complete(self, call: PromptCall) -> Answer:
         """Answer *call* from the journal or the provider; raises ``ProviderError``, having stored it."""
         if not self.provider.paid:
             completion = await self.provider.complete(call)
             self.totals.answered += 1
+            self.totals.answered_now += 1
             key = digest(self._run_id, call.stage, call.item_id, call.template, call.attempt)
             return Answer(call=call, completion=completion, key=key, rendered_sha256="")
-        key, rendered = self._key(call)
-        # Taken out: within one sitting no call is made twice, and a long run must not hold all its replies in memory.
-        known = self._journal.pop(key, None)
-        if known is not None and known.reply is not None:
-            self.totals.replayed += 1
-            return Answer(call=call, completion=_replayed(call, known), key=key, rendered_sha256=rendered)
-        try:
-            completion = await self.provider.complete(call)
-        except ReplyRejected as error:
-            self._count(error.completion)
-            await self._keep(self._row(call, key, rendered, error.completion, "error", f"{reply_code(error)}: {error}"))
-            raise
-        except ProviderError as error:
-            self.totals.failed += 1
-            await self._keep(replace(self._row(call, key, rendered, None, "error", str(error)), retries=error.retries))
-            raise
-        self._count(completion)
-        await self._keep(self._row(call, key, rendered, completion, None, None))
+        messages = call.render()
+        call = replace(call, render=lambda: messages)
+        key, rendered = self._key(call, messages)
+        known = await self._journal.find(key) if self._journal is not None else None
+        if known is not None:
+            return Answer(call=call, completion=self._replayed(call, key, known), key=key, rendered_sha256=rendered)
+        if self._sender is None:
+            raise RuntimeError("a paid provider needs a sender, which keeps what it pays for")
+        completion = await self._sender.complete(Request(call=call, key=key, messages=messages, rendered_sha256=rendered))
         return Answer(call=call, completion=completion, key=key, rendered_sha256=rendered)
 
     def judge(self, answer: Answer, fault: str | None) -> None:
         """Note what the stage's validator made of a reply: *fault*, or None when it was accepted."""
         verdict: ReplyVerdict = "accepted" if fault is None else "refused_by_validator"
-        if self.provider.paid:
-            self._committer.put(Batch(verdicts=[(answer.key, verdict, fault)]))
-        elif fault is not None:
-            row = self._row(answer.call, answer.key, answer.rendered_sha256, answer.completion, verdict, fault)
-            self._committer.put(Batch(completions=[row]))
+        events = [_event(answer.call, answer.key, "verdict", {"verdict": verdict, "fault": fault})]
+        if not self.provider.paid and fault is not None:
+            entry = reply_entry(self.provider, answer.rendered_sha256, answer.call, 1, answer.completion, None)
+            events.insert(0, _event(answer.call, answer.key, "reply", entry))
+        if self.provider.paid or fault is not None:
+            self._committer.put(Batch(calls=events))
+        if self.sink is not unheard:
+            code = fault.partition(": ")[0] if fault else None
+            self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
 
-    async def _keep(self, row: CompletionRow) -> None:
-        await self._committer.commit(Batch(completions=[row]))
+    async def drain(self) -> None:
+        """Wait for the replies that are under way: they are paid for, and the next sitting finds them."""
+        if self._sender is not None:
+            await self._sender.drain()
 
-    def _key(self, call: PromptCall) -> tuple[str, str]:
-        rendered = digest([(message.role, message.content) for message in call.render()])
+    def _key(self, call: PromptCall, messages: Sequence[Message]) -> tuple[str, str]:
+        rendered = digest([(message.role, message.content) for message in messages])
         settings = (call.settings.max_output_tokens, call.settings.seed)
         provider = (self.provider.name, self.provider.endpoint, self.provider.model)
-        # The item is part of the key: two items that happen to send the same prompt want two draws, not one reply.
-        return digest(provider, settings, rendered, call.variables, call.schema, call.item_id, call.attempt), rendered
+        # Seed, item and attempt are the draw: whoever sends the same prompt for another item wants another reply.
+        draw = (self._seed, call.item_id, call.attempt)
+        return digest(provider, settings, rendered, call.variables, call.schema, draw), rendered
 
-    def _row(
-        self, call: PromptCall, key: str, rendered: str, completion: Completion | None, verdict: ReplyVerdict | None, fault: str | None
-    ) -> CompletionRow:
-        usage = completion.usage if completion else None
-        return CompletionRow(
-            key=key,
-            run_id=self._run_id,
-            stage=call.stage,
-            item_id=call.item_id,
-            attempt=call.attempt,
-            provider=self.provider.name,
-            endpoint=self.provider.endpoint,
-            model=completion.model if completion else self.provider.model,
-            template=call.template,
-            rendered_sha256=rendered,
-            reply=completion.text if completion else None,
-            verdict=verdict,
-            fault=fault,
-            input_tokens=usage.input if usage else 0,
-            cached_tokens=usage.cached if usage else 0,
-            output_tokens=usage.output if usage else 0,
-            cost_usd=completion.cost_usd if completion else None,
-            retries=completion.retries if completion else 0,
-        )
-
-    def _count(self, completion: Completion) -> None:
-        totals = self.totals
-        totals.answered += 1
-        totals.retries += completion.retries
-        totals.input_tokens += completion.usage.input
-        totals.output_tokens += completion.usage.output
-        if completion.cost_usd is None:
-            totals.unpriced += 1
-        else:
-            totals.cost_usd += completion.cost_usd
+    def _replayed(self, call: PromptCall, key: str, known: KnownReply) -> Completion:
+        """The completion that *known* was, or the error; it costs nothing now."""
+        self.totals.replayed += 1
+        if known.run_id != self._run_id:
+            self._committer.put(Batch(calls=[_event(call, key, "used", {"from_run": known.run_id})]))
+        if self.sink is not unheard:
+            self.sink(CallReplayed(call.stage, call.item_id, call.attempt))
+        entry = known.entry
+        usage = TokenUsage(input=entry["input"], cached=entry["cached"], output=entry["output"])
+        plain = Completion(text=entry["reply"], data=None, model=entry["model"] or "", usage=usage, finish_reason=entry["finish_reason"])
+        if entry["error"]:
+            code, _, message = str(entry["error"]).partition(": ")
+            raise REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain)
+        try:
+            return replace(plain, data=read_reply(plain.text, call.schema))
+        except BadReply as error:
+            raise InvalidReply(str(error), completion=plain) from None
 
 
-def reply_code(error: ReplyRejected) -> str:
-    """Name the kind of *error* as rejects and the ledger do."""
-    return next((code for code, kind in REPLY_FAULTS.items() if isinstance(error, kind)), "unusable_reply")
-
-
-def _replayed(call: PromptCall, row: CompletionRow) -> Completion:
-    text = row.reply or ""
-    plain = Completion(text=text, data=None, model=row.model or "")
-    if row.verdict == "error":
-        code, _, message = (row.fault or "").partition(": ")
-        raise REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain)
-    try:
-        return replace(plain, data=read_reply(text, call.schema))
-    except BadReply as error:
-        raise InvalidReply(str(error), completion=plain) from None
+def _event(call: PromptCall, key: str, kind: EventKind, entry: dict[str, Any]) -> CallEvent:
+    return CallEvent(key=key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)

@@ -1,35 +1,48 @@
 """Group commits: what has gathered while one transaction ran goes into the next.
 
 A single thread owns the store while a run lasts. Callers hand over rows and may wait for them to be on disk. The next
-commit starts as soon as the last one ended; ``linger_s`` lets rows that can be recomputed gather longer.
+commit starts as soon as the last one ended; ``pace_s`` lets rows gather longer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from corpus.record import Record
-from corpus.store.completions import CompletionRow, ReplyVerdict, save_completions, set_verdicts
+from corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
+from corpus.store.call_events import CallEvent, save_call_events, save_prompt_texts
 from corpus.store.database import Store
+from corpus.store.judgements import Judgement, save_judgements
 from corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_results, save_stage_results
 from corpus.store.records import add_records
+
+R = TypeVar("R")
 
 
 @dataclass(slots=True)
 class Batch:
-    """Rows that become visible together. ``verdicts`` are (key, verdict, fault), ``shared`` are (stage, key, JSON)."""
+    """Rows that become visible together.
+
+    ``shared`` are (stage, key, JSON), ``prompts`` (SHA-256, text), ``judgements`` (plan index, record id, judgement).
+    """
 
     plan_items: list[tuple[int, str]] = field(default_factory=list)
     results: list[StageResultRow] = field(default_factory=list)
     rejects: list[RejectRow] = field(default_factory=list)
     records: list[tuple[int | None, Record]] = field(default_factory=list)
-    completions: list[CompletionRow] = field(default_factory=list)
-    verdicts: list[tuple[str, ReplyVerdict, str | None]] = field(default_factory=list)
+    judgements: list[tuple[int, str, Judgement]] = field(default_factory=list)
+    calls: list[CallEvent] = field(default_factory=list)
+    prompts: list[tuple[str, str]] = field(default_factory=list)
     shared: list[tuple[str, str, str]] = field(default_factory=list)
+    batches: list[BatchRow] = field(default_factory=list)
+    batch_requests: list[BatchRequestRow] = field(default_factory=list)
 
     def absorb(self, other: Batch) -> None:
         """Append the rows of *other*, keeping their order."""
@@ -37,9 +50,12 @@ class Batch:
         self.results += other.results
         self.rejects += other.rejects
         self.records += other.records
-        self.completions += other.completions
-        self.verdicts += other.verdicts
+        self.judgements += other.judgements
+        self.calls += other.calls
+        self.prompts += other.prompts
         self.shared += other.shared
+        self.batches += other.batches
+        self.batch_requests += other.batch_requests
 
 
 def write_batch(store: Store, run_id: str, batch: Batch) -> None:
@@ -47,10 +63,14 @@ def write_batch(store: Store, run_id: str, batch: Batch) -> None:
     with store.transaction():
         if batch.plan_items:
             save_plan_items(store, run_id, batch.plan_items)
-        if batch.completions:
-            save_completions(store, batch.completions)
-        if batch.verdicts:
-            set_verdicts(store, run_id, batch.verdicts)
+        if batch.prompts:
+            save_prompt_texts(store, batch.prompts)
+        if batch.batches:
+            save_batches(store, batch.batches)
+        if batch.batch_requests:
+            save_batch_requests(store, batch.batch_requests)
+        if batch.calls:
+            save_call_events(store, run_id, batch.calls)
         if batch.shared:
             save_shared_results(store, run_id, batch.shared)
         if batch.results:
@@ -59,20 +79,39 @@ def write_batch(store: Store, run_id: str, batch: Batch) -> None:
             save_rejects(store, run_id, batch.rejects)
         if batch.records:
             add_records(store, run_id, batch.records)
+            save_judgements(store, run_id, batch.judgements)
+
+
+@dataclass(slots=True)
+class _Waiters:
+    """All who wait for one commit: woken together, since waking a loop from another thread costs more than the waiting."""
+
+    loop: asyncio.AbstractEventLoop
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    failure: BaseException | None = None
+
+    def settle(self, failure: BaseException | None) -> None:
+        """Wake them; called in the committer's thread."""
+        self.failure = failure
+        with suppress(RuntimeError):  # the loop is gone, and with it everybody who waited
+            self.loop.call_soon_threadsafe(self.done.set)
 
 
 class GroupCommitter:
     """Writes batches from a thread of its own between ``start`` and ``close``, which waits for the last commit.
 
+    A commit starts as soon as there is something to write and the last one has ended, but never sooner than ``pace_s``
+    after the last one began: what a commit costs hardly grows with its rows, so many small ones waste the processor.
     After a failed commit every waiting and later caller gets that error: nothing is taken for written that is not.
     """
 
-    def __init__(self, store: Store, run_id: str, *, linger_s: float = 0.0) -> None:
-        self._store, self._run_id, self._linger_s = store, run_id, linger_s
-        self._pending = Batch()
-        self._waiting: list[Future[None]] = []
+    def __init__(self, store: Store, run_id: str, *, pace_s: float = 0.0) -> None:
+        self._store, self._run_id, self._pace_s = store, run_id, pace_s
+        self._pending: Batch | None = None
+        self._waiters: _Waiters | None = None
+        self._reads: list[tuple[Callable[[Store], Any], Future[Any]]] = []
         self._changed = threading.Condition()
-        self._closing = threading.Event()
+        self._closing = False
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="piiloom-commits", daemon=True)
 
@@ -85,54 +124,95 @@ class GroupCommitter:
         if not self._thread.ident:
             return
         with self._changed:
-            self._closing.set()
+            self._closing = True
             self._changed.notify()
         self._thread.join()
         if self._failure is not None:
             raise self._failure
 
-    def put(self, batch: Batch) -> Future[None]:
-        """Queue *batch*; the future resolves when it is on disk. Raises what an earlier commit failed with."""
-        future: Future[None] = Future()
+    def put(self, batch: Batch) -> None:
+        """Queue *batch*. Raises what an earlier commit failed with."""
         with self._changed:
-            if self._failure is not None:
-                raise self._failure
-            self._pending.absorb(batch)
-            self._waiting.append(future)
-            self._changed.notify()
-        return future
+            self._add(batch)
 
     async def commit(self, batch: Batch) -> None:
         """Queue *batch* and wait until it is on disk."""
-        await asyncio.wrap_future(self.put(batch))
+        loop = asyncio.get_running_loop()
+        with self._changed:
+            self._add(batch)
+            if self._waiters is None:
+                self._waiters = _Waiters(loop)
+            waiters = self._waiters
+        await waiters.done.wait()
+        if waiters.failure is not None:
+            raise waiters.failure
+
+    async def ask(self, read: Callable[[Store], R]) -> R:
+        """Give what *read* finds in the store, which only the committer's thread may touch while it runs."""
+        future: Future[R] = Future()
+        with self._changed:
+            if self._failure is not None:
+                raise self._failure
+            self._reads.append((read, future))
+            self._changed.notify()
+        return await asyncio.wrap_future(future)
+
+    def _add(self, batch: Batch) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._pending is None:
+            self._pending = Batch()
+            self._changed.notify()
+        self._pending.absorb(batch)
 
     def _work(self) -> None:
+        began = -self._pace_s
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._closing.is_set())
-                if not self._waiting:
+                self._changed.wait_for(lambda: self._pending or self._reads or self._closing)
+                reads, self._reads = self._reads, []
+                early = began + self._pace_s - time.monotonic()
+                if not reads and self._pending and early > 0 and not self._closing:
+                    self._changed.wait(early)
+                    continue
+                batch, waiters = (None, None) if reads else (self._pending, self._waiters)
+                if not reads:
+                    self._pending = self._waiters = None
+                    if batch is None:
+                        return
+            for read, future in reads:
+                self._answer(read, future)
+            if batch is not None:
+                began = time.monotonic()
+                if not self._written(batch, waiters):
                     return
-            if self._linger_s:
-                self._closing.wait(self._linger_s)
-            with self._changed:
-                batch, self._pending = self._pending, Batch()
-                waiting, self._waiting = self._waiting, []
-            try:
-                write_batch(self._store, self._run_id, batch)
-            except BaseException as error:  # noqa: BLE001 - handed to every caller; the thread itself has nobody to raise to
-                self._fail(error, waiting)
-                return
-            _settle(waiting, lambda future: future.set_result(None))
 
-    def _fail(self, error: BaseException, waiting: list[Future[None]]) -> None:
+    def _written(self, batch: Batch, waiters: _Waiters | None) -> bool:
+        try:
+            write_batch(self._store, self._run_id, batch)
+        except BaseException as error:  # noqa: BLE001 - handed to every caller; the thread itself has nobody to raise to
+            self._fail(error, waiters)
+            return False
+        if waiters is not None:
+            waiters.settle(None)
+        return True
+
+    def _answer(self, read: Callable[[Store], Any], future: Future[Any]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(read(self._store))
+        except BaseException as error:  # noqa: BLE001 - handed to the one who asked
+            future.set_exception(error)
+
+    def _fail(self, error: BaseException, waiters: _Waiters | None) -> None:
         with self._changed:
             self._failure = error
-            waiting += self._waiting
-            self._waiting = []
-        _settle(waiting, lambda future: future.set_exception(error))
-
-
-def _settle(futures: list[Future[None]], how: Callable[[Future[None]], None]) -> None:
-    for future in futures:
-        if future.set_running_or_notify_cancel():
-            how(future)
+            later, reads = self._waiters, self._reads
+            self._waiters, self._reads = None, []
+        for waiting in (waiters, later):
+            if waiting is not None:
+                waiting.settle(error)
+        for _, future in reads:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(error)

@@ -48,6 +48,8 @@ class OrderedRun(Generic[T, R]):
     still_wanted: Callable[[], int]
     concurrency: int
     stop: StopSignal
+    # Told of each item that is taken up (1) and ended (-1).
+    gauge: Callable[[int], None] = lambda _change: None
     _window: deque[asyncio.Task[R]] = field(default_factory=deque)
     _running: int = 0
     _failed: asyncio.Task[R] | None = None
@@ -77,6 +79,7 @@ class OrderedRun(Generic[T, R]):
             except StopIteration:
                 return
             self._running += 1
+            self.gauge(1)
             task = asyncio.ensure_future(self.work(item))
             task.add_done_callback(self._ended)
             self._window.append(task)
@@ -86,6 +89,7 @@ class OrderedRun(Generic[T, R]):
 
     def _ended(self, task: asyncio.Task[R]) -> None:
         self._running -= 1
+        self.gauge(-1)
         if self._failed is None and not task.cancelled() and task.exception() is not None:
             self._failed = task
         self._something_ended.set()

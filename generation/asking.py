@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from execution.calls import reply_code
+from execution.call_entries import reply_code
 from foundation.errors import ProviderError
 from generation.stage import ItemRejected, StageContext
-from prompts.library import find_template, render
+from prompts.library import PromptLibrary
 from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
 from providers.protocol import Message, PromptCall
 
@@ -34,13 +34,13 @@ class Ask:
     schema: Mapping[str, Any]
     item_id: str
 
-    def call(self, attempt: int, fault: str | None) -> PromptCall:
-        """Make the provider call of one attempt."""
-        template = find_template(self.template)
+    def call(self, attempt: int, fault: str | None, prompts: PromptLibrary) -> PromptCall:
+        """Make the provider call of one attempt, with the templates of *prompts*."""
+        template = prompts.find(self.template)
         variables = {**self.variables, "fault": fault}
 
         def rendered() -> tuple[Message, ...]:
-            prompt = render(template, variables)
+            prompt = template.render(variables)
             return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
 
         return PromptCall(
@@ -66,8 +66,9 @@ async def ask(
     """
     fault: Fault | None = None
     last_reply: str | None = None
+    drawn = ctx.draws.get(question.item_id, 0) * ctx.config.max_attempts
     for attempt in range(ctx.config.max_attempts):
-        call = question.call(attempt, str(fault) if fault else None)
+        call = question.call(drawn + attempt, str(fault) if fault else None, ctx.prompts)
         try:
             answer = await ctx.calls.complete(call)
         except ReplyRejected as error:
@@ -96,7 +97,7 @@ def _ends_the_run(error: ProviderError, ctx: StageContext) -> bool:
     ctx.note_failure()
     if isinstance(error, AuthFailed | BudgetExceeded):
         return True
-    if not ctx.calls.totals.answered:
+    if not ctx.calls.totals.answered_now:
         # One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.
         return not isinstance(error, InvalidRequest) or ctx.failures_in_a_row >= 3
     return ctx.failures_in_a_row >= max(20, 2 * ctx.config.concurrency)

@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from foundation.errors import UsageError
 from foundation.seeding import digest
 from foundation.yaml_files import load_yaml
-from prompts.library import find_template, template_names
+from prompts.compiling import PromptTemplate
+from prompts.library import open_library
 from providers.factory import KINDS
+from providers.prices import parse_prices
 from taxonomy.bank_loading import load_bank
 from taxonomy.entity_types import load_taxonomy
 from taxonomy.locales import get_locale
@@ -20,6 +22,10 @@ from taxonomy.registers import load_registers
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 2
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
+# Settings that may change while a run goes on.
+CONDUCT = frozenset(
+    {"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch"}
+)
 
 
 class ComposerSettings(BaseModel):
@@ -40,9 +46,9 @@ class ComposerSettings(BaseModel):
 class RunConfig(BaseModel):
     """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
 
-    ``samples``, ``concurrency``, ``margin`` and ``base_url`` say how much, how fast and where, never what: they are no part
-    of the digest, so a run can be resumed with more samples, and gives the same bytes at every concurrency, and from a
-    server that has moved to another host or port.
+    Those listed in ``CONDUCT`` say how much, how fast, where and at what price, never what: they are no part of the digest,
+    so a run can be resumed with more samples or a larger budget, and gives the same bytes at every concurrency, and from
+    a server that has moved to another host or port.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,6 +73,21 @@ class RunConfig(BaseModel):
     bank: Path | None = None
     composer: ComposerSettings = ComposerSettings()
     margin: float = Field(default=0.1, ge=0, le=10)
+    # What one account may send in a minute; what the server's headers declare counts as well.
+    rpm: float | None = Field(default=None, gt=0)
+    tpm: float | None = Field(default=None, gt=0)
+    # Seconds that one request may take.
+    timeout_s: float = Field(default=60.0, gt=0, le=3600)
+    # A hard stop for the whole run, in USD; prices of a model that is not listed ("input=0.5,output=1.5", per million tokens).
+    budget_usd: float | None = Field(default=None, gt=0)
+    price: str | None = None
+    unpriced: bool = False
+    # Send by the provider's batch API: half the price, within a day.
+    batch: bool = False
+    # What a model is to check of finished records ("relevance", "leak").
+    judges: tuple[Literal["relevance", "leak"], ...] = ()
+    # A folder with prompt templates of the user's own.
+    prompts: Path | None = None
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
@@ -83,11 +104,18 @@ class RunConfig(BaseModel):
             raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
         return url
 
-    @field_validator("bank")
+    @field_validator("bank", "prompts")
     @classmethod
-    def _anchored(cls, bank: Path | None) -> Path | None:
+    def _anchored(cls, path: Path | None) -> Path | None:
         # A run can be resumed from another folder.
-        return None if bank is None else bank.absolute()
+        return None if path is None else path.absolute()
+
+    @field_validator("price")
+    @classmethod
+    def _priced(cls, price: str | None) -> str | None:
+        if price is not None:
+            parse_prices(price)
+        return price
 
     @field_validator("registers")
     @classmethod
@@ -105,6 +133,14 @@ class RunConfig(BaseModel):
         locale = get_locale(self.locale)
         if self.provider != "composer" and (self.bank is not None or self.composer != ComposerSettings()):
             raise UsageError(f"{self.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
+        if self.provider == "composer" and self.judges:
+            raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
+        if self.provider == "composer" and self.batch:
+            raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
+        if self.provider == "composer" and self.prompts is not None:
+            raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
+        if self.prompts is not None:
+            open_library(self.prompts)
         if self.bank is not None and not self.bank.exists():
             raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
         if self.provider == "composer" and not locale.composer:
@@ -129,10 +165,28 @@ class RunConfig(BaseModel):
 
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
-        settings = self.model_dump(mode="json", exclude={"samples", "concurrency", "margin", "seed", "base_url", "bank"})
-        templates = [(find_template(name).id, find_template(name).sha256) for name in template_names()]
+        templates = [(template.id, template.sha256) for template in self.templates()]
         bank = load_bank(get_locale(self.locale).language, self.bank).digest if self.provider == "composer" else None
-        return digest(GENERATION_VERSION, settings, load_taxonomy().digest, bank, templates)
+        judges = {"judges": sorted(set(self.judges))} if self.judges else {}
+        return digest(GENERATION_VERSION, self._shaping() | judges, load_taxonomy().digest, bank, templates)
+
+    def plan_digest(self) -> str:
+        """Fingerprint what shapes the plan: where a model writes, its prompts do not.
+
+        So a run with another prompt for one stage plans the same items, and finds the replies of the stages before it.
+        """
+        if self.provider == "composer":
+            return self.digest()
+        return digest(GENERATION_VERSION, self._shaping(), load_taxonomy().digest)
+
+    def templates(self) -> list[PromptTemplate]:
+        """List the templates that the run may send; those of judges only where a judge is asked for."""
+        asked = {f"judge_{name}" for name in self.judges}
+        library = open_library(self.prompts)
+        return [library.find(name) for name in library.names if not name.startswith("judge_") or name in asked]
+
+    def _shaping(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude={*CONDUCT, "seed", "bank", "judges", "prompts"})
 
 
 def make_config(settings: dict[str, Any]) -> RunConfig:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from corpus.store.database import Store
 from corpus.store.outcomes import plan_indexes
 from corpus.store.progress import RejectRow, load_rejects, load_stage_results
-from generation.pipeline import STAGES
+from generation import screen
+from generation.pipeline import item_stages
+
+# Rejects that say nothing about the item: the provider was away. A resumed run tries these items again.
+TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EarlierWork:
-    """Accepted and rejected plan items, and those under way: index to (last stage passed, the item as JSON)."""
+    """Accepted and rejected plan items, and those under way: index to (last stage passed, the item as JSON).
+
+    ``draws`` says how often an item was given up for what the model said and is tried again: then with other draws.
+    """
 
     accepted: frozenset[int]
     rejects: tuple[RejectRow, ...]
     under_way: dict[int, tuple[str, str]]
+    draws: Counter[int] = field(default_factory=Counter)
 
     @cached_property
     def decided(self) -> frozenset[int]:
@@ -32,9 +41,13 @@ class EarlierWork:
 def read_earlier(store: Store, run_id: str) -> EarlierWork:
     """Read how far the items of a run have come."""
     rejects = tuple(row for row in load_rejects(store, run_id) if row.plan_index is not None)
+    lifted = [row for row in load_rejects(store, run_id, lifted=True) if row.plan_index is not None]
     earlier = EarlierWork(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
-    for stage in STAGES:  # later stages overwrite earlier ones
+    earlier.draws.update(row.plan_index for row in lifted if row.plan_index is not None and row.reason_code not in TRANSIENT_CODES)
+    # What a gate refused has been through all stages: to try it again is to begin again.
+    afresh = {row.plan_index for row in lifted if row.stage == screen.NAME}
+    for stage in item_stages():  # later stages overwrite earlier ones
         for index, payload in load_stage_results(store, run_id, stage.name).items():
-            if index not in earlier.decided:
+            if index not in earlier.decided and index not in afresh:
                 earlier.under_way[index] = (stage.name, payload)
     return earlier

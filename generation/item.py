@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from corpus.marks import MarkedText
 from corpus.record import Relevance, Span
+from corpus.store.judgements import Judgement
 
 Band = tuple[int, int]
 
@@ -107,6 +108,7 @@ class Item:
     passage: MarkedText | None = None
     spans: tuple[Span, ...] = ()
     refused: int = 0
+    judgements: tuple[Judgement, ...] = ()
 
     def value(self, value_id: str) -> ItemValue:
         """Look a value up by its id; raises ``KeyError``."""

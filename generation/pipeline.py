@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from corpus.store.judgements import JudgementKind
+from execution.events import StageEntered, StagePassed, unheard
 from generation import paraphrase, peripheral, question, screen, situation, spans, subtopics, topics, values
 from generation.item import Item
+from generation.judging import JUDGES, judge_stages
 from generation.stage import ItemRejected, Stage, StageContext
 
-# What each item goes through on its own, in this order.
+# What each item goes through on its own, in this order; a run may add judges.
 STAGES: tuple[Stage, ...] = (values.STAGE, situation.STAGE, peripheral.STAGE, question.STAGE, paraphrase.STAGE, spans.STAGE)
 # Before them come the stages that run once a pair or topic, after them the one that sees all items.
 STAGE_NAMES: tuple[str, ...] = (topics.NAME, subtopics.NAME, *(stage.name for stage in STAGES), screen.NAME)
-# What the whole pipeline may send; kept with every record.
+# What the whole pipeline may send.
 TEMPLATES: tuple[str, ...] = (*topics.TEMPLATES, *subtopics.TEMPLATES, *(name for stage in STAGES for name in stage.templates))
 
 
@@ -26,21 +29,42 @@ class Outcome:
     rejection: ItemRejected | None = None
 
 
-def stages_after(done: str | None) -> Sequence[Stage]:
+def item_stages(judges: Collection[JudgementKind] = tuple(JUDGES)) -> tuple[Stage, ...]:
+    """List what each item of a run with *judges* goes through on its own, in order."""
+    return (*STAGES, *judge_stages(judges))
+
+
+def stage_names(judges: Collection[JudgementKind] = tuple(JUDGES)) -> tuple[str, ...]:
+    """List the names of all stages of a run with *judges*, in order."""
+    return (*STAGE_NAMES[:-1], *(stage.name for stage in judge_stages(judges)), screen.NAME)
+
+
+def templates_of(judges: Collection[JudgementKind]) -> tuple[str, ...]:
+    """List the templates that a run with *judges* may send; kept with every record."""
+    return (*TEMPLATES, *(name for stage in judge_stages(judges) for name in stage.templates))
+
+
+def stages_after(done: str | None, judges: Collection[JudgementKind]) -> Sequence[Stage]:
     """List the stages that an item which has passed *done* still has before it."""
+    stages = item_stages(judges)
     if done is None:
-        return STAGES
-    position = next(i for i, stage in enumerate(STAGES) if stage.name == done)
-    return STAGES[position + 1 :]
+        return stages
+    position = next(i for i, stage in enumerate(stages) if stage.name == done)
+    return stages[position + 1 :]
 
 
 async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) -> Outcome:
     """Take an item through *stages*; a rejection ends its way and is kept in the outcome."""
-    item, done = outcome.item, outcome.done
+    item, done, sink = outcome.item, outcome.done, ctx.calls.sink
+    name = str(item.plan.index)
     for stage in stages:
+        if sink is not unheard:
+            sink(StageEntered(stage.name, name))
         try:
             item = await stage.run(item, ctx)
         except ItemRejected as rejection:
             return Outcome(item=item, done=done, rejection=rejection)
         done = stage.name
+        if sink is not unheard:
+            sink(StagePassed(done, name))
     return Outcome(item=item, done=done)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from corpus.store.progress import RejectRow
-from execution.calls import CallTotals
+from execution.call_totals import CallTotals
 
 
 @dataclass(slots=True, kw_only=True)

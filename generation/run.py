@@ -9,11 +9,12 @@ from corpus.store.progress import StageResultRow
 from corpus.store.records import iter_records
 from corpus.store.runs import RunRow, set_run_status
 from execution.committing import Batch
+from execution.line import Conduct
 from execution.ordering import OrderedRun, StopSignal
 from generation.configuration import RunConfig
 from generation.earlier import EarlierWork, read_earlier
 from generation.item import Item, item_from_json, item_to_json, plan_to_json
-from generation.pipeline import TEMPLATES, Outcome, advance, stages_after
+from generation.pipeline import Outcome, advance, stages_after, templates_of
 from generation.planning import make_plan_item
 from generation.progress import RunProgress, Watch, unwatched
 from generation.screen import Screening
@@ -28,7 +29,14 @@ PLANNED_AT_MOST = 4
 
 
 async def generate_records(
-    store: Store, run: RunRow, config: RunConfig, provider: Provider, *, stop: StopSignal | None = None, watch: Watch = unwatched
+    store: Store,
+    run: RunRow,
+    config: RunConfig,
+    provider: Provider,
+    *,
+    stop: StopSignal | None = None,
+    watch: Watch = unwatched,
+    conduct: Conduct | None = None,
 ) -> RunProgress:
     """Generate until ``config.samples`` records are accepted, the plan is exhausted, or *stop* is requested.
 
@@ -38,7 +46,7 @@ async def generate_records(
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
     try:
-        async with open_session(store, run, config, provider) as session:
+        async with open_session(store, run, config, provider, conduct=conduct) as session:
             screening = primed_screening(store, run, config, provider, session.ctx.bank)
             work = _Sitting(session, earlier, screening, watch)
             session.start_committing()
@@ -55,7 +63,7 @@ async def generate_records(
 
 def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Provider, bank: Bank | None) -> Screening:
     """Make the gates of a run and let them remember what it has accepted so far."""
-    screening = Screening(config, provider.model, TEMPLATES, bank)
+    screening = Screening(config, provider.model, templates_of(config.judges), bank)
     for record in iter_records(store, run_id=run.id):
         screening.prime(record)
     return screening
@@ -66,8 +74,9 @@ class _Sitting:
 
     def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
+        session.ctx.draws = {str(index): count for index, count in earlier.draws.items()}
         self._config = session.ctx.config
-        self._digest = self._config.digest()
+        self._digest = self._config.plan_digest()
         self.progress = RunProgress(
             run_id=session.run.id, wanted=self._config.samples, accepted=len(earlier.accepted), totals=session.ctx.calls.totals
         )
@@ -88,8 +97,9 @@ class _Sitting:
                 work=self._worked,
                 consume=self._consumed,
                 still_wanted=self._missing,
-                concurrency=self._config.concurrency,
+                concurrency=self._session.items_at_once,
                 stop=stop,
+                gauge=self._session.line.items,
             ).run()
             first, end = end, min(limit, end + max(20, 2 * self._missing()))
 
@@ -114,7 +124,7 @@ class _Sitting:
                 start = begun(self._session, index, self._digest)
             except ItemRejected as rejection:
                 return index, rejection
-        return index, await advance(start, ctx, stages_after(start.done))
+        return index, await advance(start, ctx, stages_after(start.done, ctx.config.judges))
 
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
         index, outcome = result
@@ -131,7 +141,7 @@ class _Sitting:
 
 
 def begun(session: Session, index: int, digest: str) -> Outcome:
-    """Plan item *index* of the run with configuration *digest*; raises ``ItemRejected`` when its pair has no triplet."""
+    """Plan item *index* of the run with plan digest *digest*; raises ``ItemRejected`` when its pair has no triplet."""
     ctx = session.ctx
     pair, triplet = session.book.triplet(index)
     return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
@@ -154,4 +164,5 @@ def screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | N
     except ItemRejected as rejection:
         return rejection
     batch.records.append((item.plan.index, record))
+    batch.judgements += [(item.plan.index, record.id, judgement) for judgement in item.judgements]
     return None

@@ -11,7 +11,7 @@ from foundation.seeding import digest
 from generation.configuration import RunConfig
 from generation.item import Item
 from generation.stage import ItemRejected
-from prompts.library import find_template
+from prompts.library import open_library
 from screening.gate import Expectations, ExpectedValue
 from screening.screen import default_screen
 from taxonomy.locales import get_locale
@@ -29,7 +29,7 @@ class Screening:
         self._gates = default_screen()
         self._digest = config.digest()
         self._language = get_locale(config.locale).language
-        self._templates = tuple((t.id, t.sha256) for t in map(find_template, templates))
+        self._templates = tuple((t.id, t.sha256) for t in map(open_library(config.prompts).find, templates))
 
     def prime(self, record: Record) -> None:
         """Let the gates remember a record accepted earlier in this run."""

@@ -5,25 +5,34 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from typing import Any
 
-from corpus.store.completions import load_replies
 from corpus.store.database import Store
-from corpus.store.runs import RunRow, create_run, find_run, set_run_samples, set_run_status
-from execution.calls import Calls
+from corpus.store.progress import lift_rejects
+from corpus.store.runs import RunRow, create_run, find_run, set_run_config, set_run_samples, set_run_status
 from execution.committing import GroupCommitter
+from execution.line import Conduct, Line, open_line
 from foundation.errors import RunError, UsageError
 from generation.composer.provider import ComposerProvider
 from generation.configuration import RunConfig, make_config
+from generation.earlier import TRANSIENT_CODES
 from generation.stage import StageContext
 from generation.triplet_book import TripletBook
+from prompts.library import open_library
 from providers.factory import make_provider
+from providers.price_checks import check_priced
+from providers.prices import parse_prices
 from providers.protocol import Provider
 from taxonomy.bank_loading import limited, load_bank
 from taxonomy.locales import get_locale
 from taxonomy.scenarios import Bank
 
 # Rows of an unpaid provider can be recomputed, so they may gather: fewer, larger commits.
-UNPAID_LINGER_S = 0.5
+UNPAID_PACE_S = 0.5
+# A commit takes 1 to 3 ms of a processor, with one row or with thirty.
+PAID_PACE_S = 0.01
+# In batch mode so many items wait together; each takes some tens of kB.
+BATCH_WINDOW = 4096
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,6 +44,15 @@ class Session:
     ctx: StageContext
     committer: GroupCommitter
     book: TripletBook
+    line: Line
+
+    @property
+    def items_at_once(self) -> int:
+        """How many items to work on, so that every slot for a call is in use while some replies are still being kept."""
+        wanted = self.ctx.config.concurrency
+        if self.ctx.config.batch:
+            return BATCH_WINDOW
+        return wanted + wanted // 2 if self.ctx.calls.provider.paid else wanted
 
     def start_committing(self) -> None:
         """Hand the store to the committer's thread; nothing else may read it until the session ends."""
@@ -47,7 +65,21 @@ def open_provider(config: RunConfig) -> Provider:
         if config.base_url or config.model not in (None, ComposerProvider.model):
             raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
         return ComposerProvider(bank_of(config), distractors=config.composer.distractors)
-    return make_provider(config.provider, model=config.model, base_url=config.base_url)
+    prices = parse_prices(config.price) if config.price else None
+    provider = make_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=config.timeout_s, prices=prices)
+    check_priced(config.provider, provider.model, config.base_url, provider.spec, unpriced=config.unpriced)
+    if config.budget_usd is not None and not provider.spec.priced:
+        raise UsageError(
+            f"a budget cannot be held: nobody has told what {provider.model!r} costs",
+            where="--budget-usd",
+            remedy='Give its prices, as in --price "input=0.5,output=1.5" (USD per million tokens)',
+        )
+    return provider
+
+
+def conduct_of(config: RunConfig) -> Conduct:
+    """How *config* wants calls to be made."""
+    return Conduct(concurrency=config.concurrency, rpm=config.rpm, tpm=config.tpm, budget_usd=config.budget_usd, batch=config.batch)
 
 
 def bank_of(config: RunConfig) -> Bank:
@@ -82,39 +114,46 @@ def start_run(store: Store, config: RunConfig) -> RunRow:
     )
 
 
-def resume_run(store: Store, run: RunRow, *, samples: int | None = None, concurrency: int | None = None) -> tuple[RunRow, RunConfig]:
-    """Take *run* up again with its own configuration, or with more samples.
+def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig]:
+    """Take *run* up again with its own configuration, or with *changes* of settings that ``CONDUCT`` lists (None: no change).
 
     Raises ``RunError`` when what shapes its records (templates, taxonomy, bank, code) has changed since.
     """
-    changes = {key: value for key, value in (("samples", samples), ("concurrency", concurrency)) if value is not None}
-    config = make_config({**run.config, **changes})
+    wanted = {key: value for key, value in changes.items() if value is not None}
+    config = make_config({**run.config, **wanted})
     if config.digest() != run.config_digest:
         raise RunError(
             f"run {run.id} was started with other templates, taxonomy or scenario bank",
             where=str(store.path),
-            remedy="Finish it with the piiloom that started it, or start a new run with another --store",
+            remedy="Finish it with the piiloom that started it, or start a new run: it uses the paid replies of this one that still fit",
         )
-    if samples is not None and samples != run.samples:
-        set_run_samples(store, run.id, samples)
+    lift_rejects(store, run.id, codes=TRANSIENT_CODES)
+    if config.model_dump(mode="json") != run.config:
+        set_run_config(store, run.id, config.model_dump(mode="json"))
+    if config.samples != run.samples:
+        set_run_samples(store, run.id, config.samples)
     return run, config
 
 
 @asynccontextmanager
-async def open_session(store: Store, run: RunRow, config: RunConfig, provider: Provider) -> AsyncIterator[Session]:
-    """Work on *run*: its status is "running" meanwhile; the provider is closed and all rows are on disk afterwards.
+async def open_session(
+    store: Store, run: RunRow, config: RunConfig, provider: Provider, *, conduct: Conduct | None = None
+) -> AsyncIterator[Session]:
+    """Work on *run*: its status is "running" meanwhile; afterwards all rows are on disk and the provider is closed.
 
-    The caller reads what it needs from the store, then calls ``start_committing``.
+    The caller reads what it needs from the store, then calls ``start_committing``. Replies under way are waited for.
     """
     set_run_status(store, run.id, "running")
-    journal = load_replies(store, run.id) if provider.paid else {}
-    committer = GroupCommitter(store, run.id, linger_s=0.0 if provider.paid else UNPAID_LINGER_S)
-    calls = Calls(provider, committer, run.id, journal)
+    committer = GroupCommitter(store, run.id, pace_s=PAID_PACE_S if provider.paid else UNPAID_PACE_S)
+    line = open_line(store, run.id, provider, committer, conduct or conduct_of(config), seed=config.seed)
     bank = provider.bank if isinstance(provider, ComposerProvider) else None
-    ctx = StageContext(config=config, calls=calls, bank=bank)
-    book = TripletBook(ctx, committer, store, run.id)
+    ctx = StageContext(config=config, calls=line.calls, bank=bank, prompts=open_library(config.prompts))
+    book = TripletBook(ctx, committer, store, run.id, gauge=line.items, at_once=BATCH_WINDOW if config.batch else None)
     try:
         with closing(committer):
-            yield Session(run=run, store=store, ctx=ctx, committer=committer, book=book)
+            try:
+                yield Session(run=run, store=store, ctx=ctx, committer=committer, book=book, line=line)
+            finally:
+                await line.calls.drain()
     finally:
         await provider.aclose()

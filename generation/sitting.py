@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 from corpus.store.database import Store
 from corpus.store.runs import RunRow
+from execution.line import Conduct
 from execution.ordering import StopSignal
+from foundation.errors import PiiloomError
 from generation.configuration import RunConfig
 from generation.progress import RunProgress, Watch, unwatched
 from generation.run import generate_records
@@ -26,18 +28,29 @@ R = TypeVar("R")
 def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]:
     """Start a new run of *config*: its row, the settled configuration and the provider."""
     provider = open_provider(config)
-    settled = settle(config, provider)
-    return start_run(store, settled), settled, provider
+    try:
+        settled = settle(config, provider)
+        return start_run(store, settled), settled, provider
+    except PiiloomError:
+        _run(provider.aclose)
+        raise
 
 
-def take_up(store: Store, run: RunRow, *, samples: int | None = None, concurrency: int | None = None) -> tuple[RunRow, RunConfig, Provider]:
-    """Take *run* up again, as ``begin`` does a new one."""
-    run, config = resume_run(store, run, samples=samples, concurrency=concurrency)
+def take_up(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig, Provider]:
+    """Take *run* up again, as ``begin`` does a new one; *changes* as for ``resume_run``."""
+    run, config = resume_run(store, run, **changes)
     return run, config, open_provider(config)
 
 
 def sit(
-    store: Store, run: RunRow, config: RunConfig, provider: Provider, *, stage: str | None = None, watch: Watch = unwatched
+    store: Store,
+    run: RunRow,
+    config: RunConfig,
+    provider: Provider,
+    *,
+    stage: str | None = None,
+    watch: Watch = unwatched,
+    conduct: Conduct | None = None,
 ) -> RunProgress:
     """Run to the end, or only *stage*; the first Ctrl-C stops cleanly (status "interrupted"), the second at once."""
     stop = StopSignal()
@@ -45,13 +58,13 @@ def sit(
     async def work() -> RunProgress:
         with _ctrl_c(stop):
             if stage is None:
-                return await generate_records(store, run, config, provider, stop=stop, watch=watch)
-            return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch)
+                return await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
+            return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
 
     return _run(work, stop)
 
 
-def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
+def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal | None = None) -> R:
     """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
     if not _in_a_loop():
         return asyncio.run(work())
@@ -67,7 +80,7 @@ def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
             return future.result()
         except KeyboardInterrupt:  # a notebook's stop button reaches its own thread, not the one that works
             for loop in loops:
-                loop.call_soon_threadsafe(stop.request)
+                loop.call_soon_threadsafe(stop.request if stop else lambda: None)
             return future.result()
 
 

@@ -11,6 +11,7 @@ from execution.calls import Calls
 from foundation.errors import PiiloomError
 from generation.configuration import RunConfig
 from generation.item import Item
+from prompts.library import PromptLibrary, open_library
 from taxonomy.entity_types import Taxonomy, load_taxonomy
 from taxonomy.locales import Locale, get_locale
 from taxonomy.scenarios import Bank
@@ -43,13 +44,16 @@ class StageContext:
     config: RunConfig
     calls: Calls
     bank: Bank | None = None
+    prompts: PromptLibrary = field(default_factory=open_library)
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
+    # How often an item (by its id) is tried anew: then its replies are drawn anew, too.
+    draws: Mapping[str, int] = field(default_factory=dict)
     failures_in_a_row: int = 0
     _answered_before: int = 0
 
     def note_failure(self) -> None:
         """Count a call that failed since the provider last answered; replies found in the journal are no sign of life."""
-        answered = self.calls.totals.answered
+        answered = self.calls.totals.answered_now
         self.failures_in_a_row = self.failures_in_a_row + 1 if answered == self._answered_before else 1
         self._answered_before = answered
 

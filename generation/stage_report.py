@@ -10,7 +10,8 @@ from corpus.store.progress import load_shared_results
 from corpus.store.records import count_records
 from corpus.store.runs import RunRow
 from generation import screen, subtopics, topics
-from generation.pipeline import STAGE_NAMES, STAGES
+from generation.configuration import make_config
+from generation.pipeline import item_stages, stage_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class StageLine:
 
 def report_stages(store: Store, run: RunRow) -> list[StageLine]:
     """List the stages of *run* in pipeline order."""
-    names = [stage.name for stage in STAGES]
+    judges = make_config(run.config).judges
+    names = [stage.name for stage in item_stages(judges)]
     furthest = count_by_furthest_stage(store, run.id, names)
     # An item that has passed a stage has passed all before it.
     done = {name: sum(furthest.get(later, 0) for later in names[place:]) for place, name in enumerate(names)}
@@ -45,5 +47,5 @@ def report_stages(store: Store, run: RunRow) -> list[StageLine]:
             reasons=reasons.get(name, {}),
             replies=replies.get(name, {}),
         )
-        for name in STAGE_NAMES
+        for name in stage_names(judges)
     ]

@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from corpus.store.database import Store
 from corpus.store.runs import RunRow, set_run_status
 from execution.committing import Batch
+from execution.line import Conduct
 from execution.ordering import OrderedRun, StopSignal
 from foundation.errors import RunError, UsageError
 from generation import screen, subtopics, topics
 from generation.configuration import RunConfig
 from generation.earlier import EarlierWork, read_earlier
 from generation.item import item_from_json
-from generation.pipeline import STAGE_NAMES, STAGES, Outcome, advance
+from generation.pipeline import Outcome, advance, item_stages, stage_names
 from generation.progress import RunProgress, Watch, unwatched
 from generation.run import begun, outcome_rows, primed_screening, screened
 from generation.screen import Screening
@@ -25,8 +26,8 @@ from providers.protocol import Provider
 
 def check_stage(name: str) -> str:
     """Give *name* back when it is a stage; raises ``UsageError`` listing the stages."""
-    if name not in STAGE_NAMES:
-        raise UsageError(f"unknown stage {name!r}", remedy=f"The stages, in order: {', '.join(STAGE_NAMES)}")
+    if name not in stage_names():
+        raise UsageError(f"unknown stage {name!r}", remedy=f"The stages, in order: {', '.join(stage_names())}")
     return name
 
 
@@ -39,13 +40,16 @@ async def run_stage(
     *,
     stop: StopSignal | None = None,
     watch: Watch = unwatched,
+    conduct: Conduct | None = None,
 ) -> RunProgress:
     """Run stage *name* over all that waits for it; raises ``RunError`` when an earlier stage has to run first."""
     check_stage(name)
+    if name not in stage_names(config.judges):
+        raise RunError(f"the run has no {name}", where=run.id, remedy="Ask for judges when a run is started (judges: [relevance, leak])")
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
     try:
-        async with open_session(store, run, config, provider) as session:
+        async with open_session(store, run, config, provider, conduct=conduct) as session:
             alone = _StageAlone(session, earlier, watch, stop)
             screening = primed_screening(store, run, config, provider, session.ctx.bank) if name == screen.NAME else None
             session.start_committing()
@@ -65,7 +69,9 @@ class _StageAlone:
 
     def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._watch, self._stop = session, earlier, watch, stop
+        session.ctx.draws = {str(index): count for index, count in earlier.draws.items()}
         self._config = session.ctx.config
+        self._stages = item_stages(self._config.judges)
         # As many more as were rejected: running the stages again fills a set up.
         self._planned = planned_for(self._config.samples, self._config.margin) + len(earlier.rejects)
         self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
@@ -91,19 +97,19 @@ class _StageAlone:
             return
         if len(self._earlier.accepted) >= self._config.samples:
             return  # the run is complete: whatever else could be planned is not wanted
-        if name == STAGES[0].name:
-            await self._pass_new(STAGES[0])
+        if name == self._stages[0].name:
+            await self._pass_new(self._stages[0])
             return
         self._check_turn(name)
         if screening is not None:
             self._screen(screening)
         else:
-            position = next(place for place, stage in enumerate(STAGES) if stage.name == name)
-            await self._pass_on(STAGES[position], STAGES[position - 1].name)
+            position = next(place for place, stage in enumerate(self._stages) if stage.name == name)
+            await self._pass_on(self._stages[position], self._stages[position - 1].name)
 
     def _check_turn(self, name: str) -> None:
         """Raise ``RunError`` when no item has come as far as stage *name*, naming the stage that items wait for."""
-        names = [*(stage.name for stage in STAGES), name]
+        names = [*(stage.name for stage in self._stages), name]
         reached = {names.index(done) for done, _ in self._earlier.under_way.values()}
         if self._earlier.decided if not reached else max(reached) >= names.index(name) - 1:
             return
@@ -115,7 +121,7 @@ class _StageAlone:
         if not self._session.book.is_ready(self._planned):
             raise RunError("subtopics are missing", where=self._session.run.id, remedy="Run the stage subtopics first")
         known = self._earlier.decided | set(self._earlier.under_way)
-        digest = self._config.digest()
+        digest = self._config.plan_digest()
 
         async def begin(index: int) -> tuple[int, Outcome | ItemRejected]:
             try:
@@ -143,8 +149,9 @@ class _StageAlone:
             work=work,
             consume=self._consumed,
             still_wanted=lambda: len(pending),
-            concurrency=self._config.concurrency,
+            concurrency=self._session.items_at_once,
             stop=self._stop,
+            gauge=self._session.line.items,
         ).run()
 
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
@@ -154,7 +161,7 @@ class _StageAlone:
 
     def _screen(self, screening: Screening) -> None:
         """Screen strictly in plan order: stop at the first item that another stage still has to finish."""
-        last = STAGES[-1].name
+        last = self._stages[-1].name
         wanted = self._config.samples - len(self._earlier.accepted)
         self.progress.wanted = max(0, wanted)
         for index, (done, payload) in sorted(self._earlier.under_way.items()):

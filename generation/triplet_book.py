@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from corpus.store.database import Store
@@ -12,6 +13,7 @@ from corpus.store.progress import RejectRow, load_shared_results
 from execution.committing import Batch, GroupCommitter
 from execution.ordering import StopSignal
 from generation import subtopics, topics
+from generation.earlier import TRANSIENT_CODES
 from generation.phrases import PhraseList
 from generation.planning import pair_order, triplets_needed
 from generation.stage import ItemRejected, StageContext
@@ -23,14 +25,28 @@ from generation.triplets import PairTriplets, list_triplets, topic_order
 class TripletBook:
     """Topics by pair, subtopics by topic; what is missing is asked for once and stored."""
 
-    def __init__(self, ctx: StageContext, committer: GroupCommitter, store: Store, run_id: str) -> None:
-        """Read what the store holds; call before the committer's thread owns the store."""
+    def __init__(
+        self,
+        ctx: StageContext,
+        committer: GroupCommitter,
+        store: Store,
+        run_id: str,
+        *,
+        gauge: Callable[[int], None] = lambda _change: None,
+        at_once: int | None = None,
+    ) -> None:
+        """Read what the store holds; call before the committer's thread owns the store.
+
+        *gauge* is told of each pair and topic that is taken up (1) and ended (-1); *at_once* of them are (as many as calls, when not given).
+        """
+        self._gauge = gauge
         self._ctx, self._committer = ctx, committer
         self.pairs = pair_order(ctx.config)
         self._topics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, topics.NAME).items()}
         self._subtopics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, subtopics.NAME).items()}
         self._triplets: dict[Pair, PairTriplets] = {}
-        self._gate = asyncio.Semaphore(ctx.config.concurrency)
+        self._away = False
+        self._gate = asyncio.Semaphore(at_once or ctx.config.concurrency)
         # Told how far asking is, as "topics 12/78", and "" when it is done.
         self.note: Callable[[str], None] = lambda _progress: None
 
@@ -74,6 +90,8 @@ class TripletBook:
         """Look up the pair and (topic, subtopic) of plan item *index*; raises ``ItemRejected`` when its pair has none."""
         pair = self.pairs[index % len(self.pairs)]
         found = self._triplets[pair].found
+        if not found and self._away:
+            raise ItemRejected("provider_unavailable", f"pair {pair_key(pair)} was asked for no topics", stage=subtopics.NAME)
         if not found:
             raise ItemRejected("no_triplet", f"pair {pair_key(pair)} has no topic with subtopics", stage=subtopics.NAME)
         return pair, found[(index // len(self.pairs)) % len(found)]
@@ -93,20 +111,32 @@ class TripletBook:
         return ordered, known
 
     async def _ask_topics(self, pair: Pair) -> None:
-        async with self._gate:
+        async with self._taken_up():
             self._topics[pair_key(pair)] = await self._kept(topics.run(pair, self._ctx), topics.NAME, pair_key(pair))
 
     async def _ask_subtopics(self, pair: Pair, topic: str) -> None:
-        async with self._gate:
+        async with self._taken_up():
             key = topic_key(pair, topic)
             self._subtopics[key] = await self._kept(subtopics.run(pair, topic, self._ctx), subtopics.NAME, key)
+
+    @asynccontextmanager
+    async def _taken_up(self) -> AsyncIterator[None]:
+        async with self._gate:
+            self._gauge(1)
+            try:
+                yield
+            finally:
+                self._gauge(-1)
 
     async def _kept(self, asked: Coroutine[Any, Any, PhraseList], stage: str, key: str) -> list[str]:
         """Store what *asked* lists under *key*, with a reject for each dropped entry or for the whole."""
         try:
             listed = await asked
         except ItemRejected as error:
-            self._committer.put(Batch(shared=[(stage, key, "[]")], rejects=[error.row(key=key)]))
+            # Where the provider was away, the next sitting asks again; else the pair or topic is given up for good.
+            self._away |= error.code in TRANSIENT_CODES
+            shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
+            self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))
             return []
         rejects = [_drop_row(stage, f"{key}#{place}", drop.code, drop.phrase) for place, drop in enumerate(listed.dropped, 1)]
         self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))

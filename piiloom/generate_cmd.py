@@ -11,18 +11,27 @@ from piiloom.options import (
     AttemptsOption,
     BankOption,
     BaseUrlOption,
+    BatchOption,
+    BudgetOption,
     ConcurrencyOption,
     ConfigOption,
     JsonOption,
+    JudgeOption,
     LocaleOption,
     ModelOption,
     PairsOption,
+    PriceOption,
+    PromptsOption,
     ProviderOption,
+    RpmOption,
     SamplesOption,
     SeedOption,
     StoreOption,
     SubtopicsOption,
+    TimeoutOption,
     TopicsOption,
+    TpmOption,
+    UnpricedOption,
     ValuesOption,
     examples,
     given,
@@ -33,9 +42,13 @@ EPILOG = examples(
     "piiloom generate --pairs health+occupation,age+belief --locale en_GB",
     "piiloom generate --provider openai --samples 50 --max-attempts 5",
     "piiloom generate --provider compatible --base-url http://localhost:11434/v1 --model MODEL",
+    "piiloom generate --provider openai --samples 2307 --estimate",
+    "piiloom generate --provider openai --samples 2307 --budget-usd 25 --concurrency 64",
+    "piiloom generate --provider anthropic --samples 2307 --batch --judge relevance",
     "piiloom generate --bank my_bank --samples 500",
     "piiloom generate --config run.yaml",
-    "piiloom generate --resume last",
+    "piiloom generate --resume last --budget-usd 40",
+    "piiloom generate --resume last --retry question_leaks_value,17",
 )
 
 
@@ -53,12 +66,28 @@ def generate(
     topics_per_pair: TopicsOption = None,
     subtopics_per_topic: SubtopicsOption = None,
     max_attempts: AttemptsOption = None,
+    judges: JudgeOption = None,
+    prompts: PromptsOption = None,
+    rpm: RpmOption = None,
+    tpm: TpmOption = None,
+    timeout_s: TimeoutOption = None,
+    budget_usd: BudgetOption = None,
+    price: PriceOption = None,
+    unpriced: UnpricedOption = None,
+    batch: BatchOption = None,
     config: ConfigOption = None,
     store: StoreOption = DEFAULT_STORE,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help='Go on with a run, by its id or "last". Only --samples (more) and --concurrency go with it.'),
+        typer.Option(metavar="RUN", help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.'),
     ] = None,
+    retry: Annotated[
+        str | None,
+        typer.Option(metavar="ITEMS", help="With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length."),
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
+    ] = False,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -84,7 +113,18 @@ def generate(
         topics_per_pair=topics_per_pair,
         subtopics_per_topic=subtopics_per_topic,
         max_attempts=max_attempts,
+        judges=judges or None,
+        prompts=prompts,
+        rpm=rpm,
+        tpm=tpm,
+        timeout_s=timeout_s,
+        budget_usd=budget_usd,
+        price=price,
+        unpriced=unpriced or None,
+        batch=batch or None,
     )
-    wishes = Wishes(store=store, settings=settings, config=config, resume=resume, show=show, as_json=as_json, quiet=quiet)
+    wishes = Wishes(
+        store=store, settings=settings, config=config, resume=resume, retry=retry, show=show, estimate=estimate, as_json=as_json, quiet=quiet
+    )
     if not generate_records(wishes):
         raise typer.Exit(1)

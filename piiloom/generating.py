@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from corpus.store.records import iter_records
+from execution.budget import BudgetReached
+from execution.limiter import LimiterState
+from execution.line import Line
 from foundation.errors import UsageError
-from generation.configuration import RunConfig, make_config, read_config
+from generation.configuration import CONDUCT, RunConfig, make_config, read_config
 from generation.progress import RunProgress
+from generation.session import conduct_of
 from generation.sitting import sit
+from piiloom.estimate_view import say_estimate
+from piiloom.live_view import chosen_mode, shown_run
 from piiloom.progress_view import shown_progress
 from piiloom.run_summary import progress_to_json, say_summary, say_unfinished, store_option
 from piiloom.sample_table import print_samples
@@ -21,7 +27,7 @@ from piiloom.terminal import console, say_aside, say_json
 from piiloom.workspace import OpenedRun, new_run, resumed_run
 
 # What may be changed when a run goes on; all else would make other records.
-_RESUMABLE = {"samples", "concurrency"}
+_RESUMABLE = CONDUCT - {"margin", "base_url"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,24 +38,50 @@ class Wishes:
     settings: dict[str, Any]
     config: Path | None
     resume: str | None
+    retry: str | None
     show: int
+    estimate: bool
     as_json: bool
     quiet: bool
 
 
 def generate_records(wishes: Wishes) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
+    if wishes.retry is not None and wishes.resume is None:
+        raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
+    if wishes.estimate:
+        say_estimate(wishes.store, wishes.resume, configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
+        return True
     started = time.monotonic()
     with _opened(wishes) as opened:
+        again = f"piiloom generate --resume {opened.run.id}{store_option(wishes.store)}"
         try:
-            with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
-                progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch)
+            progress = _worked(wishes, opened)
         except KeyboardInterrupt:
-            say_aside(f"stopped at once. Go on with: piiloom generate --resume {opened.run.id}{store_option(wishes.store)}")
+            say_aside(f"stopped at once. Go on with: {again}")
             return False
+        except BudgetReached as error:
+            error.remedy = f"All that was paid is kept. Go on with a larger one: {again} --budget-usd USD"
+            raise
         _say_result(wishes, opened, progress, time.monotonic() - started)
     say_unfinished(progress, wishes.store)
     return progress.status == "finished"
+
+
+def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
+    """Run to the end, shown as the options ask."""
+    if not opened.provider.paid:
+        with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
+            return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch)
+    lines: list[Line] = []
+    mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
+
+    def limiter_state() -> LimiterState | None:
+        return lines[0].limiter.snapshot() if lines else None
+
+    with shown_run(opened.run.id, mode=mode, limiter_state=limiter_state, budget_usd=opened.config.budget_usd) as (watch, sink):
+        conduct = replace(conduct_of(opened.config), sink=sink, on_open=lines.append)
+        return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct)
 
 
 def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
@@ -65,9 +97,9 @@ def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
     if refused:
         raise UsageError(
             f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
-            remedy="Only --samples and --concurrency may change; for other settings start a run without --resume",
+            remedy="Only --samples and how calls are made may change; for other settings start a run without --resume",
         )
-    return resumed_run(wishes.store, wishes.resume, **wishes.settings)
+    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, **wishes.settings)
 
 
 def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:

@@ -22,7 +22,7 @@ from foundation.errors import PiiloomError
 from piiloom import __version__
 from piiloom.preflight import PING_TIMEOUT_S, ping
 from piiloom.terminal import console, harmless, say_json
-from providers.factory import KINDS, make_sdk_provider
+from providers.factory import KINDS, make_provider
 from taxonomy.bank_lint import lint_shipped
 from taxonomy.bank_loading import bank_languages, load_bank
 from taxonomy.entity_types import load_taxonomy
@@ -112,7 +112,7 @@ def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
 def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
     asked = model or (_ANY_MODEL if base_url else None)
     try:
-        found = ping(make_sdk_provider(name, model=asked, base_url=base_url, timeout_s=PING_TIMEOUT_S))
+        found = ping(make_provider(name, model=asked, base_url=base_url, timeout_s=PING_TIMEOUT_S))
     except PiiloomError as error:
         return Check(name=f"server of {name}", status="failed", detail=str(error))
     reached = f"{found.endpoint} answers in {found.latency_s * 1000:.0f} ms"

@@ -15,7 +15,22 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from foundation.errors import PiiloomError
-from piiloom import __version__, doctor_cmd, export_cmd, generate_cmd, import_cmd, probe_cmd, release_cmd, report_cmd, stages_cmd
+from piiloom import (
+    __version__,
+    batch_cmd,
+    cost_cmd,
+    doctor_cmd,
+    export_cmd,
+    generate_cmd,
+    import_cmd,
+    journal_cmd,
+    ledger_cmd,
+    probe_cmd,
+    release_cmd,
+    report_cmd,
+    stages_cmd,
+    trace_cmd,
+)
 from piiloom.options import examples
 from piiloom.terminal import say_error, tolerate_any_text
 
@@ -54,6 +69,11 @@ def _root(
 
 app.command("generate", epilog=generate_cmd.EPILOG)(generate_cmd.generate)
 app.add_typer(stages_cmd.stages_app, name="stages")
+app.command("trace", epilog=trace_cmd.EPILOG)(trace_cmd.trace)
+app.command("cost", epilog=cost_cmd.EPILOG)(cost_cmd.cost)
+app.command("rejects", epilog=ledger_cmd.EPILOG)(ledger_cmd.rejects)
+app.add_typer(journal_cmd.journal_app, name="journal")
+app.add_typer(batch_cmd.batch_app, name="batch")
 app.command("import", epilog=import_cmd.EPILOG)(import_cmd.import_file)
 app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)

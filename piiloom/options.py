@@ -10,6 +10,7 @@ import typer
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 
 _RUN = "Settings of the run"
+_CALLS = "Paid calls"
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else; no progress is shown.")]
@@ -68,6 +69,50 @@ SubtopicsOption = Annotated[
 AttemptsOption = Annotated[
     int | None,
     typer.Option("--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (default 3)."),
+]
+RpmOption = Annotated[
+    float | None,
+    typer.Option("--rpm", rich_help_panel=_CALLS, help="Requests a minute that the account allows; learnt from the server if it says so."),
+]
+TpmOption = Annotated[
+    float | None,
+    typer.Option("--tpm", rich_help_panel=_CALLS, help="Tokens a minute that the account allows; learnt from the server if it says so."),
+]
+TimeoutOption = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", rich_help_panel=_CALLS, help="How long one request may take (default 60).")
+]
+BudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-usd",
+        metavar="USD",
+        rich_help_panel=_CALLS,
+        help="Hard stop for the whole run, all sittings: no call starts that could pass it. The run can be resumed with more.",
+    ),
+]
+PriceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--price",
+        metavar="input=X,output=Y",
+        rich_help_panel=_CALLS,
+        help="USD per million tokens of a model that is not listed; also cached=…, cache_write=….",
+    ),
+]
+UnpricedOption = Annotated[
+    bool | None, typer.Option("--unpriced", rich_help_panel=_CALLS, help="Go on although the model's price is unknown: costs are not counted.")
+]
+BatchOption = Annotated[
+    bool | None,
+    typer.Option("--batch", rich_help_panel=_CALLS, help="Send by the provider's batch API (half the price, up to a day). Ctrl-C is safe."),
+]
+JudgeOption = Annotated[
+    list[str] | None,
+    typer.Option("--judge", rich_help_panel=_RUN, help="Have the model check each record: relevance, leak. May be given twice."),
+]
+PromptsOption = Annotated[
+    Path | None,
+    typer.Option("--prompts", metavar="DIR", rich_help_panel=_RUN, help="Prompt templates of your own, which replace shipped ones by name."),
 ]
 ConfigOption = Annotated[
     Path | None,

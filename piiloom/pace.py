@@ -14,22 +14,32 @@ class Pace:
     started: float
     first: int | None = None
 
-    def describe(self, progress: RunProgress, now: float) -> str:
-        """Put done/total, rate, ETA, rejects and cost into one line; before the first item, what is being prepared."""
-        if progress.preparing:
-            return f"preparing: {progress.preparing} · {cost_text(progress)}"
+    def reckon(self, progress: RunProgress, now: float) -> tuple[float, float | None]:
+        """Give accepted records per second of this sitting, and the seconds that are left at that rate (None: unknown)."""
         if self.first is None:
             # The watch is called after a result: one accepted result may be this sitting's own, which is near enough.
             self.first = max(0, progress.accepted - 1)
         rate = (progress.accepted - self.first) / max(now - self.started, 1e-6)
         left = max(0, progress.wanted - progress.accepted)
-        eta = duration(left / rate) if rate > 0 else "unknown"
+        return rate, left / rate if rate > 0 else None
+
+    def describe(self, progress: RunProgress, now: float, cost: str | None = None) -> str:
+        """Put done/total, rate, ETA, rejects and cost into one line; before the first item, what is being prepared.
+
+        *cost* is how the cost is to be written, empty to leave it out.
+        """
+        costs = [cost_text(progress) if cost is None else cost] if cost != "" else []
+        if progress.preparing:
+            if self.first is None:
+                self.started = now  # what prepares the first item tells nothing about those that follow
+            return " · ".join([f"preparing: {progress.preparing}", *costs])
+        rate, left = self.reckon(progress, now)
         parts = [
             f"{progress.accepted:,}/{progress.wanted:,}",
             rate_text(rate),
-            f"ETA {eta}",
+            f"ETA {duration(left) if left is not None else 'unknown'}",
             f"{progress.rejected:,} rejected",
-            cost_text(progress),
+            *costs,
         ]
         return " · ".join(parts)
 
@@ -54,5 +64,30 @@ def duration(seconds: float) -> str:
 def cost_text(progress: RunProgress) -> str:
     """Write what the calls have cost so far; calls of unknown price are said, not counted as free."""
     totals = progress.totals
-    cents = f"${totals.cost_usd:.2f}" if totals.cost_usd >= 1 or not totals.cost_usd else f"${totals.cost_usd:.4f}"
-    return f"{cents} + {totals.unpriced:,} calls of unknown price" if totals.unpriced else cents
+    cost = dollars(totals.cost_usd)
+    return f"{cost} + {totals.unpriced:,} calls of unknown price" if totals.unpriced else cost
+
+
+def dollars(amount: float) -> str:
+    """Write an amount of money: cents where it is a dollar or more (or nothing), as many digits as tell it apart below."""
+    if amount >= 1 or not amount:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.001 else f"${amount:.6f}"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Write a latency: ``85 ms``, ``1.24 s``, ``45 s``, ``12:30``; a dash where there is none."""
+    if seconds is None:
+        return "–"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    return duration(seconds)
+
+
+def count_text(number: int) -> str:
+    """Write a count in few letters: ``9,800``, ``12.3k``, ``4.56M``."""
+    if number < 10_000:
+        return f"{number:,}"
+    return f"{number / 1000:.3g}k" if number < 999_500 else f"{number / 1e6:.3g}M"

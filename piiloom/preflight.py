@@ -10,7 +10,7 @@ from foundation.errors import ProviderError
 from generation.configuration import RunConfig
 from generation.session import open_provider
 from providers.errors import ProviderUnavailable
-from providers.factory import make_sdk_provider
+from providers.factory import make_provider
 from providers.sdk_provider import Ping, SdkProvider
 
 PING_TIMEOUT_S = 10.0
@@ -38,7 +38,7 @@ def check_provider(config: RunConfig) -> None:
     if config.provider == "composer":
         open_provider(config)
         return
-    provider = make_sdk_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=PING_TIMEOUT_S)
+    provider = make_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=PING_TIMEOUT_S)
     try:
         ping(provider)
     except ProviderUnavailable:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from corpus.store.database import Store
+from corpus.store.progress import lift_rejects, load_rejects
 from corpus.store.records import count_records
 from corpus.store.runs import RunRow, find_run, get_run, list_runs
 from foundation.errors import PiiloomError, UsageError
@@ -58,8 +60,13 @@ def new_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
 
 
 @contextmanager
-def resumed_run(path: Path, run_id: str, *, samples: int | None = None, concurrency: int | None = None) -> Iterator[OpenedRun]:
-    """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``)."""
+def resumed_run(
+    path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, **changes: Any
+) -> Iterator[OpenedRun]:
+    """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
+
+    *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code.
+    """
     with Store.open(path, create=False) as store:
         run = get_run(store, run_id)
         if samples is not None and samples < run.samples:
@@ -69,8 +76,25 @@ def resumed_run(path: Path, run_id: str, *, samples: int | None = None, concurre
                 remedy="Ask for more, or start another run",
             )
         check_provider(make_config(run.config))
-        taken = take_up(store, run, samples=samples, concurrency=concurrency)
+        if retry is not None:
+            lift_named(store, run, retry)
+        taken = take_up(store, run, samples=samples, **changes)
         yield OpenedRun(store=store, run=taken[0], config=taken[1], provider=taken[2])
+
+
+def lift_named(store: Store, run: RunRow, names: str) -> int:
+    """Let the rejected items that *names* lists (plan indexes and reason codes) be tried again; gives how many.
+
+    Raises ``UsageError`` when no reject of the run is meant, listing the codes there are.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    indexes = [int(name) for name in wanted if name.isdecimal()]
+    lifted = lift_rejects(store, run.id, codes=[name for name in wanted if not name.isdecimal()], indexes=indexes)
+    if not lifted:
+        known = sorted({row.reason_code for row in load_rejects(store, run.id)})
+        there = f"Its reason codes: {', '.join(known)}" if known else "It has no rejects"
+        raise UsageError(f"run {run.id} has no rejected item {names!r}", where="--retry", remedy=there)
+    return lifted
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The LLM seam: one protocol, and one file for each API that implements it.
 
-``factory.make_provider`` builds what a run needs. The SDKs are imported only when a provider of theirs is built.
+``factory.make_provider`` builds what a run needs. The SDKs are imported only when a provider of theirs is built;
+their own retries are off, since ``execution`` asks again.
 
 ============================  ========================================================================================
 ``protocol``, ``errors``      what every caller sees: ``PromptCall`` in, ``Completion`` or a ``ProviderError`` out
@@ -10,9 +11,11 @@
 ``compatible_api``            chat completions at any base URL (vLLM, Ollama, llama.cpp, LM Studio, gateways …)
 ``chat_dialects``             what a compatible server turned out not to understand, and what to send instead
 ``sdk_provider``              what these three share: time limit, errors, cost, reading of the reply
-``retrying``                  waits and asks again; the SDKs' own retries are off
+``connections``               as many connections as calls in flight, in pools that stay quick; time limits
+``rate_headers``              what a response says about rate limits, for whoever paces the calls
 ``sdk_errors``                SDK exceptions and HTTP status to ``providers.errors``
-``replies``, ``schemas``      JSON from a reply's text; JSON schemas as the APIs take them
+``replies``, ``schemas``      JSON from a reply's text; JSON schemas as the APIs take them (``schema_cache``: made once)
+``batch_api``, ``*_batches``  the makers' batch APIs, over the same bodies and the same reading of answers
 ``prices``                    what a model costs and takes (``data/models.yaml``, or the user's own file)
 ``addresses``, ``redaction``  URLs without credentials; messages without keys or prompt text
 ============================  ========================================================================================

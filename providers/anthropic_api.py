@@ -5,24 +5,27 @@ The system prompt travels apart from the messages. Sampling parameters do not ex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import anthropic
 import httpx2
-from anthropic.types import MessageParam, OutputConfigParam, ThinkingConfigParam
 
+from providers.connections import time_limits, wide_client
 from providers.prices import ModelSpec
 from providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from providers.schema_cache import SchemaCache
 from providers.schemas import format_name, plain
 from providers.sdk_errors import Translator
-from providers.sdk_provider import SdkProvider, SdkReply, as_count
+from providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded", "pause_turn"})
 
 
 class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
     """Anthropic's models through its own SDK."""
+
+    path = "/v1/messages"
 
     def __init__(
         self,
@@ -35,63 +38,67 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
         timeout_s: float,
         http_client: httpx2.AsyncClient | None = None,
     ) -> None:
-        client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=0, http_client=http_client)
-        super().__init__(name="anthropic", model=model, spec=spec, client=client, translator=translator, timeout_s=timeout_s)
+        http = http_client or wide_client(anthropic.DefaultAsyncHttpxClient)
+        client = anthropic.AsyncAnthropic(
+            api_key=api_key, base_url=base_url, timeout=time_limits(timeout_s), max_retries=0, http_client=http
+        )
+        super().__init__(
+            name="anthropic", model=model, spec=spec, client=client, http_client=http, translator=translator, timeout_s=timeout_s
+        )
+        self._output_config = SchemaCache(self._output_config_of)
+
+    def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
+        """The body of ``POST /v1/messages``. The system prompt, the same for all calls of a template, is marked for caching."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages if message.role != "system"],
+            "output_config": self._output_config(call.schema_name, call.schema),
+            "max_tokens": self.spec.output_limit(call.settings.max_output_tokens),
+        }
+        system = "\n\n".join(message.content for message in messages if message.role == "system")
+        if system:
+            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        if self.spec.thinking:
+            body["thinking"] = {"type": self.spec.thinking}
+        return body
+
+    def read_body(self, body: object) -> SdkReply:
+        """The reply in *body*, whatever its stop reason."""
+        if part(body, "type") != "message":
+            raise self._translator.not_our_api(body)
+        text = "".join(str(part(block, "text") or "") for block in parts(body, "content") if part(block, "type") == "text")
+        stop = str(part(body, "stop_reason") or "end_turn")
+        category = part(part(body, "stop_details"), "category")
+        return SdkReply(
+            text=text,
+            model=str(part(body, "model") or ""),
+            usage=_usage(part(body, "usage")),
+            finish_reason=stop,
+            outcome="refused" if stop == "refusal" else "truncated" if stop in _CUT else "answered",
+            note=str(category) if stop == "refusal" and category else stop if stop in _CUT else "",
+        )
 
     @property
     def _failure(self) -> type[Exception]:
         return anthropic.AnthropicError
 
-    async def _ask(self, call: PromptCall, messages: Sequence[Message]) -> SdkReply:
-        system = "\n\n".join(message.content for message in messages if message.role == "system")
-        turns = [cast("MessageParam", {"role": m.role, "content": m.content}) for m in messages if m.role != "system"]
-        response = await self._client.messages.create(
-            model=self.model,
-            system=system or anthropic.omit,
-            messages=turns,
-            output_config=self._output_config(call.schema_name, call.schema),
-            max_tokens=self._spec.output_limit(call.settings.max_output_tokens),
-            thinking=cast("ThinkingConfigParam", {"type": self._spec.thinking}) if self._spec.thinking else anthropic.omit,
-        )
-        return self._read(response)
-
     async def _look_up_model(self) -> bool | None:
-        await self._client.models.retrieve(self.model)
+        await self.client.models.retrieve(self.model)
         return True
 
-    def _output_config(self, name: str, schema: JsonSchema) -> OutputConfigParam:
+    def _output_config_of(self, name: str, schema: JsonSchema) -> Mapping[str, Any]:
         """The request for a reply of *schema*; what the API cannot enforce moves into descriptions (the SDK's own rule)."""
         # There is no name beside the schema in this API, so it travels as the title.
         wanted = anthropic.transform_schema(plain({**schema, "title": format_name(name)}))
         config: dict[str, Any] = {"format": {"type": "json_schema", "schema": wanted}}
-        if self._spec.effort:
-            config["effort"] = self._spec.effort
-        return cast("OutputConfigParam", config)
-
-    def _read(self, response: object) -> SdkReply:
-        """The reply in *response*, whatever its stop reason."""
-        if getattr(response, "type", None) != "message":
-            raise self._translator.not_our_api(response)
-        blocks = getattr(response, "content", None) or ()
-        text = "".join(str(getattr(block, "text", "") or "") for block in blocks if getattr(block, "type", None) == "text")
-        stop = str(getattr(response, "stop_reason", None) or "end_turn")
-        usage, cache_write = _usage(getattr(response, "usage", None))
-        category = getattr(getattr(response, "stop_details", None), "category", None)
-        return SdkReply(
-            text=text,
-            model=str(getattr(response, "model", "") or ""),
-            usage=usage,
-            finish_reason=stop,
-            outcome="refused" if stop == "refusal" else "truncated" if stop in _CUT else "answered",
-            note=str(category) if stop == "refusal" and category else stop if stop in _CUT else "",
-            cache_write=cache_write,
-        )
+        if self.spec.effort:
+            config["effort"] = self.spec.effort
+        return config
 
 
-def _usage(usage: object) -> tuple[TokenUsage, int]:
-    """Token usage and tokens written to the cache. This API counts cached and written tokens beside ``input_tokens``."""
-    fresh = as_count(getattr(usage, "input_tokens", None))
-    cached = as_count(getattr(usage, "cache_read_input_tokens", None))
-    written = as_count(getattr(usage, "cache_creation_input_tokens", None))
-    counted = TokenUsage(input=fresh + cached + written, cached=cached, output=as_count(getattr(usage, "output_tokens", None)))
-    return counted, written
+def _usage(usage: object) -> TokenUsage:
+    """Token usage. This API counts cached and written tokens beside ``input_tokens``."""
+    fresh = as_count(part(usage, "input_tokens"))
+    cached = as_count(part(usage, "cache_read_input_tokens"))
+    written = as_count(part(usage, "cache_creation_input_tokens"))
+    return TokenUsage(input=fresh + cached + written, cached=cached, output=as_count(part(usage, "output_tokens")), cache_write=written)

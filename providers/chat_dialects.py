@@ -8,11 +8,12 @@ a request comes back with 400 or 422 naming what was not understood.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from providers.protocol import JsonSchema, Message, PromptCall
+from providers.schema_cache import SchemaCache
 from providers.schemas import format_name, plain, strict_schema
 
 FormatKind = Literal["json_schema", "json_object", "plain"]
@@ -57,8 +58,7 @@ class Dialect:
         body: dict[str, Any] = {"model": model, self.limit_name: limit}
         turns = [{"role": message.role, "content": message.content} for message in messages]
         if self.reply_format == "json_schema":
-            schema = {"name": format_name(call.schema_name), "schema": strict_schema(call.schema), "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+            body["response_format"] = _response_format(call.schema_name, call.schema)
         else:
             turns = _with_instruction(turns, schema_instruction(call.schema_name, call.schema))
         if self.reply_format == "json_object":
@@ -66,6 +66,11 @@ class Dialect:
         if self.seeded and call.settings.seed is not None:
             body["seed"] = call.settings.seed
         return {**body, "messages": turns}
+
+
+@SchemaCache
+def _response_format(name: str, schema: JsonSchema) -> Mapping[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": format_name(name), "schema": strict_schema(schema), "strict": True}}
 
 
 def schema_instruction(name: str, schema: JsonSchema) -> str:

@@ -13,10 +13,11 @@ import httpx2
 import openai
 
 from providers.chat_dialects import Dialect
+from providers.connections import time_limits, wide_client
 from providers.prices import ModelSpec
 from providers.protocol import Message, PromptCall, TokenUsage
 from providers.sdk_errors import Translator, read_error_body
-from providers.sdk_provider import SdkProvider, SdkReply, as_count
+from providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
 # The SDK wants a key; servers that need none ignore it.
 NO_KEY = "not-needed"
@@ -26,6 +27,8 @@ _MAX_TRIES = 5
 
 class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
     """Any chat completions server. ``dialect`` is what the server has been found to understand so far."""
+
+    path = "/chat/completions"
 
     def __init__(
         self,
@@ -44,22 +47,54 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
             "OpenAI-Organization": openai.Omit(),
             "OpenAI-Project": openai.Omit(),
         }
+        http = http_client or wide_client(openai.DefaultAsyncHttpxClient)
         client = openai.AsyncOpenAI(
-            api_key=key, base_url=base_url, timeout=timeout_s, max_retries=0, http_client=http_client, default_headers=headers
+            api_key=key,
+            base_url=base_url,
+            timeout=time_limits(timeout_s),
+            max_retries=0,
+            http_client=http,
+            default_headers=headers,
         )
-        super().__init__(name="compatible", model=model, spec=spec, client=client, translator=translator, timeout_s=timeout_s)
+        super().__init__(
+            name="compatible", model=model, spec=spec, client=client, http_client=http, translator=translator, timeout_s=timeout_s
+        )
         self.dialect = Dialect()
+
+    def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
+        """The body of ``POST /chat/completions`` in the dialect found so far."""
+        return self._body(self.dialect, call, messages)
+
+    def read_body(self, body: object) -> SdkReply:
+        """The reply in *body*, whatever its finish reason."""
+        choices = parts(body, "choices")
+        message = part(choices[0], "message") if choices else None
+        if message is None:
+            raise self._translator.not_our_api(body)
+        finish = str(part(choices[0], "finish_reason") or "stop")
+        refusal = part(message, "refusal")
+        refused = bool(refusal) or finish == "content_filter"
+        return SdkReply(
+            text=str(refusal or part(message, "content") or ""),
+            model=str(part(body, "model") or ""),
+            usage=_usage(part(body, "usage")),
+            finish_reason="refusal" if refused else finish,
+            outcome="refused" if refused else "truncated" if finish == "length" else "answered",
+            note=finish if finish in {"length", "content_filter"} else "",
+        )
 
     @property
     def _failure(self) -> type[Exception]:
         return openai.OpenAIError
 
+    def _body(self, dialect: Dialect, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
+        return dialect.request(call, messages, model=self.model, limit=self.spec.output_limit(call.settings.max_output_tokens))
+
     async def _ask(self, call: PromptCall, messages: Sequence[Message]) -> SdkReply:
-        limit = self._spec.output_limit(call.settings.max_output_tokens)
         for _ in range(_MAX_TRIES - 1):
             tried = self.dialect
             try:
-                return await self._send(tried.request(call, messages, model=self.model, limit=limit))
+                return await self._post(self._body(tried, call, messages))
             except openai.APIStatusError as error:
                 simpler = tried.after_refusal(error.status_code, ": ".join(read_error_body(error.body)))
                 if simpler is None:
@@ -67,14 +102,11 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
                 # Another call may have found out more meanwhile; its finding stands.
                 if self.dialect == tried:
                     self.dialect = simpler
-        return await self._send(self.dialect.request(call, messages, model=self.model, limit=limit))
-
-    async def _send(self, body: dict[str, Any]) -> SdkReply:
-        return self._read(await self._client.chat.completions.create(**body))
+        return await self._post(self._body(self.dialect, call, messages))
 
     async def _look_up_model(self) -> bool | None:
         try:
-            listed = await self._client.models.list()
+            listed = await self.client.models.list()
         except openai.APIStatusError as error:
             if error.status_code in {404, 405, 501}:
                 return None
@@ -82,31 +114,12 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         names = [getattr(entry, "id", None) for entry in getattr(listed, "data", None) or ()]
         return self.model in names if names else None
 
-    def _read(self, response: object) -> SdkReply:
-        """The reply in *response*, whatever its finish reason."""
-        choices = getattr(response, "choices", None)
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = getattr(choice, "message", None)
-        if message is None:
-            raise self._translator.not_our_api(response)
-        finish = str(getattr(choice, "finish_reason", None) or "stop")
-        refusal = getattr(message, "refusal", None)
-        refused = bool(refusal) or finish == "content_filter"
-        return SdkReply(
-            text=str(refusal or getattr(message, "content", None) or ""),
-            model=str(getattr(response, "model", "") or ""),
-            usage=_usage(getattr(response, "usage", None)),
-            finish_reason="refusal" if refused else finish,
-            outcome="refused" if refused else "truncated" if finish == "length" else "answered",
-            note=finish if finish in {"length", "content_filter"} else "",
-        )
-
 
 def _usage(usage: object) -> TokenUsage:
     """Token usage as chat completions count it; prompt tokens count the cached ones already."""
-    details = getattr(usage, "prompt_tokens_details", None)
+    details = part(usage, "prompt_tokens_details")
     return TokenUsage(
-        input=as_count(getattr(usage, "prompt_tokens", None)),
-        cached=as_count(getattr(details, "cached_tokens", None)),
-        output=as_count(getattr(usage, "completion_tokens", None)),
+        input=as_count(part(usage, "prompt_tokens")),
+        cached=as_count(part(details, "cached_tokens")),
+        output=as_count(part(usage, "completion_tokens")),
     )

@@ -3,8 +3,9 @@
 ::
 
     ProviderError
-    ├── RateLimited(retry_after)     429; retried
-    ├── ProviderUnavailable(retry_after)  5xx, time-out, connection lost or refused; retried
+    ├── RateLimited(retry_after)     429; worth asking again
+    ├── ProviderUnavailable(retry_after, maybe_billed, overloaded)
+    │                                5xx, time-out, connection lost or refused; worth asking again
     ├── InvalidRequest               4xx that no retry will mend
     ├── AuthFailed                   no key, wrong key, no permission; ends the run
     ├── BudgetExceeded               the account or the run has no money left; ends the run
@@ -31,11 +32,27 @@ class RateLimited(ProviderError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The server failed, timed out, or could not be reached; ``retry_after`` in seconds where the server said so."""
+    """The server failed, timed out, or could not be reached; ``retry_after`` in seconds where the server said so.
 
-    def __init__(self, message: str, *, retry_after: float | None = None, where: str | None = None, remedy: str | None = None) -> None:
+    ``maybe_billed``: the request may have been answered, and be paid for, without the answer having come (time-out, reset,
+    a cut or unreadable body). False where it is certain that it was not: an error status, no connection.
+    ``overloaded``: the server is there and says that it has too much to do (503, 529), which calls for fewer requests.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        maybe_billed: bool = False,
+        overloaded: bool = False,
+        where: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
         super().__init__(message, where=where, remedy=remedy)
         self.retry_after = retry_after
+        self.maybe_billed = maybe_billed
+        self.overloaded = overloaded
 
 
 class InvalidRequest(ProviderError):

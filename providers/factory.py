@@ -12,9 +12,7 @@ from foundation.errors import UsageError
 from providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
 from providers.errors import AuthFailed
 from providers.prices import UNKNOWN, ModelBook, ModelSpec, load_models
-from providers.protocol import Provider
 from providers.redaction import Redactor
-from providers.retrying import RetryingProvider, RetryPolicy
 from providers.sdk_errors import Translator
 from providers.sdk_provider import SdkProvider
 
@@ -94,39 +92,17 @@ def make_provider(
     base_url: str | None = None,
     api_key_env: str | None = None,
     http_client: httpx2.AsyncClient | None = None,
-    retry: RetryPolicy | None = None,
     timeout_s: float = 60.0,
     models_file: Path | None = None,
-) -> Provider:
-    """The provider *name* (openai, anthropic, compatible), asking again as *retry* says.
+    prices: ModelSpec | None = None,
+) -> SdkProvider[Any]:
+    """The provider *name* (openai, anthropic, compatible). It asks once; ``execution`` decides what is asked again.
 
     Raises ``UsageError`` for an unknown name, a malformed URL, or a missing model, ``ConfigError`` for a models file that
     cannot be read, and ``AuthFailed`` naming the environment variable when a needed key is not set. *http_client* is
-    closed with the provider. Prices come from *models_file*, the file named by ``PIILOOM_MODELS``, and the shipped list.
+    closed with the provider. Prices are *prices*, or come from *models_file*, the file named by ``PIILOOM_MODELS``, and the
+    shipped list.
     """
-    direct = make_sdk_provider(
-        name,
-        model=model,
-        base_url=base_url,
-        api_key_env=api_key_env,
-        http_client=http_client,
-        timeout_s=timeout_s,
-        models_file=models_file,
-    )
-    return RetryingProvider(direct, retry)
-
-
-def make_sdk_provider(
-    name: str,
-    *,
-    model: str | None = None,
-    base_url: str | None = None,
-    api_key_env: str | None = None,
-    http_client: httpx2.AsyncClient | None = None,
-    timeout_s: float = 60.0,
-    models_file: Path | None = None,
-) -> SdkProvider[Any]:
-    """As ``make_provider``, but without asking again; it has ``ping`` for checks of what works."""
     kind = KINDS.get(name)
     if kind is None:
         raise UsageError(f"there is no LLM provider {name!r}", remedy=f"Choose one of {', '.join(KINDS)}")
@@ -139,7 +115,7 @@ def make_sdk_provider(
         "model": chosen,
         "api_key": key,
         "base_url": url,
-        "spec": _spec(name, chosen, book),
+        "spec": book.resolve(name, chosen, prices),
         "translator": _translator(name, kind, url, key, key_variable),
         "timeout_s": timeout_s,
         "http_client": http_client,

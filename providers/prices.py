@@ -1,91 +1,147 @@
-"""What a model costs and takes: ``data/models.yaml`` (dated), overlaid by the user's own file.
+"""What a model costs and takes: ``data/models.yaml`` (dated), overlaid by the user's own file and by ``--price``.
 
-A model that neither file lists can be used all the same; its cost is then None, never a guess.
+A model that nobody has priced can be used all the same where that is allowed; its cost is then None, never a guess.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import math
 import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundation.errors import ConfigError
+from foundation.errors import ConfigError, UsageError
 from foundation.yaml_files import load_yaml
 from providers.protocol import TokenUsage
 
 MODELS_VARIABLE = "PIILOOM_MODELS"
 # Room for thinking when nothing is known of a model: newer models think unless told not to, and it counts as output.
 UNKNOWN_THINKING_TOKENS = 4096
+PRICES = ("input", "cached", "output", "cache_write")
 _PER_MILLION = 1e-6
 # Makers name a snapshot after its date: gpt-6-luna-2026-09-22, claude-haiku-4-5-20251001.
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})\Z")
 
-Price = float
+# Strict, since YAML reads "yes" as true, and true would be a price of one dollar.
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
 
 class ModelSpec(BaseModel):
-    """One model: prices in USD per million tokens (None: unknown), limits, and what is sent with every call."""
+    """One model: prices in USD per million tokens (None: unknown), limits, and what is sent with every call.
+
+    ``batch_discount`` is the factor on all prices in batch mode (None: no other price is known there than the usual one);
+    ``overhead_tokens`` are the most input tokens that the API may add to a prompt and its schema.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: Price | None = Field(default=None, ge=0)
-    cached: Price | None = Field(default=None, ge=0)
-    output: Price | None = Field(default=None, ge=0)
-    cache_write: Price | None = Field(default=None, ge=0)
+    input: Price | None = None
+    cached: Price | None = None
+    output: Price | None = None
+    cache_write: Price | None = None
+    batch_discount: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)] | None = None
     max_output_tokens: int | None = Field(default=None, gt=0)
+    overhead_tokens: int = Field(default=512, ge=0)
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     thinking: Literal["disabled", "between_tools", "adaptive"] | None = None
     thinking_tokens: int = Field(default=0, ge=0)
 
-    def cost_usd(self, usage: TokenUsage, *, cache_write: int = 0) -> float | None:
-        """USD for *usage*, of whose input *cache_write* tokens went to the cache; None where a price is unknown.
+    @property
+    def priced(self) -> bool:
+        """Whether the cost of a call can be told."""
+        return self.input is not None and self.output is not None
+
+    def cost_usd(self, usage: TokenUsage, *, batch: bool = False) -> float | None:
+        """USD for *usage*; None where a price is unknown, and for an answer whose server has not said what it took.
 
         (input − cached − written) · input price + cached · cached price + written · write price + output · output price.
         Without a price of their own, cached and written tokens cost what other input tokens cost.
         """
-        if self.input is None or self.output is None:
+        if self.input is None or self.output is None or not (usage.input or usage.output):
             return None
         cached_price = self.input if self.cached is None else self.cached
         write_price = self.input if self.cache_write is None else self.cache_write
-        fresh = max(0, usage.input - usage.cached - cache_write)
-        dollars = fresh * self.input + usage.cached * cached_price + cache_write * write_price + usage.output * self.output
-        return round(dollars * _PER_MILLION, 12)
+        fresh = max(0, usage.input - usage.cached - usage.cache_write)
+        dollars = fresh * self.input + usage.cached * cached_price + usage.cache_write * write_price + usage.output * self.output
+        return self._dollars(dollars, batch=batch)
+
+    def worst_case_usd(self, input_bytes: int, max_output_tokens: int, *, batch: bool = False) -> float | None:
+        """The most that one call can cost whose prompt and schema have *input_bytes* bytes of UTF-8; None where unpriced.
+
+        No tokenizer makes more tokens of a text than it has bytes; each is charged at the dearest rate that input has, and
+        the answer at the full length of the limit that is sent for *max_output_tokens*.
+        """
+        if self.input is None or self.output is None:
+            return None
+        dearest = max(price for price in (self.input, self.cached, self.cache_write) if price is not None)
+        tokens = input_bytes + self.overhead_tokens
+        return self._dollars(tokens * dearest + self.output_limit(max_output_tokens) * self.output, batch=batch)
 
     def output_limit(self, wanted: int) -> int:
         """The output limit to send for an answer of *wanted* tokens: room for thinking added, the model's own limit kept."""
         limit = wanted + self.thinking_tokens
         return limit if self.max_output_tokens is None else min(limit, self.max_output_tokens)
 
+    def with_prices(self, prices: ModelSpec) -> ModelSpec:
+        """Give this model the *prices* of another spec; its own go altogether, as two price lists must not be mixed."""
+        return self.model_copy(update={name: getattr(prices, name) for name in PRICES})
+
+    def _dollars(self, millionths: float, *, batch: bool) -> float:
+        factor = self.batch_discount if batch and self.batch_discount is not None else 1.0
+        return round(millionths * factor * _PER_MILLION, 12)
+
 
 UNKNOWN = ModelSpec(thinking_tokens=UNKNOWN_THINKING_TOKENS)
 
 
 class ModelBook(BaseModel):
-    """All known models by provider and name, the date the prices are from, and the model used when none is named."""
+    """All known models by provider and name, the date the prices are from, and the model used when none is named.
+
+    ``every`` holds by provider what is true of all its models unless the model's own entry says otherwise.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dated: dt.date
     defaults: Mapping[str, str] = Field(default_factory=dict)
+    every: Mapping[str, ModelSpec] = Field(default_factory=dict)
     models: Mapping[str, Mapping[str, ModelSpec]]
 
     def find(self, provider: str, model: str) -> ModelSpec | None:
         """The entry for *model*, or for the model it is a dated snapshot of; None when unknown."""
         known = self.models.get(provider, {})
-        return known.get(model) or known.get(_SNAPSHOT.sub("", model))
+        found = known.get(model) or known.get(_SNAPSHOT.sub("", model))
+        return None if found is None else self._completed(provider, found)
+
+    def resolve(self, provider: str, model: str, prices: ModelSpec | None = None) -> ModelSpec:
+        """What is known of *model*, which may be little, at *prices* where they are given.
+
+        A local server's model gets no extra room for thinking: its context may be small.
+        """
+        unknown = ModelSpec() if provider == "compatible" else UNKNOWN
+        found = self.find(provider, model) or self._completed(provider, unknown)
+        return found if prices is None else found.with_prices(prices)
 
     def overlaid(self, other: ModelBook) -> ModelBook:
         """A book of this one with the entries of *other* added; those of *other* win."""
         names = list(dict.fromkeys([*self.models, *other.models]))
         merged = {name: {**self.models.get(name, {}), **other.models.get(name, {})} for name in names}
-        return ModelBook(dated=other.dated, defaults={**self.defaults, **other.defaults}, models=merged)
+        every = {**self.every, **other.every}
+        return ModelBook(dated=other.dated, defaults={**self.defaults, **other.defaults}, every=every, models=merged)
+
+    def _completed(self, provider: str, spec: ModelSpec) -> ModelSpec:
+        common = self.every.get(provider)
+        if common is None:
+            return spec
+        missing = common.model_fields_set - spec.model_fields_set
+        return spec.model_copy(update={name: getattr(common, name) for name in missing})
 
 
 @lru_cache(maxsize=1)
@@ -107,3 +163,34 @@ def load_models(extra: Path | None = None) -> ModelBook:
         source = f" (named by {MODELS_VARIABLE})" if extra is None else ""
         raise ConfigError(f"there is no such models file{source}", where=str(path), remedy="Create it or correct the path")
     return shipped_models().overlaid(load_yaml(path, ModelBook))
+
+
+def parse_prices(text: str) -> ModelSpec:
+    """The prices in *text*, ``input=0.5,output=1.5`` with ``cached`` and ``cache_write`` if wished; ``UsageError`` otherwise."""
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or name not in PRICES:
+            raise _bad_prices(f"{name or 'nothing'!r} is no price of {', '.join(PRICES)}")
+        if name in found:
+            raise _bad_prices(f"{name} is given twice")
+        found[name] = _dollars_per_million(name, value)
+    missing = [name for name in ("input", "output") if name not in found]
+    if missing:
+        raise _bad_prices(f"{' and '.join(missing)} missing")
+    return ModelSpec.model_validate(found)
+
+
+def _dollars_per_million(name: str, value: str) -> float:
+    try:
+        price = float(value)
+    except ValueError:
+        raise _bad_prices(f"{name} is not a number") from None
+    if not 0 <= price < math.inf:  # also false for NaN
+        raise _bad_prices(f"{name} must be a finite number, 0 or more")
+    return price
+
+
+def _bad_prices(fault: str) -> UsageError:
+    example = "--price input=0.5,output=1.5 or, in full, --price input=0.5,cached=0.05,cache_write=0.6,output=1.5"
+    return UsageError(fault, where="--price", remedy=f"Give USD per million tokens as {example}")

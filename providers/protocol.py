@@ -51,11 +51,12 @@ class PromptCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsage:
-    """Tokens of one call. ``cached`` are input tokens billed at the cached rate and are part of ``input``."""
+    """Tokens of one call. Part of ``input``: ``cached``, read from the maker's prompt cache, ``cache_write``, written to it."""
 
     input: int = 0
     cached: int = 0
     output: int = 0
+    cache_write: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,9 @@ class Provider(Protocol):
 
     ``paid`` says whether replies cost money or time worth keeping (they are journaled) or can be recomputed at will.
     ``endpoint`` names where replies come from, without credentials; it is part of what identifies a reply.
+
+    Two more attributes are there where they mean something, and are read with ``getattr``: ``spec`` (a ``ModelSpec``: prices
+    and limits) and ``on_rates`` (settable: called with a ``RateReport`` for each response whose headers speak of rate limits).
     """
 
     name: str

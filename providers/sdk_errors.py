@@ -1,13 +1,13 @@
 """SDK exceptions and HTTP status codes, translated to ``providers.errors``.
 
-=====================================================  =======================
-time-out, connection refused or lost, 408, 409, 5xx     ``ProviderUnavailable``
+======================================================  ==================================================
+time-out, connection refused or lost, 408, 409, 5xx     ``ProviderUnavailable`` (503, 529: ``overloaded``)
 a body that is not JSON (a proxy's page, a cut answer)  ``ProviderUnavailable``
 429                                                     ``RateLimited``
 429 insufficient_quota, 402, exhausted credit           ``BudgetExceeded``
-401, 403                                                ``AuthFailed``
-any other 4xx                                           ``InvalidRequest``
-=====================================================  =======================
+401, 403, 400 that speaks of the key                    ``AuthFailed``
+any other 4xx (unknown model, prompt too long, filter)  ``InvalidRequest``
+======================================================  ==================================================
 
 Both SDKs name their exceptions alike, so they are told apart by what they carry and neither SDK is imported here. What
 the server says is shown only after ``redaction``: servers echo keys and prompts.
@@ -15,14 +15,13 @@ the server says is shown only after ``redaction``: servers echo keys and prompts
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Protocol, cast
 
 from foundation.errors import ProviderError
 from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited
+from providers.rate_headers import read_retry_after
 from providers.redaction import Redactor
 
 # Codes and phrases by which servers say that money, not patience, is missing.
@@ -33,8 +32,35 @@ _NO_MONEY = (
     "spend_limit_reached",
     "credit balance is too low",
     "insufficient_funds",
+    "billing_not_active",
+    "api usage limits",
 )
+# By these they say that the prompt is too long for the model, or that a filter in front of it did not let it through.
+_TOO_LONG = (
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "context limit",
+    "context size",
+    "prompt is too long",
+    "input is too long",
+    "request_too_large",
+)
+_FILTERED = (
+    "content_filter",
+    "content filter",
+    "content_policy",
+    "content policy",
+    "content management policy",
+    "usage polic",
+    "invalid_prompt",
+    "was flagged",
+)
+_BAD_KEY = ("invalid_api_key", "api_key_invalid", "api key not valid")
 _TRANSIENT = frozenset({408, 409, 425})
+_OVERLOADED = frozenset({503, 529})
+# What the HTTP library raises before anything of a request has left: no connection, none free, or a proxy that refused it.
+_NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
 
 
 class ErrorResponse(Protocol):
@@ -84,22 +110,41 @@ class Translator:
         if hasattr(error, "status_code") and hasattr(error, "response"):
             return self.from_status(read_fault(cast("StatusError", error)), model=model, prompt=prompt)
         if isinstance(error, ValueError):
-            return self.unavailable("the server's answer is not JSON")
+            return self.unavailable("the server's answer is not JSON", maybe_billed=True)
         return self.from_connection(error)
 
     def from_connection(self, error: Exception) -> ProviderUnavailable:
         """The error for a request that got no whole answer."""
         cause = error.__cause__
         kind = type(cause or error).__name__
-        if "Timeout" in type(error).__name__:
-            return self.unavailable("no answer came in time", remedy="Raise the time-out or lower the concurrency")
-        if kind in {"ConnectError", "UnsupportedProtocol"}:
+        if kind in _NOT_CONNECTED:
             return self.unavailable("the server cannot be reached", remedy=self.unreachable_remedy)
-        return self.unavailable(f"the connection was lost before the whole answer arrived ({kind})")
+        if "Timeout" in type(error).__name__:
+            return self.timed_out("no answer came in time")
+        return self.unavailable(f"the connection was lost before the whole answer arrived ({kind})", maybe_billed=True)
 
-    def unavailable(self, message: str, *, remedy: str | None = None, retry_after: float | None = None) -> ProviderUnavailable:
+    def timed_out(self, message: str) -> ProviderUnavailable:
+        """The error for a request that was sent, but whose answer took too long."""
+        return self.unavailable(message, remedy="Raise the time-out or lower the concurrency", maybe_billed=True)
+
+    def unavailable(
+        self,
+        message: str,
+        *,
+        remedy: str | None = None,
+        retry_after: float | None = None,
+        maybe_billed: bool = False,
+        overloaded: bool = False,
+    ) -> ProviderUnavailable:
         """A ``ProviderUnavailable`` that names provider and endpoint."""
-        return ProviderUnavailable(f"{self.provider}: {message}", where=self.endpoint, remedy=remedy, retry_after=retry_after)
+        return ProviderUnavailable(
+            f"{self.provider}: {message}",
+            where=self.endpoint,
+            remedy=remedy,
+            retry_after=retry_after,
+            maybe_billed=maybe_billed,
+            overloaded=overloaded,
+        )
 
     def invalid(self, message: str, *, remedy: str | None = None) -> InvalidRequest:
         """An ``InvalidRequest`` that names provider and endpoint."""
@@ -107,7 +152,7 @@ class Translator:
 
     def not_our_api(self, response: object) -> InvalidRequest:
         """The error for a success that is no answer of this API: a web page, or another server's idea of an error."""
-        stated = getattr(response, "error", None)
+        stated = response.get("error") if isinstance(response, Mapping) else None
         said = self.redactor.presentable(": ".join(part for part in read_error_body(stated) if part)) if stated else ""
         tail = f": {said}" if said else ""
         return self.invalid(f"the answer is not one of this API{tail}", remedy=self.missing_path_remedy)
@@ -118,25 +163,32 @@ class Translator:
         if fault.status == 402 or is_out_of_money(fault):
             message = f"{self.provider}: the account has no money or quota left{said}"
             return BudgetExceeded(message, where=self.endpoint, remedy="Add credit or raise the limit, then resume the run")
-        if fault.status in {401, 403}:
-            what = "the key was refused" if fault.status == 401 else "the key lacks the right to do this"
+        if (fault.status in {401, 403} and not _is_filtered(fault)) or _tells(fault, _BAD_KEY, {400}):
+            what = "the key lacks the right to do this" if fault.status == 403 else "the key was refused"
             return AuthFailed(f"{self.provider}: {what} ({fault.status}){said}", where=self.endpoint, remedy=f"Check {self.key_variable}")
         if fault.status == 429:
             message = f"{self.provider}: too many requests (429){said}"
             return RateLimited(message, retry_after=fault.retry_after, where=self.endpoint, remedy="Lower the concurrency")
         if fault.status >= 500 or fault.status in _TRANSIENT:
-            return self.unavailable(f"the server failed ({fault.status}){said}", retry_after=fault.retry_after)
-        if fault.status in {404, 405}:
-            return self._not_found(fault, model, said)
-        return self.invalid(f"the request was refused ({fault.status}){said}", remedy="Check the model and its settings")
+            overloaded = fault.status in _OVERLOADED
+            what = "the server is overloaded" if overloaded else "the server failed"
+            return self.unavailable(f"{what} ({fault.status}){said}", retry_after=fault.retry_after, overloaded=overloaded)
+        return self._refused(fault, model, said)
 
-    def _not_found(self, fault: ServerFault, model: str, said: str) -> InvalidRequest:
-        """404: either the model or the path is unknown."""
-        if model in fault.message or "model" in f"{fault.code} {fault.message}".casefold():
-            return self.invalid(
-                f"there is no model {model!r} here ({fault.status}){said}", remedy="Check --model, and that the key may use it"
-            )
-        return self.invalid(f"there is no such path on the server ({fault.status}){said}", remedy=self.missing_path_remedy)
+    def _refused(self, fault: ServerFault, model: str, said: str) -> InvalidRequest:
+        """Any other 4xx, with what to do about it where the server says enough."""
+        what, remedy = "the request was refused", "Check the model and its settings"
+        if _is_filtered(fault):
+            what = "a content filter of the server refused the prompt"
+            remedy = "Other prompts are not affected; change this one's topic or choose another model"
+        elif fault.status == 413 or _tells(fault, _TOO_LONG, {400, 422}):
+            what = "the prompt is too long for the model"
+            remedy = "Shorten the prompt, ask for a shorter answer, or choose a model with a larger context"
+        elif fault.status in {404, 405} and (model in fault.message or "model" in f"{fault.code} {fault.message}".casefold()):
+            what, remedy = f"there is no model {model!r} here", "Check --model, and that the key may use it"
+        elif fault.status in {404, 405}:
+            what, remedy = "there is no such path on the server", self.missing_path_remedy
+        return self.invalid(f"{what} ({fault.status}){said}", remedy=remedy)
 
     def _said(self, fault: ServerFault, prompt: Sequence[str]) -> str:
         """The server's own code and words, made fit to show, as a tail to a message."""
@@ -146,8 +198,17 @@ class Translator:
 
 def is_out_of_money(fault: ServerFault) -> bool:
     """Whether waiting will not help because there is nothing left to pay with."""
+    return _tells(fault, _NO_MONEY, {400, 403, 429})
+
+
+def _is_filtered(fault: ServerFault) -> bool:
+    return _tells(fault, _FILTERED, {400, 403, 422})
+
+
+def _tells(fault: ServerFault, signs: Sequence[str], statuses: Collection[int]) -> bool:
+    """Whether *fault* has one of *statuses* and its code or words hold one of *signs*."""
     told = f"{fault.code} {fault.message}".casefold()
-    return fault.status in {400, 403, 429} and any(sign in told for sign in _NO_MONEY)
+    return fault.status in statuses and any(sign in told for sign in signs)
 
 
 def read_fault(error: StatusError) -> ServerFault:
@@ -174,27 +235,3 @@ def read_error_body(body: object) -> tuple[str, str]:
         return code, message if isinstance(message, str) else str(message)
     text = "" if body is None else str(body)
     return "", "" if text.lstrip().startswith("<") else text
-
-
-def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the server asks: ``retry-after-ms``, or ``retry-after`` in seconds or as an HTTP date."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        # Neither "nan" nor "inf" nor a negative number is a wait.
-        return seconds if 0 <= seconds < float("inf") else None
-    return _until(headers.get("retry-after"), headers.get("date"))
-
-
-def _until(moment: str | None, sent: str | None) -> float | None:
-    """Seconds from the server's own *sent* date (or now) to *moment*, both HTTP dates."""
-    if not moment:
-        return None
-    try:
-        then = parsedate_to_datetime(moment)
-        start = parsedate_to_datetime(sent) if sent else datetime.now(UTC)
-        return max(0.0, (then - start).total_seconds())
-    except (TypeError, ValueError):
-        return None

@@ -1,32 +1,32 @@
-"""Paid replies: every one is kept, and none is ever overwritten, so that what was spent can always be added up.
+"""Calls as rows: each paid reply, and each call that came to nothing, with the last verdict on it.
 
-A key names a request and draw number. When one key was paid for twice (its first reply was lost or an error), both rows
-stay and the later one counts as the reply. Verdicts are appended beside the replies for the same reason, and because a
-rewrite of a large table would be slow.
+A view for reports and tests; what is written are the events of ``call_events``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import Literal
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from corpus.store.call_events import ReplyVerdict
 from corpus.store.database import Store
-from corpus.store.statements import select
-
-ReplyVerdict = Literal["accepted", "refused_by_validator", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionRow:
-    """One reply of a provider. ``fault`` is what its validator said against it; ``cost_usd`` None when the price is unknown."""
+    """One call of a run. ``reply`` is None where none came; ``fault`` is what is held against it, by validator or server.
+
+    ``cost_usd`` is None when the price is unknown. ``retries`` counts the tries before the last one.
+    """
 
     key: str
     run_id: str
     stage: str
     item_id: str
     attempt: int
-    provider: str
+    provider: str | None
     endpoint: str | None
     model: str | None
     template: str | None
@@ -41,31 +41,44 @@ class CompletionRow:
     retries: int
 
 
-_COLUMNS = tuple(field.name for field in fields(CompletionRow))
+def load_completions(store: Store, run_id: str) -> list[CompletionRow]:
+    """All calls of a run that ended, in order; where one key was paid for twice, both rows stay."""
+    judged: dict[str, Mapping[str, Any]] = {}
+    ended: list[tuple[str, str, str, int, str, Mapping[str, Any]]] = []
+    sql = "SELECT key, kind, stage, item_id, attempt, entry FROM call_events WHERE run_id = ? AND kind <> 'sent' ORDER BY rowid"
+    for key, kind, stage, item_id, attempt, text in store.rows(sql, [run_id]):
+        entry = json.loads(text)
+        if kind == "verdict":
+            judged[key] = entry
+        elif kind == "reply" or entry.get("final"):
+            ended.append((key, stage, item_id, attempt, kind, entry))
+    return [_row(run_id, *one, judged.get(one[0], {})) for one in ended]
 
 
-def save_completions(store: Store, rows: Sequence[CompletionRow]) -> None:
-    """Keep paid replies."""
-    store.append("completions", _COLUMNS, [astuple(row) for row in rows])
-
-
-def set_verdicts(store: Store, run_id: str, verdicts: Sequence[tuple[str, ReplyVerdict, str | None]]) -> None:
-    """Note (key, verdict, fault) for replies of a run; the last verdict on a key counts."""
-    values = [(key, run_id, verdict, fault) for key, verdict, fault in verdicts]
-    store.append("completion_verdicts", ("key", "run_id", "verdict", "fault"), values)
-
-
-def load_replies(store: Store, run_id: str) -> dict[str, CompletionRow]:
-    """The replies of a run by key, with their last verdicts, in the order they were paid for."""
-    judged = {
-        key: (verdict, fault)
-        for key, verdict, fault in store.rows(
-            "SELECT key, verdict, fault FROM completion_verdicts WHERE run_id = ? ORDER BY rowid", [run_id]
-        )
-    }
-    replies: dict[str, CompletionRow] = {}
-    for row in store.rows(select(_COLUMNS, "completions", "WHERE run_id = ? ORDER BY rowid"), [run_id]):
-        values = dict(zip(_COLUMNS, row, strict=True))
-        values["verdict"], values["fault"] = judged.get(values["key"], (values["verdict"], values["fault"]))
-        replies[values["key"]] = CompletionRow(**values)
-    return replies
+def _row(
+    run_id: str, key: str, stage: str, item_id: str, attempt: int, kind: str, entry: Mapping[str, Any], judged: Mapping[str, Any]
+) -> CompletionRow:
+    fault = entry.get("error") if kind == "reply" else entry.get("message")
+    verdict: ReplyVerdict | None = "error" if fault else None
+    if kind == "reply":
+        verdict, fault = judged.get("verdict", verdict), judged.get("fault", fault)
+    return CompletionRow(
+        key=key,
+        run_id=run_id,
+        stage=stage,
+        item_id=item_id,
+        attempt=attempt,
+        provider=entry.get("provider"),
+        endpoint=entry.get("endpoint"),
+        model=entry.get("model"),
+        template=entry.get("template"),
+        rendered_sha256=entry.get("rendered_sha256"),
+        reply=entry.get("reply"),
+        verdict=verdict,
+        fault=fault,
+        input_tokens=entry.get("input", 0),
+        cached_tokens=entry.get("cached", 0),
+        output_tokens=entry.get("output", 0),
+        cost_usd=entry.get("cost_usd"),
+        retries=entry.get("retries", entry.get("try", 1) - 1),
+    )

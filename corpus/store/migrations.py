@@ -102,3 +102,46 @@ def _releases(connection: duckdb.DuckDBPyConnection) -> None:
         CREATE TABLE release_withheld (
             record_id VARCHAR NOT NULL, release_name VARCHAR NOT NULL, position BIGINT NOT NULL, reason VARCHAR NOT NULL);
     """)
+
+
+@MIGRATIONS.register(3, "every call from sending to verdict, prompts, judgements, batches; rejects that are tried again")
+def _calls(connection: duckdb.DuckDBPyConnection) -> None:
+    # Few columns and a JSON entry: what one commit costs grows with the columns of the tables it touches (20 columns took
+    # twice as long as 4), and every call passes through here three times.
+    connection.execute("""
+        CREATE TABLE call_events (
+            key VARCHAR NOT NULL, run_id VARCHAR NOT NULL, kind VARCHAR NOT NULL, stage VARCHAR NOT NULL,
+            item_id VARCHAR NOT NULL, attempt BIGINT NOT NULL, entry VARCHAR NOT NULL);
+        INSERT INTO call_events
+            SELECT key, run_id, CASE WHEN reply IS NULL THEN 'failed' ELSE 'reply' END, stage, item_id, attempt,
+                CASE WHEN reply IS NULL
+                THEN json_object('try', retries + 1, 'code', 'unavailable', 'message', fault, 'maybe_billed', false, 'charge_usd', 0.0,
+                    'final', true)
+                ELSE json_object('try', retries + 1, 'provider', provider, 'endpoint', endpoint, 'model', model, 'template', template,
+                    'rendered_sha256', rendered_sha256, 'reply', reply, 'finish_reason', 'stop',
+                    'error', CASE WHEN verdict = 'error' THEN fault END, 'input', input_tokens, 'cached', cached_tokens,
+                    'cache_write', 0, 'output', output_tokens, 'cost_usd', cost_usd, 'latency_s', 0.0, 'retries', retries,
+                    'batch', false) END
+            FROM completions ORDER BY rowid;
+        INSERT INTO call_events
+            SELECT key, run_id, 'verdict', stage, item_id, attempt, json_object('verdict', verdict, 'fault', fault)
+            FROM completions WHERE reply IS NOT NULL AND verdict IN ('accepted', 'refused_by_validator') ORDER BY rowid;
+        INSERT INTO call_events
+            SELECT v.key, v.run_id, 'verdict', c.stage, c.item_id, c.attempt, json_object('verdict', v.verdict, 'fault', v.fault)
+            FROM completion_verdicts v JOIN (SELECT DISTINCT key, run_id, stage, item_id, attempt FROM completions) c
+            ON c.key = v.key AND c.run_id = v.run_id ORDER BY v.rowid;
+        DROP TABLE completion_verdicts;
+        DROP TABLE completions;
+        CREATE TABLE prompt_texts (sha256 VARCHAR NOT NULL, text VARCHAR);
+        CREATE TABLE judgements (
+            record_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, plan_index BIGINT NOT NULL, kind VARCHAR NOT NULL,
+            value_id VARCHAR, span_id VARCHAR, planned VARCHAR, score DOUBLE NOT NULL, verdict VARCHAR NOT NULL,
+            agrees BOOLEAN NOT NULL, reason VARCHAR NOT NULL, provider VARCHAR, model VARCHAR);
+        CREATE TABLE batches (
+            id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, provider VARCHAR NOT NULL, endpoint VARCHAR, model VARCHAR,
+            remote_id VARCHAR, state VARCHAR NOT NULL, requests BIGINT NOT NULL, created_at VARCHAR NOT NULL, detail VARCHAR);
+        CREATE TABLE batch_requests (
+            batch_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, custom_id VARCHAR NOT NULL, key VARCHAR NOT NULL,
+            stage VARCHAR NOT NULL, item_id VARCHAR NOT NULL, attempt BIGINT NOT NULL, worst_usd DOUBLE);
+        ALTER TABLE rejects ADD COLUMN lifted BOOLEAN DEFAULT false;
+    """)

@@ -25,7 +25,7 @@ def count_by_furthest_stage(store: Store, run_id: str, stages: Sequence[str]) ->
 def count_reasons(store: Store, run_id: str) -> dict[str, dict[str, int]]:
     """Count the rejects of a run by stage and reason code."""
     reasons: dict[str, dict[str, int]] = {}
-    sql = "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? GROUP BY ALL ORDER BY stage, reason_code"
+    sql = "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? AND NOT lifted GROUP BY ALL ORDER BY stage, reason_code"
     for stage, code, number in store.rows(sql, [run_id]):
         reasons.setdefault(stage, {})[code] = number
     return reasons
@@ -35,10 +35,11 @@ def count_attempts(store: Store, run_id: str) -> dict[str, dict[str, int]]:
     """Count the stored replies of a run by stage and verdict ("none" where no validator has judged yet)."""
     counts: dict[str, dict[str, int]] = {}
     sql = (
-        "SELECT c.stage, coalesce(v.verdict, c.verdict, 'none') AS verdict, count(*) FROM completions c LEFT JOIN "
-        "(SELECT run_id, key, last(verdict ORDER BY rowid) AS verdict FROM completion_verdicts GROUP BY run_id, key) v "
-        "ON v.run_id = c.run_id AND v.key = c.key WHERE c.run_id = ? GROUP BY ALL ORDER BY ALL"
+        "SELECT c.stage, coalesce(v.verdict, CASE WHEN c.kind = 'failed' OR c.entry->>'$.error' IS NOT NULL THEN 'error' END, 'none') "
+        "AS verdict, count(*) FROM call_events c LEFT JOIN (SELECT key, last(entry->>'$.verdict' ORDER BY rowid) AS verdict "
+        "FROM call_events WHERE run_id = ? AND kind = 'verdict' GROUP BY key) v ON v.key = c.key AND c.kind = 'reply' "
+        "WHERE c.run_id = ? AND (c.kind = 'reply' OR (c.kind = 'failed' AND c.entry->>'$.final' = 'true')) GROUP BY ALL ORDER BY ALL"
     )
-    for stage, verdict, number in store.rows(sql, [run_id]):
+    for stage, verdict, number in store.rows(sql, [run_id, run_id]):
         counts.setdefault(stage, {})[verdict] = number
     return counts

@@ -110,7 +110,7 @@ def save_rejects(store: Store, run_id: str, rows: Sequence[RejectRow]) -> None:
     stages, indexes, keys = (list(column) for column in zip(*latest, strict=True))
     with store.writing():
         store.change(
-            "DELETE FROM rejects WHERE run_id = ? AND EXISTS (SELECT 1 FROM "
+            "DELETE FROM rejects WHERE run_id = ? AND NOT lifted AND EXISTS (SELECT 1 FROM "
             "(SELECT unnest(?::VARCHAR[]) AS stage, unnest(?::BIGINT[]) AS plan_index, unnest(?::VARCHAR[]) AS key) AS new "
             "WHERE new.stage = rejects.stage AND new.plan_index IS NOT DISTINCT FROM rejects.plan_index "
             "AND new.key IS NOT DISTINCT FROM rejects.key)",
@@ -118,19 +118,32 @@ def save_rejects(store: Store, run_id: str, rows: Sequence[RejectRow]) -> None:
         )
         store.append(
             "rejects",
-            ("plan_index", "key", "run_id", "stage", "reason_code", "detail", "attempts", "last_reply"),
-            [(r.plan_index, r.key, run_id, r.stage, r.reason_code, r.detail, r.attempts, r.last_reply) for r in latest.values()],
+            ("plan_index", "key", "run_id", "stage", "reason_code", "detail", "attempts", "last_reply", "lifted"),
+            [(r.plan_index, r.key, run_id, r.stage, r.reason_code, r.detail, r.attempts, r.last_reply, False) for r in latest.values()],
         )
 
 
-def load_rejects(store: Store, run_id: str) -> list[RejectRow]:
-    """The rejects of a run by plan index, those of run-wide stages last."""
+def load_rejects(store: Store, run_id: str, *, lifted: bool = False) -> list[RejectRow]:
+    """The rejects of a run that stand (or those that were *lifted*), by plan index, those of run-wide stages last."""
     found = store.rows(
-        "SELECT plan_index, key, stage, reason_code, detail, attempts, last_reply FROM rejects WHERE run_id = ? "
+        "SELECT plan_index, key, stage, reason_code, detail, attempts, last_reply FROM rejects WHERE run_id = ? AND lifted = ? "
         "ORDER BY plan_index NULLS LAST, stage, key",
-        [run_id],
+        [run_id, lifted],
     )
     return [
         RejectRow(plan_index=index, key=key, stage=stage, reason_code=code, detail=detail, attempts=attempts, last_reply=reply)
         for index, key, stage, code, detail, attempts, reply in found
     ]
+
+
+def lift_rejects(store: Store, run_id: str, *, codes: Sequence[str] = (), indexes: Sequence[int] = ()) -> int:
+    """Let items be tried again: those rejected with one of *codes* and those of *indexes*; gives how many rejects that were.
+
+    The rows stay, marked as lifted.
+    """
+    which = "run_id = ? AND NOT lifted AND (list_contains(?::VARCHAR[], reason_code) OR list_contains(?::BIGINT[], plan_index))"
+    found = [run_id, list(codes), list(indexes)]
+    lifted: int = store.rows(select(("count(*)",), "rejects", f"WHERE {which}"), found)[0][0]
+    if lifted:
+        store.change(f"UPDATE rejects SET lifted = true WHERE {which}", found)  # noqa: S608 - the constant above
+    return lifted

@@ -91,6 +91,12 @@ def set_run_samples(store: Store, run_id: str, samples: int) -> None:
     store.change("UPDATE runs SET samples = ? WHERE id = ?", [samples, run.id])
 
 
+def set_run_config(store: Store, run_id: str, config: Mapping[str, Any]) -> None:
+    """Change the settings of *run_id*, as far as they may change. Raises ``RunError`` when there is no such run."""
+    run = get_run(store, run_id)
+    store.change("UPDATE runs SET config = ? WHERE id = ?", [json.dumps(dict(config), ensure_ascii=False), run.id])
+
+
 def _run(row: tuple[Any, ...]) -> RunRow:
     values = dict(zip(_COLUMNS, row, strict=True))
     values["config"] = json.loads(values["config"])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from corpus.store.completions import CompletionRow, load_replies, save_completions, set_verdicts
+from corpus.store.call_events import CallEvent, EventKind, answered_keys, find_replies, save_call_events, short_key
+from corpus.store.completions import load_completions
 from corpus.store.database import Store
 from corpus.store.outcomes import count_by_furthest_stage, count_reasons
 from corpus.store.progress import (
     RejectRow,
     StageResultRow,
+    lift_rejects,
     load_plan_items,
     load_rejects,
     load_shared_results,
@@ -22,6 +22,7 @@ from corpus.store.progress import (
     save_stage_results,
 )
 from corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
+from corpus.store.spending import open_sends, spending
 from foundation.errors import DataError, RunError
 
 
@@ -31,28 +32,8 @@ def new_run(store: Store, *, run_id: str | None = None, digest: str = "abcdef012
     )
 
 
-def paid(key: str, **changes: object) -> CompletionRow:
-    row = CompletionRow(
-        key=key,
-        run_id="run",
-        stage="question",
-        item_id="7",
-        attempt=1,
-        provider="openai",
-        endpoint=None,
-        model="m",
-        template="question.v1",
-        rendered_sha256="0" * 64,
-        reply="{}",
-        verdict=None,
-        fault=None,
-        input_tokens=100,
-        cached_tokens=0,
-        output_tokens=20,
-        cost_usd=None,
-        retries=0,
-    )
-    return replace(row, **changes)  # type: ignore[arg-type] # the keywords are those of the row
+def event(kind: EventKind, key: str = "k1", **entry: object) -> CallEvent:
+    return CallEvent(key=key, kind=kind, stage="question", item_id="7", attempt=1, entry=entry)
 
 
 def test_runs_are_named_found_and_changed(store: Store) -> None:
@@ -139,19 +120,62 @@ def test_rejects_and_counts(store: Store) -> None:
     assert count_by_furthest_stage(store, "nothing", ["question"]) == {}
 
 
-def test_paid_replies_are_all_kept_and_the_last_counts(store: Store) -> None:
-    save_completions(store, [paid("k1"), paid("k2", cost_usd=0.25, reply=None, verdict="error", fault="cut off")])
-    save_completions(store, [paid("k2", cost_usd=0.5), paid("k3", run_id="other")])
-    set_verdicts(store, "run", [("k1", "refused_by_validator", "too long"), ("k1", "accepted", None)])
-    set_verdicts(store, "other", [("k2", "error", "not of this run")])
-    assert load_replies(store, "run") == {"k1": paid("k1", verdict="accepted"), "k2": paid("k2", cost_usd=0.5)}
-    assert store.rows("SELECT sum(cost_usd) FROM completions WHERE run_id = 'run'") == [(0.75,)]
+def test_paid_replies_are_all_kept_and_the_last_verdict_counts(store: Store) -> None:
+    priced = {"input": 100, "cached": 60, "output": 20, "model": "m", "error": None, "retries": 1}
+    save_call_events(
+        store,
+        "run",
+        [
+            event("sent", **{"try": 1, "worst_usd": 2.0}),
+            event("reply", **{"try": 1, "reply": "{}", "cost_usd": 0.25, **priced}),
+            event("verdict", verdict="refused_by_validator", fault="too long"),
+            event("failed", "k2", **{"try": 1, "message": "away", "final": False, "charge_usd": 0.0, "maybe_billed": False}),
+            event("failed", "k2", **{"try": 2, "message": "cut off", "final": True, "charge_usd": 0.5, "maybe_billed": True}),
+        ],
+    )
+    save_call_events(store, "run", [event("reply", **{"try": 1, "reply": "[]", "cost_usd": None, **priced}), event("verdict", verdict="accepted")])
+    save_call_events(store, "other", [event("verdict", verdict="error", fault="not of this run")])
+    rows = [(row.key, row.reply, row.verdict, row.fault, row.cost_usd) for row in load_completions(store, "run")]
+    assert rows == [("k1", "{}", "accepted", None, 0.25), ("k2", None, "error", "cut off", None), ("k1", "[]", "accepted", None, None)]
+    spent = spending(store, "run")
+    assert (spent.answered, spent.unpriced, spent.failed, spent.retries) == (2, 1, 1, 1)
+    assert (spent.cost_usd, spent.charged_usd, spent.maybe_paid) == (0.25, 0.5, 1)
+    assert (spent.input_tokens, spent.cached_tokens, spent.output_tokens) == (200, 120, 40)
+
+
+def test_requests_without_an_outcome_are_open(store: Store) -> None:
+    first, second = ({"try": number, "worst_usd": number / 4} for number in (1, 2))
+    save_call_events(store, "run", [event("sent", **first), event("failed", **{"try": 1, "final": False}), event("sent", **second)])
+    save_call_events(store, "run", [event("sent", "k2", **first), event("sent", "k3", batch="b1", **first), event("reply", "k2", **{"try": 1})])
+    assert [(send.key, send.number, send.worst_usd) for send in open_sends(store, "run")] == [("k1", 2, 0.5)]
+    # Asked again in a later sitting: the first answer of an earlier one does not close it.
+    save_call_events(store, "run", [event("sent", "k2", **first)])
+    assert [send.key for send in open_sends(store, "run")] == ["k1", "k2"]
+
+
+def test_replies_are_found_by_key_in_any_run(store: Store) -> None:
+    one, two = "0f" * 32, "a0" * 32
+    save_call_events(store, "run", [event("reply", one, reply="old"), event("failed", two, final=True)])
+    save_call_events(store, "other", [event("reply", one, reply="new")])
+    assert list(answered_keys(store)) == [short_key(one)]
+    assert {key: (found.run_id, found.entry["reply"]) for key, found in find_replies(store, [one, two]).items()} == {one: ("other", "new")}
+
+
+def test_lifted_rejects_are_kept_but_no_longer_stand(store: Store) -> None:
+    rows = [RejectRow(plan_index=n, stage="spans", reason_code=code, attempts=1) for n, code in enumerate(["a", "b", "a", "c"])]
+    save_rejects(store, "run", rows)
+    assert lift_rejects(store, "run", codes=["a"], indexes=[3]) == 3
+    assert lift_rejects(store, "run", codes=["a"]) == 0
+    assert [row.plan_index for row in load_rejects(store, "run")] == [1]
+    save_rejects(store, "run", [rows[0]])
+    assert [row.plan_index for row in load_rejects(store, "run")] == [0, 1]
+    assert [row.plan_index for row in load_rejects(store, "run", lifted=True)] == [0, 2, 3]
 
 
 def test_payloads_that_utf8_cannot_hold_are_refused(store: Store) -> None:
     with pytest.raises(DataError, match="stage_results, plan_index 3"):
         save_stage_results(store, "run", [StageResultRow(plan_index=3, stage="s", payload="\ud800")])
-    with pytest.raises(DataError, match="completions, key 'k'"):
-        save_completions(store, [paid("k", reply="\ud800")])
+    with pytest.raises(DataError, match="call_events, key 'k1'"):
+        save_call_events(store, "run", [event("reply", reply="\ud800")])
     assert count_by_furthest_stage(store, "run", ["s"]) == {}
-    assert load_replies(store, "run") == {}
+    assert load_completions(store, "run") == []

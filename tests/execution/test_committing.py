@@ -38,7 +38,7 @@ def test_rows_are_in_the_store_once_the_commit_was_awaited(store, run_id):
 
 
 def test_closing_writes_what_lingers(store, run_id):
-    committer = GroupCommitter(store, run_id, linger_s=60)
+    committer = GroupCommitter(store, run_id, pace_s=60)
     committer.start()
     reject = RejectRow(plan_index=4, stage="spans", reason_code="value_missing", attempts=1)
     committer.put(Batch(rejects=[reject], shared=[("topics", "a+b", "[]")]))
@@ -51,7 +51,7 @@ def test_a_failed_commit_is_told_to_waiting_and_later_callers(store, run_id):
     committer = GroupCommitter(store, run_id)
     committer.start()
     with pytest.raises(DataError):
-        committer.put(Batch(plan_items=[(1, "\ud800")])).result(timeout=10)
+        asyncio.run(committer.commit(Batch(plan_items=[(1, "\ud800")])))
     with pytest.raises(DataError):
         committer.put(Batch(plan_items=[(2, "fine")]))
     with pytest.raises(DataError):

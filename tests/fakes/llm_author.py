@@ -7,6 +7,7 @@ misbehaves at times (``tests.fakes.llm_tricks``); ``done`` counts what it did.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import threading
@@ -221,6 +222,18 @@ def _span(prompt: str, _: random.Random) -> dict[str, Any]:
     return {"span": next((words for words in (fact, synonym(fact)) if words in text), None)}
 
 
+def _judged(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """A grade for each fact of the list, drawn; with a place where the list says which facts are masked."""
+    shown, _ = json.JSONDecoder().raw_decode(prompt)
+    entries = []
+    for fact in shown["facts"]:
+        score = rng.randint(0, 4)
+        places = ("question", "sentence") if fact.get("masked") else ("question",)
+        where = {"where": rng.choice(places) if score else "nowhere"} if "masked" in fact else {}
+        entries.append({"id": fact["id"], "reason": f"It is about the {_phrase('{a} {n}', rng)}.", **where, "score": score})
+    return {"judgements": entries}
+
+
 WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "topics": _list("topics"),
     "subtopics": _list("subtopics"),
@@ -232,4 +245,6 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "question_abstracted": _question,
     "paraphrase": _post,
     "span_retrieval": _span,
+    "judge_relevance": _judged,
+    "judge_leak": _judged,
 }

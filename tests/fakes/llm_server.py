@@ -23,8 +23,11 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from providers.protocol import TokenUsage
+from tests.fakes.llm_batch_http import serve_batches
+from tests.fakes.llm_batches import FakeBatches
 from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults
-from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body
+from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body, usage_of
 
 __all__ = ["DELIVERED", "FAULT_KINDS", "LOST", "Fault", "FaultKind", "LLMServer", "LogEntry", "Request", "Schedule", "seeded_faults"]
 
@@ -39,6 +42,7 @@ class LogEntry:
     api: str
     schema_name: str
     outcome: str
+    usage: TokenUsage = TokenUsage()
 
 
 class LLMServer:
@@ -56,12 +60,15 @@ class LLMServer:
         latency_s: float = 0.0,
         chat_formats: frozenset[str] = frozenset({"json_schema", "json_object"}),
         models: tuple[str, ...] = (),
+        refuse: Callable[[Request], bool] = lambda _: False,
     ) -> None:
         self.answer = answer
         self.schedule = schedule or (lambda _: None)
         self.latency_s = latency_s
         self.chat_formats = chat_formats
         self.models = models
+        self.refuse = refuse
+        self.batches = FakeBatches(lambda request: self.answer(request))  # noqa: PLW0108 - a test may change the answer
         self.stopping = threading.Event()
         self.crashes: list[BaseException] = []
         self._lock = threading.Lock()
@@ -81,6 +88,7 @@ class LLMServer:
     def close(self) -> None:
         """Stop serving (requests kept waiting end at once); raise the first exception that ``answer`` let through."""
         self.stopping.set()
+        self.batches.let_go.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -129,6 +137,16 @@ class LLMServer:
         """Replies that were delivered and have to be paid, by outcome."""
         return Counter({kind: count for kind, count in self.outcomes.items() if kind in DELIVERED})
 
+    @property
+    def billed_usage(self) -> list[TokenUsage]:
+        """The tokens of every answer that was made, also of those that never arrived whole."""
+        return [entry.usage for entry in self.log if entry.outcome in DELIVERED | LOST]
+
+    @property
+    def delivered_usage(self) -> list[TokenUsage]:
+        """The tokens of every answer that arrived."""
+        return [entry.usage for entry in self.log if entry.outcome in DELIVERED]
+
     def take_ordinal(self, body: Mapping[str, Any]) -> int:
         """Count a request in; its ordinal, from 0."""
         with self._lock:
@@ -167,6 +185,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing on stderr."""
 
     def do_GET(self) -> None:
+        if serve_batches(self, self.server.owner.batches):
+            return
         models = self.server.owner.models
         listed = {"object": "list", "data": [{"id": name, "object": "model", "type": "model"} for name in models], "has_more": False}
         name = self.path.rsplit("/models/", 1)[-1]
@@ -178,6 +198,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, error_body(self._api(), "not_found_error", f"The model '{name}' does not exist", code="model_not_found"))
 
     def do_POST(self) -> None:
+        if serve_batches(self, self.server.owner.batches):
+            return
         owner = self.server.owner
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         ordinal = owner.take_ordinal(body)
@@ -189,24 +211,33 @@ class _Handler(BaseHTTPRequestHandler):
             owner.note(LogEntry(ordinal=ordinal, api=self._api(), schema_name="", outcome="rejected"))
             self._send(bad.status, error_body(self._api(), bad.kind, str(bad), code=bad.code))
             return
+        if owner.refuse(request):
+            owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome="rejected"))
+            self._send(400, error_body(request.api, "invalid_request_error", "this prompt is not taken", code="invalid_prompt"))
+            return
         fault = owner.schedule(ordinal)
         # Noted before the answer leaves: a client that has it may look at the counters at once.
         outcome = fault.kind if fault else "ok"
+        made = self._made(request, outcome) if outcome in DELIVERED | LOST else None
+        usage = usage_of(made) if made else TokenUsage()
         if owner.latency_s:
             time.sleep(owner.latency_s)
-        owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome=outcome))
-        self._respond(request, fault)
+        owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome=outcome, usage=usage))
+        self._respond(request, fault, json.dumps(made, ensure_ascii=False).encode())
 
     def _api(self) -> str:
         return "messages" if self.headers.get("anthropic-version") else "openai"
 
-    def _respond(self, request: Request, fault: Fault | None) -> None:
+    def _made(self, request: Request, kind: str) -> dict[str, Any]:
+        """The body of the answer, whether it arrives or not."""
+        data = "{}" if kind == "refusal" else json.dumps(self.server.owner.answer(request), ensure_ascii=False)
+        return reply_body(request, data, kind)
+
+    def _respond(self, request: Request, fault: Fault | None, whole: bytes) -> None:
         kind = fault.kind if fault else "ok"
         if fault and kind in {"rate_limit", "quota", "server_error", "overloaded"}:
             self._refuse(request.api, fault)
             return
-        data = "{}" if kind == "refusal" else json.dumps(self.server.owner.answer(request), ensure_ascii=False)
-        whole = json.dumps(reply_body(request, data, kind), ensure_ascii=False).encode()
         if fault and kind == "timeout":
             self.server.owner.stopping.wait(fault.seconds)
             self.close_connection = True

@@ -99,6 +99,16 @@ SPAN: dict[str, Trick] = {
     "not_in_text": lambda text, *_: f"{text} or so",
     "part_of_word": lambda text, *_: text[:-1],
 }
+Entries = list[dict[str, Any]]
+JUDGED: dict[str, Callable[[Entries], Entries]] = {
+    "one_unjudged": lambda entries: entries[1:],
+    "one_judged_twice": lambda entries: [*entries, entries[0]],
+    "stranger_judged": lambda entries: [{**entries[0], "id": "v1"}, *entries[1:]],
+    "off_the_scale": lambda entries: [{**entries[0], "score": 7}, *entries[1:]],
+    "no_reason": lambda entries: [*entries[:-1], {**entries[-1], "reason": " "}],
+    "wordy_reason": lambda entries: [*entries[:-1], {**entries[-1], "reason": "and so it goes on " * 40}],
+}
+LEAKS = JUDGED | {"leak_nowhere": lambda entries: [{**entries[0], "score": 4, "where": "nowhere"}, *entries[1:]]}
 _KINDS: Mapping[str, Mapping[str, Any]] = {
     "text": MARKED,
     "question": QUESTION,
@@ -106,6 +116,7 @@ _KINDS: Mapping[str, Mapping[str, Any]] = {
     "topics": LIST,
     "subtopics": LIST,
     "span": SPAN,
+    "judgements": JUDGED,
 }
 _KEYS = {
     "topics": "topics",
@@ -118,9 +129,17 @@ _KEYS = {
     "question_abstracted": "question",
     "paraphrase": "text",
     "span_retrieval": "span",
+    "judge_relevance": "judgements",
+    "judge_leak": "judgements",
 }
+
+
+def _tricks_on(schema: str) -> Mapping[str, Any]:
+    return LEAKS if schema == "judge_leak" else _KINDS[_KEYS[schema]]
+
+
 # What can go wrong with the reply to each schema.
-TRICKS: dict[str, tuple[str, ...]] = {schema: ("wrong_keys", *_KINDS[key]) for schema, key in _KEYS.items()}
+TRICKS: dict[str, tuple[str, ...]] = {schema: ("wrong_keys", *_tricks_on(schema)) for schema in _KEYS}
 
 
 def play_trick(trick: str, schema: str, data: Mapping[str, Any], prompt: str, rng: random.Random) -> Mapping[str, Any]:
@@ -129,5 +148,5 @@ def play_trick(trick: str, schema: str, data: Mapping[str, Any], prompt: str, rn
     if trick == "wrong_keys":
         return {f"the_{key}": data[key]}
     if isinstance(data[key], list):
-        return {key: LIST[trick](data[key])}
-    return data if data[key] is None else {key: _KINDS[key][trick](data[key], prompt, rng)}
+        return {key: _tricks_on(schema)[trick](data[key])}
+    return data if data[key] is None else {key: _tricks_on(schema)[trick](data[key], prompt, rng)}

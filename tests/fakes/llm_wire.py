@@ -8,10 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from providers.protocol import TokenUsage
+
 Api = Literal["responses", "chat", "messages"]
 
 PATHS: dict[str, Api] = {"/v1/responses": "responses", "/v1/chat/completions": "chat", "/v1/messages": "messages"}
 BAD_KEY = "bad-key"
+CACHE_KEY_CHARS = 64
+_EPHEMERAL = {"type": "ephemeral"}
 # Whoever has no schema in the request finds it in the prompt, as ``providers.chat_dialects.schema_instruction`` puts it.
 _INSTRUCTION = re.compile(r"JSON schema \(([\w-]+)\):\n(\{.*)\Z", re.DOTALL)
 _SAMPLING = ("temperature", "top_p", "top_k")
@@ -65,6 +69,9 @@ def _read_responses(body: Mapping[str, Any], _: frozenset[str]) -> Parsed:
     if body.get("store") is not False:
         raise BadCall(400, "invalid_request_error", "this test server keeps nothing: send store=false")
     _check_strict(wanted["schema"])
+    key = body.get("prompt_cache_key", "")
+    if not isinstance(key, str) or len(key) > CACHE_KEY_CHARS:
+        raise BadCall(400, "invalid_request_error", f"Invalid 'prompt_cache_key': string of at most {CACHE_KEY_CHARS} expected")
     return str(body.get("instructions") or ""), _user(body["input"]), wanted["name"], wanted["schema"]
 
 
@@ -90,7 +97,19 @@ def _read_messages(body: Mapping[str, Any], _: frozenset[str]) -> Parsed:
         raise BadCall(400, "invalid_request_error", "output_config.format.schema: additionalProperties must be false")
     if any(turn["role"] not in {"user", "assistant"} for turn in body["messages"]) or body["messages"][-1]["role"] != "user":
         raise BadCall(400, "invalid_request_error", "messages: roles must be user and assistant, ending with user")
-    return str(body.get("system") or ""), _user(body["messages"]), schema.get("title", ""), schema
+    return _system(body.get("system") or ""), _user(body["messages"]), schema.get("title", ""), schema
+
+
+def _system(system: Any) -> str:
+    """The text of a system prompt, given as a string or as text blocks, of which any may be marked for caching."""
+    if isinstance(system, str):
+        return system
+    for block in system:
+        if block.get("type") != "text" or not block.get("text"):
+            raise BadCall(400, "invalid_request_error", "system: text content blocks must be non-empty")
+        if block.get("cache_control", _EPHEMERAL)["type"] != "ephemeral":
+            raise BadCall(400, "invalid_request_error", "system.0.cache_control.type: Input should be 'ephemeral'")
+    return "\n\n".join(block["text"] for block in system)
 
 
 def _user(turns: Any) -> str:
@@ -201,3 +220,19 @@ def _messages_reply(request: Request, text: str, kind: str, tokens: tuple[int, i
             "output_tokens": tokens[1],
         },
     }
+
+
+def usage_of(body: Mapping[str, Any]) -> TokenUsage:
+    """The tokens that a response says it took, in common terms: what was cached or written is part of the input."""
+    said = body["usage"]
+    if "prompt_tokens" in said:
+        return TokenUsage(
+            input=said["prompt_tokens"], cached=said["prompt_tokens_details"]["cached_tokens"], output=said["completion_tokens"]
+        )
+    if "input_tokens_details" in said:
+        more = said["input_tokens_details"]
+        cached, written, given = more["cached_tokens"], more["cache_write_tokens"], said["input_tokens"]
+    else:
+        cached, written = said["cache_read_input_tokens"], said["cache_creation_input_tokens"]
+        given = said["input_tokens"] + cached + written
+    return TokenUsage(input=given, cached=cached, cache_write=written, output=said["output_tokens"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +10,24 @@ import pytest
 
 from corpus.record import Record
 from corpus.releases.freezing import create_release, export_release
-from corpus.store.completions import CompletionRow
+from corpus.store.completions import CompletionRow, load_completions
 from corpus.store.database import Store
 from corpus.store.progress import RejectRow, load_rejects
 from corpus.store.records import iter_records
 from corpus.store.runs import RunRow, get_run
-from corpus.store.statements import select
+from execution.retrying import RetryPolicy
 from generation.configuration import RunConfig, make_config
 from generation.progress import RunProgress
-from generation.session import resume_run, settle, start_run
+from generation.session import conduct_of, open_provider, resume_run, settle, start_run
 from generation.sitting import sit
-from providers.factory import make_provider
 from providers.protocol import Provider
-from providers.retrying import RetryPolicy
 from tests.fakes.llm_server import LLMServer
 
 KEY = "sk-test-LOOPBACK-0123456789-keyring"
 MODELS = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "compatible": "local-model"}
 PAIRS = "health+occupation,age+belief,finance+location,appearance+relationship"
 # Waits so short that a test does not notice them.
-QUICK = RetryPolicy(attempts=4, base_s=0.002, cap_s=0.01, patience_s=1.0)
+QUICK = RetryPolicy(attempts=4, base_s=0.002, cap_s=0.01, patience_s=1.0, limited_s=0.0)
 _ENVIRONMENT = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PIILOOM_COMPATIBLE_API_KEY")
 _FOREIGN = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_AUTH_TOKEN")
 
@@ -57,21 +55,21 @@ def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
     return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen, **settings})
 
 
-def provider_for(config: RunConfig, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0) -> Provider:
-    return make_provider(config.provider, model=config.model, base_url=config.base_url, retry=retry, timeout_s=timeout_s)
+def provider_for(config: RunConfig, *, timeout_s: float = 30.0) -> Provider:
+    return open_provider(config.model_copy(update={"timeout_s": timeout_s}))
 
 
-def start(store: Store, config: RunConfig, **options: Any) -> RunProgress:
+def start(store: Store, config: RunConfig, *, retry: RetryPolicy = QUICK, **options: Any) -> RunProgress:
     """A new run of *config*, to its end."""
     provider = provider_for(config, **options)
     settled = settle(config, provider)
-    return sit(store, start_run(store, settled), settled, provider)
+    return sit(store, start_run(store, settled), settled, provider, conduct=replace(conduct_of(settled), retry=retry))
 
 
-def resume(store: Store, *, samples: int | None = None, concurrency: int | None = None, **options: Any) -> RunProgress:
+def resume(store: Store, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0, **changes: Any) -> RunProgress:
     """Go on with the newest run."""
-    run, config = resume_run(store, get_run(store, "last"), samples=samples, concurrency=concurrency)
-    return sit(store, run, config, provider_for(config, **options))
+    run, config = resume_run(store, get_run(store, "last"), **changes)
+    return sit(store, run, config, provider_for(config, timeout_s=timeout_s), conduct=replace(conduct_of(config), retry=retry))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,18 +96,8 @@ def read_back(store: Store) -> Kept:
 
 
 def all_completions(store: Store, run_id: str) -> list[CompletionRow]:
-    """Every ledger row in order, also where one key has two, each with the last verdict on its key."""
-    names = tuple(field.name for field in fields(CompletionRow))
-    judged = {
-        key: said
-        for key, *said in store.rows("SELECT key, verdict, fault FROM completion_verdicts WHERE run_id = ? ORDER BY rowid", [run_id])
-    }
-    rows = []
-    for values in store.rows(select(names, "completions", "WHERE run_id = ? ORDER BY rowid"), [run_id]):
-        row = CompletionRow(**dict(zip(names, values, strict=True)))
-        verdict, fault = judged.get(row.key, (row.verdict, row.fault))
-        rows.append(replace(row, verdict=verdict, fault=fault))
-    return rows
+    """Every call that ended in order, also where one key has two, each with the last verdict on its key."""
+    return load_completions(store, run_id)
 
 
 def exported(store: Store, out: Path, file_format: str = "native") -> dict[str, bytes]:

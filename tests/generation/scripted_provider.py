@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 import pytest
 
 from corpus.marks import MarkedText, strip_marks
-from corpus.store.completions import CompletionRow, load_replies
+from corpus.store.completions import CompletionRow, load_completions
 from corpus.store.database import MEMORY, Store
 from corpus.store.runs import create_run
-from execution.calls import Calls
 from execution.committing import GroupCommitter
+from execution.line import Conduct, open_line
+from execution.retrying import RetryPolicy
 from generation.configuration import RunConfig
 from generation.item import Aside, Item, ItemValue, PlanItem, WantedValue
 from generation.stage import ItemRejected, Stage, StageContext
@@ -28,6 +29,7 @@ from providers.replies import BadReply, read_reply
 
 R = TypeVar("R")
 Answer = Callable[[PromptCall], Any]
+NO_RETRY = RetryPolicy(attempts=1, limited_s=0.0)
 
 
 class ScriptedProvider:
@@ -100,21 +102,24 @@ class Bench:
 
 
 @contextmanager
-def bench(answer: Answer, *, paid: bool = False, journal: Mapping[str, CompletionRow] | None = None, **settings: Any) -> Iterator[Bench]:
-    """A bench whose provider answers by *answer*; *settings* are those of the run, *journal* the replies of an earlier one."""
+def bench(
+    answer: Answer, *, paid: bool = False, retry: RetryPolicy = NO_RETRY, store: Store | None = None, **settings: Any
+) -> Iterator[Bench]:
+    """A bench whose provider answers by *answer*; *settings* are those of the run. A *store* given brings its journal."""
     provider = ScriptedProvider(answer, paid=paid)
     config = RunConfig(**settings)
-    store = memory_store()
+    if store is None:
+        store = Store.open(MEMORY) if paid else memory_store()
     run = create_run(store, provider="scripted", model=None, seed=config.seed, samples=1, config={}, config_digest="d")
     committer = GroupCommitter(store, run.id)
-    calls = Calls(provider, committer, run.id, journal)
-    made = Bench(ctx=StageContext(config=config, calls=calls), provider=provider, committer=committer, store=store, run_id=run.id)
+    line = open_line(store, run.id, provider, committer, Conduct(retry=retry), seed=config.seed)
+    made = Bench(ctx=StageContext(config=config, calls=line.calls), provider=provider, committer=committer, store=store, run_id=run.id)
     committer.start()
     try:
         yield made
     finally:
         committer.close()
-        made.replies = load_replies(store, run.id)
+        made.replies = {row.key: row for row in load_completions(store, run.id)}
 
 
 @lru_cache(maxsize=1)

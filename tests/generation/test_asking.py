@@ -105,7 +105,7 @@ def test_replies_found_in_the_journal_are_judged_alike_and_not_asked_for_again()
     replies = [reply("maybe"), Refused("declined", completion=ANSWERED), Truncated("cut", completion=ANSWERED)]
     with bench(in_turn(*replies), paid=True) as made:
         first = rejection(made)
-    with bench(in_turn(AuthFailed("not to be asked")), paid=True, journal=made.replies) as again:
+    with bench(in_turn(AuthFailed("not to be asked")), paid=True, store=made.store) as again:
         second = rejection(again)
     assert first.row() == second.row()
     assert first.code == "truncated"

@@ -11,7 +11,7 @@ import pytest
 
 from corpus.store.completions import CompletionRow
 from corpus.store.database import Store
-from corpus.store.progress import load_plan_items
+from corpus.store.progress import load_rejects, load_plan_items
 from corpus.store.statements import select
 from generation.stage_report import report_stages
 from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable
@@ -137,7 +137,7 @@ def test_what_was_paid_is_never_paid_again(tmp_path):
             store.change(f"DELETE FROM {table}")  # noqa: S608 - a constant above
         progress = resume(store, concurrency=3)
         after = read_back(store)
-        assert (server.requests, progress.totals.answered) == (asked, 0)
+        assert (server.requests, progress.totals.answered_now) == (asked, 0)
         assert progress.totals.replayed == len(before.completions)
         assert exported(store, tmp_path / "after") == files
     assert after.records == before.records
@@ -243,7 +243,7 @@ def test_a_server_that_was_never_reached_ends_the_run(tmp_path):
     assert {row.reply for row in kept.completions} <= {None}
 
 
-def test_an_outage_rejects_what_it_met_and_ends_the_run_when_it_lasts(tmp_path):
+def test_an_outage_ends_the_run_and_costs_no_item_for_good(tmp_path):
     server = LLMServer(Author(), schedule=lambda n: Fault(kind="server_error") if n >= 40 else None)
     with server, Store.open(tmp_path / "s.duckdb") as store:
         with pytest.raises(ProviderUnavailable):
@@ -253,14 +253,14 @@ def test_an_outage_rejects_what_it_met_and_ends_the_run_when_it_lasts(tmp_path):
             (stage, "provider_unavailable") for stage in ("situation", "peripheral", "question", "paraphrase", "spans")
         }
         assert len(met.rejects) <= 20
-        with pytest.raises(ProviderUnavailable):  # still down: that costs no further item
+        with pytest.raises(ProviderUnavailable):  # still down: that costs no item
             resume(store)
-        assert read_back(store).rejects == met.rejects
+        assert read_back(store).rejects == []
+        assert load_rejects(store, met.run.id, lifted=True) == met.rejects
         server.schedule = lambda _: None
         progress = resume(store)
         kept = read_back(store)
-        check_decided(store, kept)
-    assert (progress.status, progress.accepted) == ("finished", 8)
+    assert (progress.status, progress.accepted, kept.rejects, kept.indexes) == ("finished", 8, [], list(range(8)))
     answered = [row.key for row in kept.completions if row.reply is not None]
     assert len(set(answered)) == len(answered) == server.billed.total()
     check_exact(kept.records)

@@ -15,7 +15,6 @@ from generation.pipeline import STAGE_NAMES
 from generation.session import resume_run
 from generation.sitting import begin, sit, take_up
 from generation.stage_report import report_stages
-from prompts.library import template_names
 from taxonomy.bank_checks import CUE_LEVELS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -49,7 +48,7 @@ def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
         made = record.provenance
         assert made is not None
         assert (made.provider, made.model, made.seed) == (name, MODELS[name], config.seed)
-        assert {template.partition(".")[0] for template, _ in made.templates} == set(template_names())
+        assert {template.partition(".")[0] for template, _ in made.templates} == {template.id.partition(".")[0] for template in config.templates()}
         assert all(len(sha256) == 64 for _, sha256 in made.templates)
 
     assert server.outcomes == {"ok": server.requests}
@@ -142,7 +141,7 @@ def test_stages_one_by_one_equal_generate(tmp_path):
         for left, stage in ((path, STAGE_NAMES[-1]), (copy, None)):
             with Store.open(left) as store:
                 progress = sit(store, *take_up(store, get_run(store, "last")), stage=stage)
-                assert (progress.status, progress.totals.answered, progress.totals.replayed) == ("finished", 0, 0)
+                assert (progress.status, progress.totals.answered_now, progress.totals.replayed) == ("finished", 0, 0)
                 assert get_run(store, "last").status == "finished"
                 assert exported(store, tmp_path / left.stem) == whole
                 lines = {line.stage: line for line in report_stages(store, get_run(store, "last"))}

@@ -85,6 +85,24 @@ def released(filled: Path, cli: Cli) -> Path:
     return filled
 
 
+@pytest.fixture(scope="session")
+def paid_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A store with one finished run of paid calls, in which things went wrong."""
+    from tests.piiloom.paid_store import make_paid_store
+
+    path = tmp_path_factory.mktemp("paid") / "paid.duckdb"
+    make_paid_store(path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def paid(paid_bytes: bytes, store_path: Path) -> Path:
+    """A copy of its own of that store."""
+    store_path.parent.mkdir()
+    store_path.write_bytes(paid_bytes)
+    return store_path
+
+
 @pytest.fixture
 def empty_store(store_path: Path) -> Path:
     """A store without runs and records."""

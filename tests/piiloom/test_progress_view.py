@@ -10,7 +10,7 @@ from rich.console import Console
 import piiloom.progress_view as view
 from execution.calls import CallTotals
 from generation.progress import RunProgress
-from piiloom.pace import Pace, cost_text, duration, rate_text
+from piiloom.pace import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
 
 
 def _progress(accepted, wanted=2307, **changes):
@@ -42,6 +42,30 @@ def test_unpriced_calls_are_not_counted_as_free():
     assert cost_text(_progress(1, totals=CallTotals(cost_usd=0.01234))) == "$0.0123"
     assert cost_text(_progress(1, totals=CallTotals(cost_usd=12.345))) == "$12.35"
     assert cost_text(_progress(1, totals=CallTotals(unpriced=5))) == "$0.00 + 5 calls of unknown price"
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"), [(0, "$0.00"), (1234.5, "$1,234.50"), (0.25, "$0.2500"), (0.00123, "$0.0012"), (0.000031, "$0.000031")]
+)
+def test_amounts(amount, text):
+    assert dollars(amount) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(None, "–"), (0.085, "85 ms"), (1.239, "1.24 s"), (45.2, "45.2 s"), (750, "12:30")])
+def test_latencies(seconds, text):
+    assert seconds_text(seconds) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0"), (9_800, "9,800"), (12_345, "12.3k"), (999_600, "1M"), (4_560_000, "4.56M")])
+def test_counts(number, text):
+    assert count_text(number) == text
+
+
+def test_what_prepares_the_first_item_does_not_count_for_the_rate():
+    pace = Pace(started=0.0)
+    assert pace.describe(_progress(0, preparing="topics 1/78"), 50.0) == "preparing: topics 1/78 · $0.00"
+    pace.describe(_progress(0), 50.0)
+    assert pace.describe(_progress(20), 60.0).startswith("20/2,307 · 2.0/s")
 
 
 def test_lines_come_now_and_then(monkeypatch, capsys):

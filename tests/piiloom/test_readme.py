@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
+
+from piiloom.main import app
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -41,12 +44,23 @@ def test_linked_files_exist(path):
     assert missing == []
 
 
+def _commands(group, path=()):
+    for name, command in group.commands.items():
+        yield from _commands(command, (*path, name)) if hasattr(command, "commands") else [" ".join((*path, name))]
+
+
+COMMANDS = sorted(_commands(typer.main.get_command(app)))
+
+
+def test_every_command_is_documented():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
+    assert [command for command in COMMANDS if f"piiloom {command}" not in text] == []
+
+
 def test_every_option_that_the_docs_use_exists(cli):
     used = set()
     for path in DOCS:
-        for command, rest in re.findall(
-            r"piiloom (generate|stages list|import|release|export|probe|report|doctor)\b([^`\n]*)", path.read_text(encoding="utf-8")
-        ):
+        for command, rest in re.findall(rf"piiloom ({'|'.join(COMMANDS)})\b([^`\n]*)", path.read_text(encoding="utf-8")):
             used |= {(command, option) for option in re.findall(r"--[a-z-]+", rest)}
     assert ("generate", "--resume") in used
     for command, option in sorted(used):

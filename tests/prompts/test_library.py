@@ -3,83 +3,84 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import timeit
+from importlib.resources import files
 
 import pytest
 
 from foundation.errors import ConfigError
+from generation.judging import JUDGES
 from generation.pipeline import TEMPLATES
-from prompts.library import find_template, render, template_names
+from prompts.compiling import PromptTemplate
+from prompts.library import open_library
+from tests.prompts.prompt_variables import VALUE, VARIABLES
 
-VALUE = {"id": "v1", "text": "asthma", "type": "health", "subtype": "condition", "subject": "sister", "relevance": "high"}
-VARIABLES = {
-    "types": [{"name": "health", "definition": "How one is."}, {"name": "age", "definition": "How old one is."}],
-    "type": {"name": "health"},
-    "subtype": {"name": "condition", "definition": "An illness.", "examples": ["asthma", "gout"]},
-    "count": 7,
-    "topic": "night shifts",
-    "subtopic": "rest breaks",
-    "country": "Canada",
-    "avoid": ["gout"],
-    "values": [VALUE],
-    "value": VALUE,
-    "words": {"min": 20, "max": 35, "target": 28},
-    "sentences": ["I have [[v1|asthma]]."],
-    "opening": False,
-    "cue_level": "implied",
-    "register": "forum post",
-    "language": "English",
-    "situation": "I have asthma.",
-    "draft": "May someone with asthma work at night?",
-    "personal": "May I work at night with it?",
-    "first": {"id": "v1", "text": "asthma"},
-    "lead": "high",
-    "text": "I have asthma.",
-    "fault": None,
-}
+LIBRARY = open_library()
+NAMES = LIBRARY.names
 
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
-    assert sorted(TEMPLATES) == sorted(template_names())
+    judges = {name for stage in JUDGES.values() for name in stage.templates}
+    assert sorted({*TEMPLATES, *judges}) == list(NAMES)
 
 
-@pytest.mark.parametrize("name", template_names())
-def test_a_template_renders_both_parts_and_its_fingerprints_are_true(name):
-    template = find_template(name)
-    prompt = render(template, VARIABLES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_renders_both_parts_and_its_fingerprint_is_true(name):
+    template = LIBRARY.find(name)
+    prompt = template.render(VARIABLES)
     assert "JSON" in prompt.system
     assert prompt.user
-    assert prompt.sha256 == hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
     assert re.fullmatch(rf"{name}\.v[1-9]\d*", template.id)
-    assert len(template.sha256) == 64
+    assert template.sha256 == hashlib.sha256(files("prompts").joinpath("templates", f"{template.id}.j2").read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", template_names())
+@pytest.mark.parametrize("name", NAMES)
+def test_the_system_prompt_is_the_same_whatever_is_asked(name):
+    other = VARIABLES | {"language": "Dutch", "fault": "it has 12 words", "values": [], "facts": [], "count": 3}
+    assert LIBRARY.find(name).render(VARIABLES).system == LIBRARY.find(name).render(other).system
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_fault_is_told_to_the_model(name):
-    prompt = render(find_template(name), VARIABLES | {"fault": "it has 12 words; 20 to 35 are wanted"})
+    prompt = LIBRARY.find(name).render(VARIABLES | {"fault": "it has 12 words; 20 to 35 are wanted"})
     assert "it has 12 words; 20 to 35 are wanted" in prompt.user
 
 
-@pytest.mark.parametrize("name", template_names())
-def test_a_missing_variable_is_an_error_that_names_the_template(name):
-    without = {"language"} if name != "span_retrieval" else {"text"}
-    with pytest.raises(ConfigError, match=find_template(name).id):
-        render(find_template(name), {key: value for key, value in VARIABLES.items() if key not in without})
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_variable_is_an_error_that_names_template_line_and_variable(name):
+    template = LIBRARY.find(name)
+    for missing in template.variables:
+        with pytest.raises(ConfigError, match=rf"{template.id}:\d+: .*'{missing}' is undefined"):
+            template.render({key: value for key, value in VARIABLES.items() if key != missing} | told_of(missing))
+
+
+def told_of(missing: str) -> dict[str, object]:
+    """What has a template use *missing* at all."""
+    return {"cue_level": "neutral"} if missing == "language" else {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rendering_takes_microseconds(name):
+    many = VARIABLES | {"values": [VALUE] * 4, "sentences": VARIABLES["sentences"] * 6, "facts": VARIABLES["facts"] * 12}
+    template = LIBRARY.find(name)
+    seconds = min(timeit.repeat(lambda: template.render(many), number=200, repeat=7)) / 200
+    assert seconds < 500e-6  # about 15 µs; the room is for a busy machine
 
 
 def test_values_reach_the_prompt_unescaped():
     value = VALUE | {"text": "<5'7\"> & co"}
-    assert "[[v1|<5'7\"> & co]]" in render(find_template("situation"), VARIABLES | {"values": [value]}).user
+    assert "[[v1|<5'7\"> & co]]" in LIBRARY.find("situation").render(VARIABLES | {"values": [value]}).user
 
 
 def prompt_of(name, **changes):
-    return render(find_template(name), VARIABLES | changes).user
+    return LIBRARY.find(name).render(VARIABLES | changes).user
 
 
 def test_only_the_newest_version_of_a_template_ships():
     # Records carry the version of the prompt that made them, so a changed prompt has a higher one.
-    ids = {name: find_template(name).id for name in template_names()}
-    changed = {name for name, found in ids.items() if not found.endswith(".v1")}
+    changed = {name for name in NAMES if not LIBRARY.find(name).id.endswith(".v1")}
     assert changed == {"situation", "peripheral", "question_abstracted", "paraphrase"}
 
 
@@ -108,4 +109,27 @@ def test_whose_fact_it_is_is_told():
 
 def test_an_unknown_template_is_named_with_the_known_ones():
     with pytest.raises(ConfigError, match=r"haiku.*situation"):
-        find_template("haiku")
+        LIBRARY.find("haiku")
+
+
+def made(body: str, system: str = "s") -> PromptTemplate:
+    return PromptTemplate("t.v1", f"{{% block system %}}{system}{{% endblock %}}\n{{% block user %}}\n{body}{{% endblock %}}", where="t.v1")
+
+
+def test_a_text_inside_a_json_string_stays_there():
+    text = "\"}] \n {{ x }} <b>'&\u2028"
+    prompt = made('{"post": {{ post | as_json }}}').render({"post": text})
+    assert json.loads(prompt.user) == {"post": text}
+    with pytest.raises(ConfigError, match="'post' is undefined"):
+        made("{{ post | as_json }}").render({})
+
+
+def test_a_system_block_with_variables_follows_them():
+    template = made("u", "You write {{ language }}.")
+    assert [template.render({"language": name}).system for name in ("Dutch", "Thai")] == ["You write Dutch.", "You write Thai."]
+
+
+def test_an_expression_that_fails_is_named_with_its_line_and_without_the_text():
+    with pytest.raises(ConfigError, match=r"t\.v1:4: cannot be rendered: TypeError") as caught:
+        made("first\n{% for x in [1] %}{{ text + 1 }}{% endfor %}").render({"text": "my asthma"})
+    assert "asthma" not in str(caught.value)

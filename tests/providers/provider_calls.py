@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from providers.factory import make_provider, make_sdk_provider
+from providers.factory import make_provider
 from providers.protocol import Message, PromptCall, Provider, SamplingSettings
-from providers.retrying import RetryingProvider, RetryPolicy
 from providers.sdk_provider import SdkProvider
 
 T = TypeVar("T")
@@ -26,9 +25,6 @@ SCHEMA = {
 DATA = {"sentence": "I wonder – “quietly” – about it: é, 你好."}
 NAMES = ("openai", "anthropic", "compatible")
 MODELS = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "compatible": "local-model"}
-
-# Waits so short that a test does not notice them.
-QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0)
 
 
 def make_call(*, user: str = PROMPT, schema: Mapping[str, Any] | None = None, seed: int | None = None, limit: int = 300) -> PromptCall:
@@ -63,18 +59,14 @@ def complete(provider: Provider, call: PromptCall | None = None) -> Any:
     return asyncio.run(work())
 
 
-def loopback(name: str, server: Any, **options: Any) -> Provider:
+def loopback(name: str, server: Any, **options: Any) -> SdkProvider[Any]:
     """Provider *name*, talking to a fake server over real sockets."""
     url = server.anthropic_url if name == "anthropic" else server.openai_url
-    return make_provider(name, model=MODELS[name], base_url=url, retry=options.pop("retry", QUICK), **options)
+    return make_provider(name, model=MODELS[name], base_url=url, **options)
 
 
 def mocked(name: str, handler: Callable[[httpx2.Request], httpx2.Response], **options: Any) -> SdkProvider[Any]:
-    """Provider *name* without retries, whose SDK's transport is *handler*."""
+    """Provider *name*, whose SDK's transport is *handler*."""
     client = httpx2.AsyncClient(transport=httpx2.MockTransport(handler))
     url = {"anthropic": "http://llm.test", "openai": "http://llm.test/v1", "compatible": "http://llm.test/v1"}[name]
-    return make_sdk_provider(name, model=options.pop("model", MODELS[name]), base_url=url, http_client=client, **options)
-
-
-def retrying(inner: Provider, policy: RetryPolicy = QUICK, **options: Any) -> RetryingProvider:
-    return RetryingProvider(inner, policy, **options)
+    return make_provider(name, model=options.pop("model", MODELS[name]), base_url=url, http_client=client, **options)

@@ -25,7 +25,7 @@ def test_it_finds_the_best_format_the_server_takes_and_remembers(formats, kind, 
             first = await provider.complete(make_call())
             paid = server.requests
             second = await provider.complete(make_call())
-            return first, second, paid, server.requests, provider.inner.dialect
+            return first, second, paid, server.requests, provider.dialect
         finally:
             await provider.aclose()
 

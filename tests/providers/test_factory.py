@@ -12,7 +12,7 @@ import pytest
 
 from foundation.errors import UsageError
 from providers.addresses import public_url
-from providers.errors import AuthFailed, ProviderError
+from providers.errors import AuthFailed, ProviderError, ProviderUnavailable
 from providers.factory import make_provider
 from providers.protocol import Provider
 from providers.redaction import Redactor
@@ -106,7 +106,7 @@ def test_public_url():
 def test_closing_closes_the_clients_connections(name):
     provider = mocked(name, lambda _: httpx2.Response(500))
     close(provider)
-    assert provider._client.is_closed()
+    assert provider.client.is_closed()
 
 
 @each_provider
@@ -116,6 +116,8 @@ def test_the_key_is_in_no_log_not_even_at_debug_level(name, caplog, monkeypatch)
     for logger in ("openai", "anthropic", "httpx2", "httpcore2", "httpx2.client", "asyncio"):
         caplog.set_level(logging.DEBUG, logger=logger)
     with LLMServer(lambda _: DATA, lambda ordinal: Fault(kind="server_error") if ordinal == 0 else None) as server:
+        with pytest.raises(ProviderUnavailable):
+            complete(loopback(name, server))
         complete(loopback(name, server))
     assert len(caplog.records) > 5
     assert KEY not in caplog.text

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import ConfigError
-from providers.prices import ModelSpec, load_models, shipped_models
+from foundation.errors import ConfigError, UsageError
+from providers.prices import ModelSpec, load_models, parse_prices, shipped_models
 from providers.protocol import TokenUsage
 
 OWN = """
@@ -41,8 +41,8 @@ def test_every_shipped_price_is_whole_and_plausible():
 
 def test_a_snapshot_is_priced_as_its_model():
     book = shipped_models()
-    assert book.find("anthropic", "claude-haiku-4-5-20251001") is book.find("anthropic", "claude-haiku-4-5")
-    assert book.find("openai", "gpt-6-luna-2026-09-22") is book.find("openai", "gpt-6-luna")
+    assert book.find("anthropic", "claude-haiku-4-5-20251001") == book.find("anthropic", "claude-haiku-4-5")
+    assert book.find("openai", "gpt-6-luna-2026-09-22") == book.find("openai", "gpt-6-luna")
     assert book.find("openai", "gpt-6-luna-turbo") is None
     assert book.find("nobody", "gpt-6-luna") is None
 
@@ -52,12 +52,98 @@ def test_an_unknown_price_is_no_cost():
     assert ModelSpec(input=1.0).cost_usd(TokenUsage(input=5, output=5)) is None
 
 
-@given(st.integers(0, 10**7), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_an_answer_without_usage_has_no_known_cost():
+    assert ModelSpec(input=1.0, output=1.0).cost_usd(TokenUsage()) is None
+    assert ModelSpec(input=0.0, output=0.0).cost_usd(TokenUsage(input=1)) == 0.0
+
+
+@given(st.integers(1, 10**7), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_cost_is_the_sum_of_its_parts(fresh, cached, written, output):
     spec = ModelSpec(input=2.0, cached=0.5, cache_write=2.5, output=8.0)
-    usage = TokenUsage(input=fresh + cached + written, cached=cached, output=output)
+    usage = TokenUsage(input=fresh + cached + written, cached=cached, output=output, cache_write=written)
     expected = (fresh * 2.0 + cached * 0.5 + written * 2.5 + output * 8.0) / 1e6
-    assert spec.cost_usd(usage, cache_write=written) == pytest.approx(expected, abs=1e-9)
+    assert spec.cost_usd(usage) == pytest.approx(expected, abs=1e-9)
+
+
+@given(
+    st.integers(0, 5000),
+    st.integers(0, 4096),
+    st.floats(0, 1, allow_subnormal=False),
+    st.floats(0, 1, allow_subnormal=False),
+    st.floats(0, 1, allow_subnormal=False),
+    st.booleans(),
+    st.sampled_from([(p, m) for p, models in shipped_models().models.items() for m in models]),
+)
+def test_no_call_costs_more_than_its_worst_case(given_bytes, wanted, used, cached, written, batch, named):
+    spec = shipped_models().find(*named)
+    tokens = max(1, int((given_bytes + spec.overhead_tokens) * used))
+    kept = int(tokens * cached)
+    usage = TokenUsage(input=tokens, cached=kept, output=spec.output_limit(wanted), cache_write=int((tokens - kept) * written))
+    assert spec.cost_usd(usage, batch=batch) <= spec.worst_case_usd(given_bytes, wanted, batch=batch)
+
+
+def test_the_worst_case_is_the_dearest_input_and_the_whole_output_limit():
+    spec = ModelSpec(input=2.0, cached=0.2, cache_write=2.5, output=10.0, overhead_tokens=100, thinking_tokens=1000, batch_discount=0.5)
+    assert spec.worst_case_usd(900, 1000) == pytest.approx((1000 * 2.5 + 2000 * 10.0) / 1e6)
+    assert spec.worst_case_usd(900, 1000, batch=True) == pytest.approx((1000 * 2.5 + 2000 * 10.0) / 2e6)
+    assert ModelSpec(input=2.0).worst_case_usd(1, 1) is None
+
+
+def test_batch_mode_costs_half_at_both_makers_and_what_it_costs_elsewhere():
+    usage = TokenUsage(input=1000, cached=200, output=300)
+    for provider, models in shipped_models().models.items():
+        for model in models:
+            spec = shipped_models().find(provider, model)
+            assert spec.cost_usd(usage, batch=True) == pytest.approx(spec.cost_usd(usage) / 2)
+    assert ModelSpec(input=1.0, output=2.0).cost_usd(usage, batch=True) == ModelSpec(input=1.0, output=2.0).cost_usd(usage)
+
+
+def test_what_holds_for_a_maker_holds_for_unlisted_models_too():
+    book = shipped_models()
+    unlisted = book.resolve("anthropic", "claude-next")
+    assert (unlisted.priced, unlisted.batch_discount, unlisted.thinking_tokens) == (False, 0.5, 4096)
+    assert unlisted.overhead_tokens == book.find("anthropic", "claude-haiku-4-5").overhead_tokens
+    local = book.resolve("compatible", "house-model")
+    assert (local.priced, local.batch_discount, local.thinking_tokens) == (False, None, 0)
+
+
+def test_given_prices_replace_the_listed_ones_and_nothing_else():
+    listed = shipped_models().find("openai", "gpt-6-astra")
+    own = shipped_models().resolve("openai", "gpt-6-astra", parse_prices("input=1,output=2"))
+    assert (own.input, own.cached, own.cache_write, own.output) == (1.0, None, None, 2.0)
+    assert own.with_prices(listed) == listed
+    assert (own.thinking_tokens, own.effort, own.batch_discount) == (4096, "low", 0.5)
+
+
+def test_prices_from_the_command_line():
+    assert parse_prices("input=0.5,output=1.5") == ModelSpec(input=0.5, output=1.5)
+    spec = parse_prices(" output = 1e1 , input=0, cached=0.25,cache_write=3 ")
+    assert (spec.input, spec.cached, spec.cache_write, spec.output) == (0.0, 0.25, 3.0, 10.0)
+    assert spec.priced
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "is no price"),
+        ("0.5", "is no price"),
+        ("input=0.5", "output missing"),
+        ("cached=1", "input and output missing"),
+        ("input=0.5,output=-1", "output must be a finite number, 0 or more"),
+        ("input=nan,output=1", "input must be"),
+        ("input=1,output=inf", "output must be"),
+        ("input=cheap,output=1", "input is not a number"),
+        ("input=1,output=2,input=3", "input is given twice"),
+        ("input=1,output=2,thinking=3", "'thinking' is no price of input, cached, output, cache_write"),
+        ("input=1,output=2,", "is no price"),
+    ],
+)
+def test_malformed_prices_are_refused_with_an_example(text, fault):
+    with pytest.raises(UsageError) as caught:
+        parse_prices(text)
+    assert fault in caught.value.message
+    assert caught.value.where == "--price"
+    assert "input=0.5,output=1.5" in caught.value.remedy
 
 
 def test_cached_tokens_cost_full_price_where_no_other_is_known():
@@ -97,6 +183,10 @@ def test_the_file_may_be_named_by_the_environment(tmp_path, monkeypatch):
     [
         "models: [",
         "models: {openai: {m: {input: -1}}}\ndated: 2027-01-01",
+        "models: {openai: {m: {input: .nan, output: 1}}}\ndated: 2027-01-01",
+        "models: {openai: {m: {input: 1, output: .inf}}}\ndated: 2027-01-01",
+        "models: {openai: {m: {input: yes, output: 1}}}\ndated: 2027-01-01",
+        "models: {openai: {m: {input: 1, output: 1, batch_discount: 2}}}\ndated: 2027-01-01",
         "models: {openai: {m: {temperature: 1}}}\ndated: 2027-01-01",
         "dated: soon\nmodels: {}",
     ],
@@ -104,4 +194,13 @@ def test_the_file_may_be_named_by_the_environment(tmp_path, monkeypatch):
 def test_a_malformed_file_names_the_place(tmp_path, text):
     with pytest.raises(ConfigError) as caught:
         load_models(write(tmp_path, text))
-    assert caught.value.where.startswith("models.yaml") or "models.yaml:" in caught.value.where
+    assert caught.value.where.startswith("models.yaml:")
+
+
+@pytest.mark.parametrize("price", ["-0.5", ".nan", "-.inf", "true", "'1.0'"])
+def test_a_bad_price_is_named_by_file_line_and_key(tmp_path, price):
+    text = f"dated: 2027-01-01\nmodels:\n  openai:\n    my-model:\n      input: 1.0\n      output: {price}\n"
+    with pytest.raises(ConfigError) as caught:
+        load_models(write(tmp_path, text))
+    assert caught.value.where == "models.yaml:6"
+    assert "models.openai.my-model.output" in caught.value.message

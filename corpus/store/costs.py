@@ -1,0 +1,116 @@
+"""What calls cost: sums by run, stage and model, and how many records there are to divide them by.
+
+A large store has millions of events. Every query here groups by hashes instead of keys, joins nothing and carries no texts,
+so that it needs no more than the 64 MB that a store has by default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from corpus.store.database import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyCosts:
+    """The paid replies of one model to one stage of a run. Tokens written to and read from a cache are part of the input.
+
+    ``unpriced`` replies have no known price and are not in ``cost_usd``; ``batch_replies`` came by a batch.
+    """
+
+    run_id: str
+    stage: str
+    provider: str
+    model: str
+    replies: int
+    batch_replies: int
+    unusable: int
+    unpriced: int
+    input_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    unpriced_input_tokens: int
+    unpriced_output_tokens: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """The calls of a stage of a run that brought no answer of their own, and answers that a validator refused.
+
+    ``failed`` tries ended without an answer, ``maybe_paid`` of them may have been billed and were charged for it; ``open`` ones
+    have no outcome on record (their process was killed), ``in_batches`` wait for their batch. ``replayed`` answers were
+    paid for by another run.
+    """
+
+    run_id: str
+    stage: str
+    failed: int = 0
+    maybe_paid: int = 0
+    charged_usd: float = 0.0
+    refused: int = 0
+    replayed: int = 0
+    open: int = 0
+    open_worst_usd: float = 0.0
+    in_batches: int = 0
+
+
+_FIELDS = tuple(field.name for field in fields(ReplyCosts))
+
+
+def reply_costs(store: Store, run_id: str | None = None) -> list[ReplyCosts]:
+    """Sum up the replies of a run (None: of all runs) by stage and model, in the order in which they first came."""
+    sql = """
+        SELECT run_id, stage, coalesce(entry->>'$.provider', ''), coalesce(entry->>'$.model', ''), count(*),
+            count(*) FILTER (entry->>'$.batch' = 'true'), count(*) FILTER (entry->>'$.error' IS NOT NULL),
+            count(*) FILTER (entry->>'$.cost_usd' IS NULL),
+            coalesce(sum((entry->>'$.input')::BIGINT), 0)::BIGINT, coalesce(sum((entry->>'$.cached')::BIGINT), 0)::BIGINT,
+            coalesce(sum((entry->>'$.cache_write')::BIGINT), 0)::BIGINT, coalesce(sum((entry->>'$.output')::BIGINT), 0)::BIGINT,
+            coalesce(sum((entry->>'$.input')::BIGINT) FILTER (entry->>'$.cost_usd' IS NULL), 0)::BIGINT,
+            coalesce(sum((entry->>'$.output')::BIGINT) FILTER (entry->>'$.cost_usd' IS NULL), 0)::BIGINT,
+            coalesce(fsum((entry->>'$.cost_usd')::DOUBLE), 0)
+        FROM call_events WHERE kind = 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)"""
+    return [ReplyCosts(**dict(zip(_FIELDS, row, strict=True))) for row in store.rows(sql, [run_id, run_id])]
+
+
+def unanswered_calls(store: Store, run_id: str | None = None) -> list[Unanswered]:
+    """Count the calls of a run (None: of all runs) that brought no answer, by stage, in the order in which the stages came."""
+    ended = """
+        SELECT run_id, stage, min(rowid), count(*) FILTER (kind = 'failed' AND entry->>'$.code' <> 'not_sent'),
+            count(*) FILTER (kind = 'failed' AND entry->>'$.maybe_billed' = 'true'),
+            coalesce(fsum((entry->>'$.charge_usd')::DOUBLE) FILTER (kind = 'failed'), 0), count(*) FILTER (kind = 'used'),
+            count(DISTINCT hash(key)) FILTER (kind = 'verdict' AND entry->>'$.verdict' = 'refused_by_validator')
+        FROM call_events WHERE kind <> 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)"""
+    # Each try is one event when it is sent and one when it ends.
+    waiting = """
+        SELECT run_id, stage, count(*) FILTER (NOT by_batch), coalesce(fsum(worst) FILTER (NOT by_batch), 0), count(*) FILTER (by_batch)
+        FROM (SELECT run_id, stage, hash(key, entry->>'$.try') AS one, sum(CASE kind WHEN 'sent' THEN 1 ELSE -1 END) AS balance,
+                max((entry->>'$.worst_usd')::DOUBLE) AS worst, bool_or(entry->>'$.batch' IS NOT NULL AND kind = 'sent') AS by_batch
+            FROM call_events WHERE kind IN ('sent', 'reply', 'failed') AND (?::VARCHAR IS NULL OR run_id = ?)
+            GROUP BY ALL HAVING balance > 0) GROUP BY ALL"""
+    still = {(run, stage): rest for run, stage, *rest in store.rows(waiting, [run_id, run_id])}
+    found = []
+    for run, stage, _, failed, maybe_paid, charged, replayed, refused in store.rows(ended, [run_id, run_id]):
+        open_calls, worst, in_batches = still.get((run, stage), (0, 0.0, 0))
+        found.append(
+            Unanswered(
+                run_id=run,
+                stage=stage,
+                failed=failed,
+                maybe_paid=maybe_paid,
+                charged_usd=charged,
+                refused=refused,
+                replayed=replayed,
+                open=open_calls,
+                open_worst_usd=worst,
+                in_batches=in_batches,
+            )
+        )
+    return found
+
+
+def records_by_run(store: Store) -> dict[str, int]:
+    """Count the accepted records of each run that has any."""
+    sql = "SELECT run_id, count(DISTINCT plan_index) FROM records WHERE run_id IS NOT NULL AND plan_index IS NOT NULL GROUP BY run_id"
+    return dict(store.rows(sql))

@@ -1,0 +1,91 @@
+"""What a judge said about the values of a record, beside the planned labels, which it never changes.
+
+A judgement is kept once for each run, plan item, judge and value; adding the same one again is harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import Literal
+
+from corpus.store.database import Store
+from corpus.store.statements import select
+
+JudgementKind = Literal["relevance", "leak"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One value under one judge.
+
+    ``planned`` is what the verdict should be if the plan came out right: the planned relevance, or "nowhere" for a leak.
+    ``score`` runs from 0 to 1, ``verdict`` is what follows from it, ``agrees`` whether that is what was planned.
+    ``span_id`` is the first mention of the value in the record.
+    """
+
+    kind: JudgementKind
+    value_id: str
+    span_id: str
+    planned: str
+    score: float
+    verdict: str
+    agrees: bool
+    reason: str
+    provider: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementRow:
+    """A judgement and the record that it is about."""
+
+    record_id: str
+    run_id: str
+    plan_index: int
+    judgement: Judgement
+
+
+_SAID = tuple(field.name for field in fields(Judgement))
+_COLUMNS = ("record_id", "run_id", "plan_index", *_SAID)
+_ORDER = "ORDER BY run_id, plan_index, kind, rowid"
+
+
+def save_judgements(store: Store, run_id: str, rows: Sequence[tuple[int, str, Judgement]]) -> int:
+    """Keep (plan index, record id, judgement) rows that the run does not have yet; gives how many that were."""
+    if not rows:
+        return 0
+    indexes = [index for index, _, _ in rows]
+    clause = "WHERE run_id = ? AND plan_index BETWEEN ? AND ?"
+    fresh: list[tuple[object, ...]] = []
+    with store.writing():
+        known = set(store.rows(select(("plan_index", "kind", "value_id"), "judgements", clause), [run_id, min(indexes), max(indexes)]))
+        for index, record_id, said in rows:
+            key = (index, said.kind, said.value_id)
+            if key not in known:
+                known.add(key)
+                fresh.append((record_id, run_id, index, *(getattr(said, name) for name in _SAID)))
+        store.append("judgements", _COLUMNS, fresh)
+    return len(fresh)
+
+
+def load_judgements(store: Store, run_id: str | None = None, record_id: str | None = None) -> list[JudgementRow]:
+    """The judgements of a run, of a record, or all; by run and plan, and within a record by judge in the order of its values."""
+    return _load(
+        store, "(?::VARCHAR IS NULL OR run_id = ?) AND (?::VARCHAR IS NULL OR record_id = ?)", [run_id, run_id, record_id, record_id]
+    )
+
+
+def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:
+    """The records of a run that annotators should look at, in plan order: by id, the judgements that went against the plan."""
+    against = _load(store, "run_id = ? AND NOT agrees", [run_id])
+    return {record_id: tuple(rows) for record_id, rows in groupby(against, key=lambda row: row.record_id)}
+
+
+def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[JudgementRow]:
+    found = store.rows(select(_COLUMNS, "judgements", f"WHERE {condition} {_ORDER}"), parameters)
+    return [
+        JudgementRow(record_id=record_id, run_id=run_id, plan_index=index, judgement=Judgement(**dict(zip(_SAID, said, strict=True))))
+        for record_id, run_id, index, *said in found
+    ]

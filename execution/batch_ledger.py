@@ -1,0 +1,152 @@
+"""What batch mode puts on disk and counts: batches and their requests before they leave, answers before they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from corpus.store.batches import BatchRow, load_batches
+from corpus.store.call_events import CallEvent, EventKind
+from execution.batch_asks import Ask
+from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry
+from execution.call_totals import CallTotals
+from execution.committing import Batch, GroupCommitter
+from execution.events import CallAnswered, CallFailed, CallStarted, EventSink, unheard
+from execution.prompt_notes import PromptNotes
+from foundation.errors import ProviderError
+from providers.protocol import Completion, PromptCall, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    ask: Ask
+    completion: Completion
+    error: ProviderError | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    ask: Ask
+    error: ProviderError
+    final: bool
+    charge_usd: float
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """Outcomes that go to disk together, and are handed out and counted only then."""
+
+    found: list[_Answered | _Failed] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def answered(self, ask: Ask, completion: Completion, error: ProviderError | None = None) -> None:
+        """Note a paid answer, and the *error* that it is where it cannot be used."""
+        self.found.append(_Answered(ask, completion, error))
+
+    def failed(self, ask: Ask, error: ProviderError, *, final: bool) -> None:
+        """Note that *ask* brought nothing; a call that may have been billed is charged in full."""
+        charge = (ask.worst_usd or 0.0) if getattr(error, "maybe_billed", False) else 0.0
+        self.found.append(_Failed(ask, error, final, charge))
+
+
+class BatchLedger:
+    """Writes the rows of batch mode through *committer* and keeps totals, budget and events in step with them."""
+
+    def __init__(self, provider: Provider, committer: GroupCommitter, totals: CallTotals, run_id: str, sink: EventSink = unheard) -> None:
+        self.run_id = run_id
+        self._provider, self._committer, self._totals, self._sink = provider, committer, totals, sink
+        self._prompts = PromptNotes()
+
+    async def note(self, row: BatchRow) -> None:
+        """Have the state of a batch on disk."""
+        await self._committer.commit(Batch(batches=[row]))
+
+    async def known_ids(self) -> Collection[str]:
+        """Ids that providers have given to batches of this store, whichever run they belong to."""
+        rows = await self._committer.ask(load_batches)
+        return {row.remote_id for row in rows if row.remote_id is not None}
+
+    async def note_sending(self, row: BatchRow, asks: Mapping[str, Ask]) -> None:
+        """Have a batch that is about to be made on disk, with all its requests (by their ids in it)."""
+        batch, now = Batch(batches=[row]), datetime.now(UTC)
+        for custom_id, ask in asks.items():
+            ask.tries += 1
+            entry = sent_entry(ask.tries, ask.worst_usd, now) | {"batch": row.id}
+            if ask.tries == 1 and ask.request is not None:
+                entry |= self._prompts.entry(ask.request, batch)
+            batch.calls.append(_event(ask, "sent", entry))
+            batch.batch_requests.append(ask.row(row.id, self.run_id, custom_id))
+        await self._committer.commit(batch)
+        if self._sink is not unheard:
+            for ask in asks.values():
+                self._sink(CallStarted(ask.stage, ask.item_id, ask.attempt, ask.tries))
+
+    async def note_outcomes(self, outcomes: Outcomes) -> None:
+        """Have *outcomes* on disk; then count them and hand them to those who wait."""
+        batch = Batch()
+        for found in outcomes.found:
+            batch.calls.append(self._reply(found) if isinstance(found, _Answered) else _failure(found))
+        await self._committer.commit(batch)
+        for found in outcomes.found:
+            if isinstance(found, _Answered):
+                self._count_answer(found)
+            else:
+                self._count_failure(found)
+        outcomes.found.clear()
+
+    def _reply(self, found: _Answered) -> CallEvent:
+        ask, request = found.ask, found.ask.request
+        call = request.call if request is not None else _unknown_call(ask)
+        rendered = request.rendered_sha256 if request is not None else ""
+        error = None if found.error is None else f"{failure_code(found.error)}: {found.error}"
+        return _event(ask, "reply", reply_entry(self._provider, rendered, call, ask.tries, found.completion, error, batch=True))
+
+    def _count_answer(self, found: _Answered) -> None:
+        ask, completion = found.ask, found.completion
+        if ask.reservation is not None:
+            ask.reservation.settle(completion.cost_usd if completion.cost_usd is not None else ask.worst_usd or 0.0)
+            ask.reservation = None
+        self._totals.count(completion)
+        if self._sink is not unheard:
+            usage, cost = completion.usage, completion.cost_usd
+            told = (completion.latency_s, usage.input, usage.cached, usage.output, cost, completion.retries)
+            self._sink(CallAnswered(ask.stage, ask.item_id, ask.attempt, *told))
+        ask.resolve(found.error or completion)
+
+    def _count_failure(self, found: _Failed) -> None:
+        ask = found.ask
+        if ask.reservation is not None and (found.final or found.charge_usd):
+            if found.charge_usd:
+                ask.reservation.charge_in_full()
+            else:
+                ask.reservation.release()
+            ask.reservation = None
+        maybe_billed = bool(getattr(found.error, "maybe_billed", False))
+        self._totals.count_failure(found.charge_usd, maybe_billed=maybe_billed, final=found.final)
+        if self._sink is not unheard:
+            self._sink(CallFailed(ask.stage, ask.item_id, ask.attempt, failure_code(found.error), found.final))
+        if found.final:
+            found.error.retries = max(0, ask.tries - 1)
+            ask.resolve(found.error)
+
+
+def _failure(found: _Failed) -> CallEvent:
+    maybe_billed = bool(getattr(found.error, "maybe_billed", False))
+    code, number = failure_code(found.error), max(1, found.ask.tries)
+    entry = failure_entry(number, code, str(found.error), charge_usd=found.charge_usd, maybe_billed=maybe_billed, final=found.final)
+    return _event(found.ask, "failed", entry)
+
+
+def _event(ask: Ask, kind: EventKind, entry: Mapping[str, Any]) -> CallEvent:
+    return CallEvent(key=ask.key, kind=kind, stage=ask.stage, item_id=ask.item_id, attempt=ask.attempt, entry=entry)
+
+
+def _unknown_call(ask: Ask) -> PromptCall:
+    """Stand in for a call that nobody has made in this sitting: its template is not known here."""
+    return PromptCall(
+        stage=ask.stage, template="", variables={}, render=tuple, schema_name="", schema={}, item_id=ask.item_id, attempt=ask.attempt
+    )

@@ -1,0 +1,100 @@
+"""Batches outside a run: ended early, or given up; what they had answered by then was paid for and goes to the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from corpus.store.batches import BatchRow, OpenBatch
+from corpus.store.call_events import CallEvent
+from execution.batch_asks import WavePolicy, ask_owed
+from execution.batch_jobs import BatchJob, QueueFull
+from execution.batch_ledger import BatchLedger
+from execution.call_entries import failure_entry
+from execution.call_totals import CallTotals
+from execution.committing import Batch, GroupCommitter
+from foundation.errors import ProviderError
+from providers.batch_api import BatchApi
+from providers.protocol import Provider
+
+
+# What was to end soon is looked up sooner.
+_SOON = WavePolicy(first_poll_s=1.0, longest_poll_s=20.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How a batch ended: its row as it is now, and how many of the requests that were owed it had answered.
+
+    ``cost_usd`` is what the answers cost (None: no price known), ``charged_usd`` what is set aside for those that may have
+    been billed without our having an answer.
+    """
+
+    row: BatchRow
+    owed: int
+    answered: int = 0
+    cost_usd: float | None = 0.0
+    charged_usd: float = 0.0
+
+
+async def cancel_batches(
+    provider: Provider,
+    api: BatchApi,
+    committer: GroupCommitter,
+    batches: Sequence[OpenBatch],
+    *,
+    policy: WavePolicy | None = None,
+    watch: Callable[[Settled], object] = lambda _: None,
+) -> list[Settled]:
+    """End *batches* at their provider, wait until they have, and keep what they had answered. All of one run.
+
+    Raises the first error once the others are done with; a batch that could not be ended stays as it was.
+    """
+
+    async def end(batch: OpenBatch) -> Settled:
+        totals = CallTotals()
+        ledger = BatchLedger(provider, committer, totals, batch.row.run_id)
+        asks = {owed.row.custom_id: ask_owed(owed, None) for owed in batch.owed}
+        job = BatchJob(api, ledger, policy or _SOON, batch.row, asks, known=ledger.known_ids)
+        await _ended(job)
+        cost = None if totals.unpriced else totals.cost_usd
+        settled = Settled(row=job.row, owed=len(asks), answered=totals.answered, cost_usd=cost, charged_usd=totals.charged_usd)
+        watch(settled)
+        return settled
+
+    found = await asyncio.gather(*(end(batch) for batch in batches), return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if isinstance(one, Settled)]
+
+
+async def _ended(job: BatchJob) -> None:
+    """Cancel a batch and collect it."""
+    if await job.cancel():
+        try:
+            await job.answers()
+        except (ProviderError, QueueFull):
+            if not job.came_to_nothing:
+                raise
+
+
+def forget_batches(committer: GroupCommitter, batches: Sequence[OpenBatch]) -> list[Settled]:
+    """Give *batches* up without asking their provider: what they may have cost is charged in full, once."""
+    rows = Batch()
+    settled = []
+    message = "its batch was given up; it may have been paid for"
+    for batch in batches:
+        row = replace(batch.row, state="failed", detail="it was given up; what it may have cost is charged in full")
+        rows.batches.append(row)
+        for owed in batch.owed:
+            entry = failure_entry(owed.tries, "interrupted", message, charge_usd=owed.row.worst_usd or 0.0, maybe_billed=True, final=False)
+            what = owed.row
+            rows.calls.append(
+                CallEvent(key=what.key, kind="failed", stage=what.stage, item_id=what.item_id, attempt=what.attempt, entry=entry)
+            )
+        charged = sum(owed.row.worst_usd or 0.0 for owed in batch.owed)
+        settled.append(Settled(row=row, owed=len(batch.owed), charged_usd=charged))
+    committer.put(rows)
+    return settled

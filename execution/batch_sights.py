@@ -1,0 +1,29 @@
+"""What is out at a provider, for whoever watches a run or has stopped it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from corpus.store.batches import BatchRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSight:
+    """A batch that is out, for whoever watches: how many of its requests are done as far as its provider tells."""
+
+    row: BatchRow
+    total: int
+    done: int
+
+
+def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
+    """Say what goes on at the provider without us, and how to take it up or end it; empty when nothing is out."""
+    if not sights:
+        return ""
+    what = "1 batch" if len(sights) == 1 else f"{len(sights)} batches"
+    requests = sum(sight.row.requests for sight in sights)
+    return (
+        f"{what} with {requests:,} requests stay at {sights[0].row.provider} and go on there. "
+        f"Take them up with: piiloom generate --resume {run_id}; end them with: piiloom batch cancel --run {run_id}"
+    )

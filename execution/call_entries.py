@@ -1,0 +1,93 @@
+"""What the journal notes about a call: the JSON entries of ``corpus.store.call_events``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from foundation.errors import ProviderError
+from providers.errors import (
+    AuthFailed,
+    BudgetExceeded,
+    InvalidReply,
+    InvalidRequest,
+    ProviderUnavailable,
+    RateLimited,
+    Refused,
+    ReplyRejected,
+    Truncated,
+)
+from providers.protocol import Completion, PromptCall, Provider
+
+# How the ledger tells apart the answers that cannot be used; a replayed one is the same error again.
+REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}
+_FAILURES: Mapping[type[ProviderError], str] = {
+    RateLimited: "rate_limited",
+    InvalidRequest: "invalid_request",
+    AuthFailed: "auth_failed",
+    BudgetExceeded: "no_money",
+}
+
+
+def reply_code(error: ReplyRejected) -> str:
+    """Name the kind of *error* as rejects and the journal do."""
+    return next((code for code, kind in REPLY_FAULTS.items() if isinstance(error, kind)), "unusable_reply")
+
+
+def failure_code(error: ProviderError) -> str:
+    """Name the kind of *error* in the journal: "unknown_outcome" when an answer may have been paid for."""
+    if isinstance(error, ReplyRejected):
+        return reply_code(error)
+    if isinstance(error, ProviderUnavailable):
+        return "unknown_outcome" if error.maybe_billed else "unavailable"
+    return next((code for kind, code in _FAILURES.items() if isinstance(error, kind)), "failed")
+
+
+def text_sha256(text: str) -> str:
+    """SHA-256 (hex) of *text*, which may hold lone surrogates."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sent_entry(number: int, worst_usd: float | None, at: datetime) -> dict[str, Any]:
+    """Try *number* is about to be sent and costs at most *worst_usd*."""
+    return {"try": number, "worst_usd": worst_usd, "at": at.isoformat(timespec="milliseconds")}
+
+
+def failure_entry(number: int, code: str, message: str, *, charge_usd: float, maybe_billed: bool, final: bool) -> dict[str, Any]:
+    """Try *number* brought nothing; *charge_usd* is set aside since it may have been billed."""
+    return {"try": number, "code": code, "message": message, "maybe_billed": maybe_billed, "charge_usd": charge_usd, "final": final}
+
+
+def reply_entry(
+    provider: Provider,
+    rendered_sha256: str,
+    call: PromptCall,
+    number: int,
+    completion: Completion,
+    error: str | None,
+    *,
+    batch: bool = False,
+) -> dict[str, Any]:
+    """Try *number* was answered; *error* says why the answer cannot be used, if so."""
+    usage = completion.usage
+    return {
+        "try": number,
+        "provider": provider.name,
+        "endpoint": provider.endpoint,
+        "model": completion.model or provider.model,
+        "template": call.template,
+        "rendered_sha256": rendered_sha256,
+        "reply": completion.text,
+        "finish_reason": completion.finish_reason,
+        "error": error,
+        "input": usage.input,
+        "cached": usage.cached,
+        "cache_write": getattr(usage, "cache_write", 0),
+        "output": usage.output,
+        "cost_usd": completion.cost_usd,
+        "latency_s": round(completion.latency_s, 4),
+        "retries": completion.retries,
+        "batch": batch,
+    }

@@ -1,0 +1,66 @@
+"""The journal of paid replies: what was asked once is found again, in whichever run of the store it was paid for."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from corpus.store.call_events import KnownReply, answered_keys, find_replies, short_key
+from corpus.store.database import Store
+from execution.committing import GroupCommitter
+
+
+class Journal:
+    """Finds replies by key. Holds 8 bytes for each key in memory; replies are read when they are asked for.
+
+    Keys answered after it was made are not in it: within one sitting no call is made twice.
+    """
+
+    def __init__(self, store: Store, committer: GroupCommitter) -> None:
+        """Read which keys have a reply; call before the committer's thread owns the store."""
+        self._known: array[int] = answered_keys(store)
+        self._committer = committer
+        self._asked: dict[str, list[asyncio.Future[KnownReply | None]]] = {}
+        self._reading: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def may_have(self, key: str) -> bool:
+        """Whether a reply to *key* was there at the start (wrong once in millions of keys, and then ``find`` gives None)."""
+        short = short_key(key)
+        place = bisect_left(self._known, short)
+        return place < len(self._known) and self._known[place] == short
+
+    async def find(self, key: str) -> KnownReply | None:
+        """Give the newest reply to *key*, or None. All that is asked for in one turn of the loop is read at once."""
+        if not self.may_have(key):
+            return None
+        future: asyncio.Future[KnownReply | None] = asyncio.get_running_loop().create_future()
+        if not self._asked:
+            task = asyncio.ensure_future(self._read())
+            self._reading.add(task)
+            task.add_done_callback(self._reading.discard)
+        self._asked.setdefault(key, []).append(future)
+        return await future
+
+    async def _read(self) -> None:
+        await asyncio.sleep(0)
+        asked, self._asked = self._asked, {}
+        keys: Sequence[str] = list(asked)
+        try:
+            found = await self._committer.ask(lambda store: find_replies(store, keys))
+        except BaseException as error:  # noqa: BLE001 - handed to all who asked
+            for future in _open(asked.values()):
+                future.set_exception(error)
+            return
+        for key, futures in asked.items():
+            for future in _open([futures]):
+                future.set_result(found.get(key))
+
+
+def _open(groups: Iterable[Sequence[asyncio.Future[KnownReply | None]]]) -> list[asyncio.Future[KnownReply | None]]:
+    """List those whose asker still waits."""
+    return [future for group in groups for future in group if not future.done()]

@@ -1,0 +1,125 @@
+"""The line to a provider for one sitting: journal, budget, limiter and sender put together around ``Calls``.
+
+Whoever pays for calls (generation, surrogates, detection, evaluation) opens one line over its store and run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from corpus.store.batches import load_open_batches
+from corpus.store.call_events import CallEvent, save_call_events
+from corpus.store.database import Store
+from corpus.store.spending import OpenSend, open_sends, spending
+from execution.batch_asks import WavePolicy
+from execution.budget import Budget
+from execution.call_entries import failure_entry
+from execution.call_totals import CallTotals
+from execution.calls import Calls, Sender
+from execution.committing import GroupCommitter
+from execution.events import EventSink, unheard
+from execution.journal import Journal
+from execution.limiter import Limiter
+from execution.live import LiveCalls
+from execution.retrying import RetryPolicy
+from execution.waves import Waves
+from providers.protocol import Provider
+from providers.sdk_batches import make_batch_api
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """How calls are made: at most ``concurrency`` at once, ``rpm`` and ``tpm`` a minute, within ``budget_usd`` for the whole run."""
+
+    concurrency: int = 16
+    rpm: float | None = None
+    tpm: float | None = None
+    budget_usd: float | None = None
+    batch: bool = False
+    waves: WavePolicy = field(default_factory=WavePolicy)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    sink: EventSink = unheard
+    # Told of the line once it is open, so that a view can watch its limiter and budget.
+    on_open: Callable[[Line], object] = lambda _line: None
+
+
+class Gauge:
+    """How many items are under way: batches are sent when all of them wait for an answer."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, change: int) -> None:
+        """Count items that are taken up (positive) or ended (negative)."""
+        self.count += change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """An open line; ``limiter`` and ``budget`` are there to be watched, ``items`` to be told of what is under way."""
+
+    calls: Calls
+    limiter: Limiter
+    budget: Budget
+    items: Gauge = field(default_factory=Gauge)
+
+
+def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int) -> Line:
+    """Open the line of run *run_id*; call before the committer's thread owns the store.
+
+    Requests that were on their way when an earlier sitting was killed are charged in full, once. Raises ``UsageError`` for
+    a budget that is no amount of money.
+    """
+    limiter = Limiter(concurrency=conduct.concurrency, rpm=conduct.rpm, tpm=conduct.tpm)
+    if not provider.paid:
+        return Line(calls=Calls(provider, committer, run_id, sink=conduct.sink), limiter=limiter, budget=Budget(None))
+    close_open_sends(store, run_id)
+    totals = CallTotals.after(spending(store, run_id))
+    budget = Budget(conduct.budget_usd, spent_usd=totals.spent_usd)
+    if hasattr(provider, "on_rates"):  # one that hears response headers
+        provider.on_rates = limiter.observe
+    items = Gauge()
+    sender: Sender
+    if conduct.batch:
+        waves = Waves(
+            provider,
+            make_batch_api(provider),
+            committer,
+            totals,
+            run_id=run_id,
+            budget=budget,
+            open_items=lambda: items.count,
+            policy=conduct.waves,
+            sink=conduct.sink,
+        )
+        waves.adopt(load_open_batches(store, run_id))
+        sender = waves
+    else:
+        sender = LiveCalls(provider, committer, totals, limiter=limiter, budget=budget, policy=conduct.retry, sink=conduct.sink)
+    journal = Journal(store, committer)
+    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
+    line = Line(calls=calls, limiter=limiter, budget=budget, items=items)
+    conduct.on_open(line)
+    return line
+
+
+def close_open_sends(store: Store, run_id: str) -> Sequence[OpenSend]:
+    """Note for each request without outcome that its process ended, and set its worst case aside; gives these requests."""
+    found = open_sends(store, run_id)
+    message = "its process ended before an answer was kept; it may have been paid for"
+    events = [
+        CallEvent(
+            key=send.key,
+            kind="failed",
+            stage=send.stage,
+            item_id=send.item_id,
+            attempt=send.attempt,
+            entry=failure_entry(send.number, "interrupted", message, charge_usd=send.worst_usd or 0.0, maybe_billed=True, final=False),
+        )
+        for send in found
+    ]
+    save_call_events(store, run_id, events)
+    return found

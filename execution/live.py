@@ -1,0 +1,248 @@
+"""One call over the wire: money reserved, the request recorded, a slot of the limiter held, the reply on disk before use.
+
+What is asked again, and when, is ``retrying``'s to say; the slot is given back while a call waits for its next try. A try
+that has begun is never dropped: whoever stops a run waits for the replies that are under way (``drain``), since they are
+paid for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+from corpus.store.call_events import CallEvent, EventKind
+from execution.budget import Budget, Reservation
+from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, text_sha256
+from execution.call_totals import CallTotals
+from execution.committing import Batch, GroupCommitter
+from execution.events import Braked, CallAnswered, CallFailed, CallStarted, EventSink, unheard
+from execution.limiter import Limiter, Slot
+from execution.retrying import RetryPolicy
+from execution.worst_case import estimated_tokens, worst_case_usd
+from foundation.errors import ProviderError
+from foundation.seeding import derive_rng
+from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable, RateLimited, ReplyRejected
+from providers.protocol import Completion, Message, PromptCall, Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A call that the journal has no answer to: its key, its messages as rendered, and the SHA-256 of these."""
+
+    call: PromptCall
+    key: str
+    messages: Sequence[Message]
+    rendered_sha256: str
+
+    def event(self, kind: EventKind, entry: dict[str, Any]) -> CallEvent:
+        """Make an event about this call."""
+        call = self.call
+        return CallEvent(key=self.key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)
+
+
+@dataclass(slots=True)
+class _Try:
+    """One try under way. ``worst_usd`` None: the model's price is unknown."""
+
+    number: int
+    worst_usd: float | None
+    reservation: Reservation | None
+    slot: Slot
+    first_began: float
+
+
+class LiveCalls:
+    """Sends calls to *provider*, each as often as *policy* allows."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        committer: GroupCommitter,
+        totals: CallTotals,
+        *,
+        limiter: Limiter,
+        budget: Budget,
+        policy: RetryPolicy,
+        sink: EventSink = unheard,
+    ) -> None:
+        self._provider, self._committer, self._totals = provider, committer, totals
+        self._limiter, self._budget, self._policy, self._sink = limiter, budget, policy, sink
+        self._spec = getattr(provider, "spec", None)
+        # Jitter only spreads requests in time; no result depends on it.
+        self._rng = derive_rng("retry jitter", provider.name, provider.endpoint)
+        self._under_way: set[asyncio.Task[Completion | float]] = set()
+        self._known_prompts: set[str] = set()
+        self._closing = False
+        # What no call could escape (a wrong key, no money left at the provider): nobody goes on asking.
+        self._fatal: ProviderError | None = None
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer *request*; raises the last try's ``ProviderError``, or ``BudgetReached`` when no try can be paid for."""
+        began, number = time.monotonic(), 0
+        while True:
+            number += 1
+            attempt = await self._admitted(request, number, began)
+            exchange = asyncio.ensure_future(self._exchange(request, attempt))
+            self._under_way.add(exchange)
+            exchange.add_done_callback(self._ended)
+            outcome = await asyncio.shield(exchange)
+            if isinstance(outcome, Completion):
+                return outcome
+            await asyncio.sleep(outcome)
+
+    async def drain(self) -> None:
+        """Wait for the replies that are under way; nothing is tried again."""
+        self._closing = True
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+
+    def _ended(self, exchange: asyncio.Task[Completion | float]) -> None:
+        self._under_way.discard(exchange)
+        if not exchange.cancelled():
+            exchange.exception()  # looked at: whoever asked may have gone
+
+    async def _admitted(self, request: Request, number: int, began: float) -> _Try:
+        """Reserve the money, put the request on disk, and wait for a slot."""
+        worst = worst_case_usd(request.call, request.messages, self._spec, batch=False) if self._spec else None
+        reservation = await self._budget.reserve(worst) if worst is not None else None
+        recorded = False
+        try:
+            entry = sent_entry(number, worst, datetime.now(UTC))
+            batch = Batch()
+            if number == 1:
+                entry |= self._prompt(request, batch)
+            batch.calls.append(request.event("sent", entry))
+            recorded = True
+            await self._committer.commit(batch)
+            slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
+            # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
+            await slot.__aenter__()
+            if self._fatal is not None:
+                slot.failed()
+                raise self._fatal
+        except BaseException:
+            # Nothing has left yet.
+            if reservation is not None:
+                reservation.release()
+            if recorded:
+                self._note_unsent(request, number)
+            raise
+        return _Try(number, worst, reservation, slot, began)
+
+    def _prompt(self, request: Request, batch: Batch) -> dict[str, Any]:
+        """The prompt as the first try's event keeps it: the shared system prompt apart, once."""
+        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+        user = "\n\n".join(message.content for message in request.messages if message.role != "system")
+        name = self._system_name(system, batch) if system else None
+        return {"system": name, "user": user, "schema_name": request.call.schema_name}
+
+    def _system_name(self, system: str, batch: Batch) -> str:
+        name = text_sha256(system)
+        if name not in self._known_prompts:
+            self._known_prompts.add(name)
+            batch.prompts.append((name, system))
+        return name
+
+    def _note_unsent(self, request: Request, number: int) -> None:
+        entry = failure_entry(number, "not_sent", "it was not sent: the run was stopped", charge_usd=0.0, maybe_billed=False, final=False)
+        try:
+            self._committer.put(Batch(calls=[request.event("failed", entry)]))
+        except Exception:  # noqa: BLE001 - the store has failed: that error is on its way already
+            return
+
+    async def _exchange(self, request: Request, attempt: _Try) -> Completion | float:
+        """Send one try. Gives the completion, once it is on disk, or the seconds to wait before the next try."""
+        call = request.call
+        if self._sink is not unheard:
+            self._sink(CallStarted(call.stage, call.item_id, call.attempt, attempt.number))
+        try:
+            completion = await self._provider.complete(call)
+        except ReplyRejected as error:
+            error.completion = replace(error.completion, retries=attempt.number - 1)
+            error.retries = attempt.number - 1
+            await self._keep(request, attempt, error.completion, f"{failure_code(error)}: {error}")
+            raise
+        except ProviderError as error:
+            self._leave(attempt, error)
+            return self._after_failure(request, attempt, error)
+        except BaseException:
+            attempt.slot.failed()
+            if attempt.reservation is not None:
+                attempt.reservation.charge_in_full()
+            raise
+        if attempt.number > 1:
+            completion = replace(completion, retries=attempt.number - 1)
+        await self._keep(request, attempt, completion, None)
+        return completion
+
+    async def _keep(self, request: Request, attempt: _Try, completion: Completion, error: str | None) -> None:
+        """Free the slot, count the cost, and have the reply on disk."""
+        usage, call = completion.usage, request.call
+        attempt.slot.answered(tokens=usage.input + usage.output or None, latency_s=max(completion.latency_s, 1e-6), stage=call.stage)
+        if attempt.reservation is not None:
+            attempt.reservation.settle(completion.cost_usd if completion.cost_usd is not None else attempt.worst_usd or 0.0)
+        self._totals.count(completion)
+        if self._sink is not unheard:
+            self._sink(
+                CallAnswered(
+                    call.stage,
+                    call.item_id,
+                    call.attempt,
+                    completion.latency_s,
+                    usage.input,
+                    usage.cached,
+                    usage.output,
+                    completion.cost_usd,
+                    completion.retries,
+                )
+            )
+        entry = reply_entry(self._provider, request.rendered_sha256, call, attempt.number, completion, error)
+        await self._committer.commit(Batch(calls=[request.event("reply", entry)]))
+
+    def _leave(self, attempt: _Try, error: ProviderError) -> None:
+        """Give the slot back, telling the limiter what kind of failure it was."""
+        wish = getattr(error, "retry_after", None)
+        if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wish is not None)):
+            attempt.slot.refused(retry_after=wish if wish is None or wish <= self._policy.patience_s else None)
+            if wish and self._sink is not unheard:
+                self._sink(Braked(wish))
+        else:
+            attempt.slot.failed()
+
+    def _after_failure(self, request: Request, attempt: _Try, error: ProviderError) -> float:
+        """Record the failure; gives the seconds to wait before the next try, or raises *error* when there is none."""
+        call = request.call
+        maybe_billed = bool(getattr(error, "maybe_billed", False))
+        charge = attempt.worst_usd or 0.0 if maybe_billed else 0.0
+        if attempt.reservation is not None:
+            if maybe_billed:
+                attempt.reservation.charge_in_full()
+            else:
+                attempt.reservation.release()
+        again = self._policy.worth_retrying(error, attempt.number, time.monotonic() - attempt.first_began)
+        if isinstance(error, AuthFailed | BudgetExceeded):
+            self._fatal = error
+        code = failure_code(error)
+        self._totals.count_failure(charge, maybe_billed=maybe_billed, final=not again)
+        entry = failure_entry(attempt.number, code, str(error), charge_usd=charge, maybe_billed=maybe_billed, final=not again)
+        self._committer.put(Batch(calls=[request.event("failed", entry)]))
+        if self._sink is not unheard:
+            self._sink(CallFailed(call.stage, call.item_id, call.attempt, code, not again))
+        if not again:
+            _raise_last(error, attempt.number)
+        if self._closing:
+            raise error
+        # A wish of the server's is kept by the limiter's brake, which all calls wait for.
+        return 0.0 if getattr(error, "retry_after", None) is not None else self._policy.backoff(attempt.number, self._rng)
+
+
+def _raise_last(error: ProviderError, number: int) -> NoReturn:
+    """Raise the last try's error, which then says how often was asked."""
+    error.retries = number - 1
+    if isinstance(error, RateLimited | ProviderUnavailable) and number > 1:
+        error.message = f"{error.message} (asked {number} times)"
+    raise error

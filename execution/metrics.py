@@ -1,0 +1,141 @@
+"""What a run has done so far, stage by stage, counted from its events; memory does not grow with the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from execution.events import (
+    Braked,
+    CallAnswered,
+    CallFailed,
+    CallJudged,
+    CallReplayed,
+    CallStarted,
+    Event,
+    ItemRejected,
+    RecordAccepted,
+    StageEntered,
+    StagePassed,
+)
+from execution.latencies import LatencyHistogram
+
+
+@dataclass(slots=True, kw_only=True)
+class StageMetrics:
+    """The figures of one stage. ``in_flight`` are calls that have left and not come back; ``failures`` final ones only.
+
+    ``retries`` are tries that failed and were made again, ``refused`` replies that a validator sent back.
+    """
+
+    entered: int = 0
+    done: int = 0
+    rejected: int = 0
+    in_flight: int = 0
+    answered: int = 0
+    replayed: int = 0
+    retries: int = 0
+    failures: int = 0
+    refused: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    unpriced: int = 0
+    cost_usd: float = 0.0
+    latencies: LatencyHistogram = field(default_factory=LatencyHistogram)
+
+    @property
+    def queued(self) -> int:
+        """Items that are in the stage without a call under way: they wait for the limiter, a retry, or their turn."""
+        return max(0, self.entered - self.done - self.rejected - self.in_flight)
+
+    @property
+    def p50_s(self) -> float | None:
+        """Median latency of the answered calls, to within 2%."""
+        return self.latencies.quantile(0.5)
+
+    @property
+    def p95_s(self) -> float | None:
+        """The latency that 95% of the answered calls did not exceed, to within 2%."""
+        return self.latencies.quantile(0.95)
+
+
+class RunMetrics:
+    """An event sink that counts. ``stages`` names those known beforehand, in order; others follow as they come.
+
+    Fed by the thread of the run; other threads may read it at any time and see figures of about the same moment.
+    """
+
+    def __init__(self, stages: Iterable[str] = ()) -> None:
+        self._stages = {name: StageMetrics() for name in stages}
+        self.accepted = 0
+        self.brakes = 0
+        self.braked_s = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Count *event*."""
+        match event:
+            case RecordAccepted():
+                self.accepted += 1
+            case Braked(seconds):
+                self.brakes += 1
+                self.braked_s += seconds
+            case _:
+                stage = self._stages.get(event.stage)
+                if stage is None:
+                    stage = self._stages[event.stage] = StageMetrics()
+                _count(stage, event)
+
+    @property
+    def stages(self) -> dict[str, StageMetrics]:
+        """The stages that something has happened in, in order."""
+        return {name: stage for name, stage in list(self._stages.items()) if _has_begun(stage)}
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that have left and not come back."""
+        return sum(stage.in_flight for stage in list(self._stages.values()))
+
+    @property
+    def cost_usd(self) -> float:
+        """What all answered calls of known price have cost."""
+        return sum(stage.cost_usd for stage in list(self._stages.values()))
+
+
+def _has_begun(stage: StageMetrics) -> bool:
+    return bool(stage.entered or stage.rejected or stage.done or stage.in_flight or stage.answered or stage.replayed or stage.failures)
+
+
+def _count(stage: StageMetrics, event: Event) -> None:
+    match event:
+        case CallStarted():
+            stage.in_flight += 1
+        case CallAnswered():
+            _count_answer(stage, event)
+        case CallReplayed():
+            stage.replayed += 1
+        case CallFailed(final=final):
+            stage.in_flight -= 1
+            stage.failures += final
+            stage.retries += not final
+        case CallJudged(accepted=accepted):
+            stage.refused += not accepted
+        case StageEntered():
+            stage.entered += 1
+        case StagePassed():
+            stage.done += 1
+        case ItemRejected():
+            stage.rejected += 1
+
+
+def _count_answer(stage: StageMetrics, event: CallAnswered) -> None:
+    stage.in_flight -= 1
+    stage.answered += 1
+    stage.input_tokens += event.input_tokens
+    stage.cached_tokens += event.cached_tokens
+    stage.output_tokens += event.output_tokens
+    stage.latencies.add(event.latency_s)
+    if event.cost_usd is None:
+        stage.unpriced += 1
+    else:
+        stage.cost_usd += event.cost_usd

@@ -1,0 +1,162 @@
+"""Seeing a queue inside a server that refuses nothing: latency climbs, throughput does not.
+
+In the line of TCP Vegas (Brakmo & Peterson 1995) and of the gradient limits in Netflix's concurrency-limits: what a call
+takes is compared with what such a call took when nothing queued. Two things differ from a network. Stages, and replies
+within a stage, differ in length: so each stage has its own baseline, a low quantile, and latencies count as multiples of
+it. And a server may simply have become slower: so every cut is an experiment. By Little's law the work a server really
+does at once is calls in flight x (latency without a queue / latency now). Does that stay as it was with fewer calls in
+flight, they did nothing but queue; does it fall with them, there was no queue, and the cut is taken back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+
+# The quantile of latencies that stands for "no queue", and the answers that are looked at together.
+_QUANTILE = 0.15
+_FIRST_BLOCK, _BLOCK = 24, 64
+_SMALLEST_WINDOW = 32
+# Up to twice the baseline is variance; once a queue was proven, half of that is drained as well.
+_TOLERANCE, _TOLERANCE_PROVEN = log(2.0), log(1.5)
+_CALM = log(1.3)
+# A queue shorter than this is not worth a cut: on such a server the noise of our own machine is larger.
+_SHORTEST_QUEUE_S = 0.05
+# A baseline follows faster answers at once and slower ones hardly: 3% of the way for each block of answers. It does not
+# follow a queue at all; when calls have become slower for another reason, a trial will show it.
+_DOWN, _UP = 0.5, 0.03
+# Work above this part of what was done before is as much, noise taken off; below the other it is less beyond doubt.
+_SAME_WORK, _CLEARLY_LESS = 0.93, 0.8
+_HEADROOM = 1.2
+# One cut leaves at least half of what was in flight; near the goal, where noise is as large as the queue, more.
+_LEAST_LEFT, _LEAST_LEFT_NEAR = 0.5, 0.75
+# The effect of a cut is judged by more answers than its occasion, since the judgement lasts.
+_TRIAL_ROUND_TRIPS = 3
+
+
+class StageBaselines:
+    """The logarithm of a low quantile of the latency of each stage."""
+
+    def __init__(self) -> None:
+        self._levels: dict[str, float] = {}
+        self._blocks: dict[str, list[float]] = {}
+
+    def excess(self, stage: str, latency_s: float, *, frozen: bool) -> float | None:
+        """How far *latency_s* is above the baseline of its *stage* (in logarithms); None while there is no baseline.
+
+        *frozen*: the baselines that are there stay as they are.
+        """
+        value = log(max(latency_s, 1e-6))
+        level = self._levels.get(stage)
+        if frozen and level is not None:
+            return value - level
+        block = self._blocks.setdefault(stage, [])
+        block.append(value)
+        if len(block) >= (_FIRST_BLOCK if level is None else _BLOCK):
+            now = quantile(block)
+            block.clear()
+            if level is None:
+                level = now
+            elif now < level + _TOLERANCE:
+                level += (now - level) * (_DOWN if now < level else _UP)
+            self._levels[stage] = level
+        return None if level is None else value - level
+
+    def shift(self, by: float) -> None:
+        """All calls have become slower by the factor exp(*by*), and that is how it is now."""
+        self._levels = {stage: level + by for stage, level in self._levels.items()}
+
+
+def quantile(values: list[float]) -> float:
+    """The low quantile of *values* that stands for calls which met no queue."""
+    return sorted(values)[int(len(values) * _QUANTILE)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A cut whose effect is awaited: the limit and the calls in flight before it, and the work that was done then."""
+
+    in_flight: float
+    work: float
+    limit: float
+
+
+class QueueWatch:
+    """Looks at the answers of one server, a window at a time, and says how many calls in flight are worth having."""
+
+    def __init__(self) -> None:
+        self._baselines = StageBaselines()
+        self._trial: _Trial | None = None
+        self._proven = False
+        self._capacity = 0.0
+        self.is_calm = True
+        # The first answers to come are the shortest of the first wave: they say little about all.
+        self._first_wave = True
+        self._since = 0
+        self._clear()
+
+    def forget_window(self, generation: int) -> None:
+        """The limit changed: only calls that started in *generation* or later count from here on."""
+        self._since = generation
+        self._clear()
+
+    def abandon_trial(self) -> None:
+        """Something else changed the limit: what is seen next proves nothing about the last cut."""
+        self._trial = None
+
+    def answered(self, stage: str, latency_s: float, in_flight: int, generation: int, limit: float) -> float | None:
+        """Note an answer to a call that started with *in_flight* others; the new limit, when there is reason for one."""
+        excess = self._baselines.excess(stage, latency_s, frozen=self._trial is not None)
+        if excess is None or generation < self._since:
+            return None
+        self._excesses.append(excess)
+        self._in_flight += in_flight
+        self._latency += latency_s
+        self._unqueued += latency_s * exp(-excess)
+        if len(self._excesses) < max(_SMALLEST_WINDOW, limit * (_TRIAL_ROUND_TRIPS if self._trial else 1)):
+            return None
+        wish = None if self._first_wave else self._judge(limit)
+        self._first_wave = False
+        self._clear()
+        return wish
+
+    def _judge(self, limit: float) -> float | None:
+        count = len(self._excesses)
+        level = quantile(self._excesses)
+        in_flight = self._in_flight / count
+        work = in_flight * self._unqueued / self._latency
+        self.is_calm = level < _CALM
+        if self._trial is not None:
+            wish = self._end_trial(self._trial, in_flight, work, level)
+            if wish is not None:
+                return wish
+        queue_s = self._latency / count * (1 - exp(-level))
+        if level <= (_TOLERANCE_PROVEN if self._proven else _TOLERANCE) or queue_s < _SHORTEST_QUEUE_S:
+            return None
+        # While calls queue the server is busy to the last: what it does now is what it can do.
+        self._capacity += (work - self._capacity) * (0.3 if self._capacity else 1.0)
+        least = in_flight * (_LEAST_LEFT if level > _TOLERANCE else _LEAST_LEFT_NEAR)
+        wish = float(int(max(in_flight / exp(level) * _HEADROOM + 1, least)))
+        if wish >= limit:
+            return None
+        self._trial = _Trial(in_flight, self._capacity, limit)
+        return wish
+
+    def _end_trial(self, trial: _Trial, in_flight: float, work: float, level: float) -> float | None:
+        self._trial = None
+        if work >= trial.work * _SAME_WORK:
+            self._proven = True
+            return None
+        if work <= trial.work * _CLEARLY_LESS:
+            # Nothing queued any more, for certain: what calls take now is what they take without a queue.
+            self._baselines.shift(level)
+            self._capacity, self.is_calm = 0.0, True
+        # As many as would have done the work that was done before, and a little more to be sure.
+        wish = min(trial.limit, in_flight * trial.work / work * 1.1)
+        self._proven = wish < trial.limit * 0.95
+        return wish
+
+    def _clear(self) -> None:
+        self._excesses: list[float] = []
+        self._in_flight = 0
+        self._latency = self._unqueued = 0.0

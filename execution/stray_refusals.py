@@ -1,0 +1,78 @@
+"""Telling refusals that come of too many calls in flight from those that come anyway.
+
+A server that can't take so many refuses fewer when fewer are sent. One that refuses a tenth whatever is sent (a busy
+gateway, a shared account) would drive a limit that falls with every refusal down to nothing. So the share of refusals is
+measured over each round trip that had some; when the limit has fallen far and the share has not, the refusals are
+strays: the limit is restored and that share tolerated for some time. (TCP undoes cuts that prove spurious likewise:
+RFC 9438, section 4.9.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_FALLEN_FAR = 0.6
+_LARGEST_STRAY_SHARE = 0.5
+_TOLERATED_S = 120.0
+_QUIET_S = 10.0
+_RECENT_CALLS = 64
+_FADING = 0.7
+
+
+@dataclass(slots=True)
+class _Series:
+    """Rounds that followed each other: limit and share of refusals at the first, what became of calls lately."""
+
+    top: float
+    share: float
+    last_at: float
+    refused: float = 0.0
+    ended: float = 0.0
+
+
+class StrayRefusals:
+    """Says which refusals the limit need not fall for.
+
+    Calls are counted by the generation of the limit in which they started: while a server takes nothing new, what it
+    took before must not count as a sign that it takes some.
+    """
+
+    def __init__(self) -> None:
+        self._now, self._before = [0, 0], [0, 0]
+        self._series: _Series | None = None
+        self._recent_share = 0.0
+        self._tolerated_share, self._tolerated_until = 0.0, float("-inf")
+
+    def note(self, *, refused: bool, generations_ago: int) -> None:
+        """A call ended that started in this generation, the one before, or earlier."""
+        self._recent_share += (refused - self._recent_share) / _RECENT_CALLS
+        if generations_ago <= 1:
+            counts = self._before if generations_ago else self._now
+            counts[0] += refused
+            counts[1] += 1
+
+    def begin_generation(self) -> None:
+        """The limit changed."""
+        self._now, self._before = [0, 0], self._now
+
+    def tolerates(self, now: float) -> bool:
+        """Whether refusals at the present share are known to be strays."""
+        return now < self._tolerated_until and self._recent_share <= self._tolerated_share
+
+    def judge(self, top: float, limit: float, now: float) -> float | None:
+        """A round brought the limit from *top* to *limit*; gives the limit to restore when its refusals were strays."""
+        refused, ended = self._before
+        share = refused / max(1, ended)
+        series = self._series
+        if series is None or now - series.last_at > _QUIET_S:
+            self._series = _Series(top, share, now)
+            return None
+        series.last_at = now
+        series.refused, series.ended = series.refused * _FADING + refused, series.ended * _FADING + ended
+        share = series.refused / max(1.0, series.ended)
+        if limit > _FALLEN_FAR * series.top or not 0.5 * series.share <= share <= _LARGEST_STRAY_SHARE:
+            return None
+        self._series = None
+        self._tolerated_share = max(2 * share, self._recent_share) + 0.02
+        self._tolerated_until = now + _TOLERATED_S
+        return series.top

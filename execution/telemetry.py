@@ -1,0 +1,69 @@
+"""OpenTelemetry spans of a run, for those who want them: one for each call, below one for each item.
+
+Optional (extra ``otel``) and off unless asked for. Where spans go is the user's choice alone, made in the environment by
+OpenTelemetry's own variables; without one nothing is sent anywhere. Spans hold stages, items, codes, counts and costs, as
+events do, and never a prompt or a reply. The tracer is ours alone: no global provider is set, since SDKs that find one
+would add spans of their own, whose content we do not know.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from typing import Any
+
+from execution.events import EventSink
+from foundation.errors import UsageError
+
+EXPORTER = "OTEL_TRACES_EXPORTER"
+_GROUP = "opentelemetry_traces_exporter"
+_INSTALL = 'Install the extra: pip install "piiloom[otel]"'
+
+
+@contextmanager
+def telemetry(run_id: str, *, provider: str, model: str) -> Iterator[EventSink]:
+    """Give the sink that makes spans of a run's events, sent to the exporter that ``OTEL_TRACES_EXPORTER`` names.
+
+    Spans that are open at the end are ended, and all are handed over. Raises ``UsageError`` when OpenTelemetry is not
+    installed, or no exporter or an unknown one is named.
+    """
+    try:
+        exporter = _exporter()
+        from opentelemetry.sdk.resources import SERVICE_NAME, Resource  # noqa: PLC0415 - an extra
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+
+        from execution.spans import SpanSink  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError("OpenTelemetry's SDK is not installed", where="--otel", remedy=_INSTALL) from error
+    name = os.environ.get("OTEL_SERVICE_NAME") or "piiloom"
+    traces = TracerProvider(resource=Resource.create({SERVICE_NAME: name}), shutdown_on_exit=False)
+    traces.add_span_processor(BatchSpanProcessor(exporter))
+    sink = SpanSink(traces.get_tracer("piiloom"), run_id, provider=provider, model=model)
+    try:
+        yield sink
+    finally:
+        sink.close(time.time_ns())
+        traces.shutdown()
+
+
+def _exporter() -> Any:
+    """Make the exporter that the environment names, by OpenTelemetry's own registry of them."""
+    name = os.environ.get(EXPORTER, "").strip()
+    if not name or name == "none":
+        raise UsageError(
+            "nothing says where spans should go",
+            where="--otel",
+            remedy=f"Set {EXPORTER}=console, or =otlp with OTEL_EXPORTER_OTLP_ENDPOINT",
+        )
+    found = {point.name: point for point in entry_points(group=_GROUP)}
+    if name not in found:
+        known = f"Known are: {', '.join(sorted(found))}. Others come with their package, such as opentelemetry-exporter-otlp"
+        raise UsageError(f"no exporter {name!r} is installed", where=EXPORTER, remedy=known if found else _INSTALL)
+    made = found[name].load()
+    # Standard output is for results; what this exporter prints is not one.
+    return made(out=sys.stderr) if name == "console" else made()

@@ -1,0 +1,84 @@
+"""Who wants to pass stands in line; whether the first may pass is asked when something changed, or when its time comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from math import inf
+from typing import Generic, Protocol, TypeVar
+
+from execution.alarms import Alarm
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class Gate(Protocol[T_contra]):
+    """What decides at a turnstile."""
+
+    def ready_at(self, who: T_contra, now: float) -> float:
+        """When *who* may pass: *now*, later, or ``inf``: not before something changes, which ``Turnstile.look`` is told."""
+        ...
+
+    def admit(self, who: T_contra, now: float) -> None:
+        """*who* passes now."""
+        ...
+
+    def withdraw(self, who: T_contra, now: float) -> None:
+        """*who* was admitted, but was cancelled before it knew."""
+        ...
+
+
+class Turnstile(Generic[T]):
+    """Lets tasks pass *gate* in the order in which they came. A task that is cancelled leaves no trace."""
+
+    def __init__(self, gate: Gate[T], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
+        self._gate, self._clock = gate, clock
+        self._line: deque[tuple[T, asyncio.Future[None]]] = deque()
+        self._alarm = Alarm(self.look, clock, sleep)
+        self.waiting = 0
+
+    async def pass_through(self, who: T) -> None:
+        """Return once *who* was admitted."""
+        if not self._line:
+            now = self._clock()
+            if self._gate.ready_at(who, now) <= now:
+                self._gate.admit(who, now)
+                return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append((who, turn))
+        self.waiting += 1
+        if len(self._line) == 1:
+            self.look()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self.waiting -= 1
+            else:
+                self._gate.withdraw(who, self._clock())
+            self.look()
+            raise
+
+    def look(self) -> None:
+        """Something changed: let pass who may, and set the timer for the first who may not yet."""
+        line = self._line
+        while line:
+            who, turn = line[0]
+            if turn.cancelled():
+                line.popleft()
+                continue
+            now = self._clock()
+            at = self._gate.ready_at(who, now)
+            if at > now:
+                if at < inf:
+                    self._alarm.set(at)
+                else:
+                    self._alarm.clear()
+                return
+            line.popleft()
+            self.waiting -= 1
+            self._gate.admit(who, now)
+            turn.set_result(None)
+        self._alarm.clear()

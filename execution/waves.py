@@ -1,0 +1,255 @@
+"""Batch mode: calls gather until nothing else can move, and travel together as batches.
+
+The stages are the same as live: each call waits where it is made, and comes back hours later with its answer. When all
+items under way wait, what has gathered is a wave; it is split by the provider's limits and handed over. As soon as one of
+its batches has ended, the items in it go on, and what they ask next is the next wave, whatever else is still out.
+
+What is out survives the process: ``adopt`` takes up the batches that earlier sittings have left, and a call that one of
+them carries waits for it instead of being sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+
+from corpus.store.batches import BatchRow, OpenBatch
+from execution.batch_asks import Ask, WavePolicy, ask_of, ask_owed, read_for, reserve_sent
+from execution.batch_jobs import BatchJob, QueueFull
+from execution.batch_ledger import BatchLedger, Outcomes
+from execution.batch_packing import Package, Packer
+from execution.batch_sights import BatchSight
+from execution.budget import Budget
+from execution.call_totals import CallTotals
+from execution.committing import GroupCommitter
+from execution.events import Braked, EventSink, unheard
+from execution.live import Request
+from execution.stillness import Stillness
+from execution.worst_case import worst_case_usd
+from foundation.errors import PiiloomError, ProviderError, RunError
+from providers.batch_api import BatchApi, BatchRequest
+from providers.errors import AuthFailed, BudgetExceeded
+from providers.protocol import Completion, Provider
+
+
+class Waves:
+    """Answers calls through batches. ``open_items()`` says how many items are under way.
+
+    Made and used within one event loop. After ``drain`` nothing is sent any more, and what waits is cancelled.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        api: BatchApi,
+        committer: GroupCommitter,
+        totals: CallTotals,
+        *,
+        run_id: str,
+        budget: Budget,
+        open_items: Callable[[], int],
+        policy: WavePolicy | None = None,
+        sink: EventSink = unheard,
+    ) -> None:
+        self._provider, self._api, self._committer, self._budget = provider, api, committer, budget
+        self._spec = getattr(provider, "spec", None)
+        self._policy = policy or WavePolicy()
+        self._stillness = Stillness(self._policy, open_items)
+        self._sink = sink
+        self._ledger = BatchLedger(provider, committer, totals, run_id, sink)
+        self._packer = Packer(api)
+        self._asks: dict[str, Ask] = {}
+        self._parked: dict[str, Ask] = {}
+        self._adopted: list[BatchJob] = []
+        self._out: dict[BatchJob, asyncio.Task[None]] = {}
+        self._sender: asyncio.Task[None] | None = None
+        self._closing = False
+        self._failure: Exception | None = None
+
+    @property
+    def out(self) -> list[BatchSight]:
+        """The batches that are out."""
+        jobs = [*self._adopted, *self._out]
+        return [BatchSight(row=job.row, total=job.row.requests, done=job.remote.done if job.remote is not None else 0) for job in jobs]
+
+    @property
+    def parked(self) -> int:
+        """How many calls have gathered for the next wave."""
+        return len(self._parked)
+
+    def adopt(self, batches: Sequence[OpenBatch]) -> None:
+        """Take up what earlier sittings have left at the provider; call before the first ``complete``.
+
+        Raises ``RunError`` for a batch of another account's address, which could not be looked up there.
+        """
+        for batch in batches:
+            if (batch.row.provider, batch.row.endpoint) != (self._api.name, self._api.endpoint):
+                raise RunError(
+                    f"batch {batch.row.id} of this run is at {batch.row.endpoint}",
+                    where=self._api.endpoint,
+                    remedy="Go on with the base URL that the run began with, or give the batch up by piiloom batch cancel",
+                )
+            asks = {owed.row.custom_id: ask_owed(owed, reserve_sent(self._budget, owed.row.worst_usd)) for owed in batch.owed}
+            self._asks |= {ask.key: ask for ask in asks.values()}
+            self._adopted.append(self._job(batch.row, asks))
+        if batches:
+            self._stillness.stir()
+            self._begin()
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer *request*; raises ``ProviderError``, ``BudgetReached``, or ``RunError`` when no batch can be had."""
+        ask = self._asks.get(request.key)
+        if ask is None:
+            ask = await self._admitted(request)
+        elif ask.request is None:
+            ask.request = request
+        ask.waiters += 1
+        self._begin()
+        try:
+            with self._stillness.waiting():
+                completion = await asyncio.shield(ask.future)
+            return read_for(request, completion)
+        finally:
+            ask.waiters -= 1
+            if ask.future.done():
+                self._asks.pop(ask.key, None)
+            elif not ask.waiters and self._parked.pop(ask.key, None) is not None:
+                # Nobody wants it any more, and it has not left: it must not be paid for.
+                self._forget(ask)
+
+    async def drain(self) -> None:
+        """Stop waiting. Batches that are out stay out; one that is just being handed over is noted first."""
+        self._closing = True
+        if self._sender is not None:
+            await _cancelled([self._sender])
+        jobs, following = list(self._out), list(self._out.values())
+        await asyncio.gather(*(job.close() for job in jobs))
+        await _cancelled(following)
+        for ask in list(self._asks.values()):
+            ask.future.cancel()
+
+    def _job(self, row: BatchRow, asks: dict[str, Ask]) -> BatchJob:
+        return BatchJob(self._api, self._ledger, self._policy, row, asks, known=self._ledger.known_ids)
+
+    async def _admitted(self, request: Request) -> Ask:
+        """Reserve the money for a call that is in no batch yet, and let it gather with the others."""
+        worst = worst_case_usd(request.call, request.messages, self._spec, batch=True) if self._spec else None
+        self._begin()
+        with self._stillness.waiting():  # for money that calls under way may leave
+            reservation = await self._budget.reserve(worst)
+        ask = self._asks.get(request.key)
+        if ask is not None:
+            reservation.release()
+            return ask
+        ask = ask_of(request, worst, reservation)
+        self._asks[ask.key] = ask
+        if self._failure is not None:
+            ask.resolve(self._failure)
+        elif self._closing:
+            ask.future.cancel()
+        else:
+            self._parked[ask.key] = ask
+        return ask
+
+    def _forget(self, ask: Ask) -> None:
+        self._asks.pop(ask.key, None)
+        if ask.reservation is not None:
+            ask.reservation.release()
+            ask.reservation = None
+
+    def _begin(self) -> None:
+        if self._sender is None and not self._closing:
+            self._sender = asyncio.ensure_future(self._send_waves())
+
+    async def _send_waves(self) -> None:
+        try:
+            while True:
+                await self._stillness.come(lambda: len(self._parked) >= self._packer.most)
+                for job in self._adopted:
+                    self._out[job] = asyncio.ensure_future(self._follow(job, None))
+                self._adopted.clear()
+                async with aclosing(self._packer.packed(self._parked)) as packages:
+                    async for package in packages:
+                        await self._send(package)
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            self._fail(error)
+
+    async def _send(self, package: Package) -> None:
+        """Hand a package over; the next one waits until the provider has it, or until that has become a long story."""
+        refused = Outcomes()
+        for ask, error in package.refused:
+            refused.failed(ask, error, final=True)
+        if refused.found:
+            await self._ledger.note_outcomes(refused)
+        if not package.asks:
+            return
+        job = self._job(package.row(self._api, self._ledger.run_id), package.asks)
+        self._out[job] = asyncio.ensure_future(self._follow(job, package.requests))
+        await job.handed_over.wait()
+
+    async def _follow(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> None:
+        """See a batch through, from handing it over (unless an earlier sitting did) to what has to be sent again."""
+        try:
+            if requests is not None:
+                await job.send(requests)
+            left = await job.answers()
+        except QueueFull:
+            left = list(job.asks.values())
+            await self._wait_for_room(job)
+        except ProviderError as error:
+            await self._give_up(job, error)
+            return
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            self._fail(error)
+            return
+        del self._out[job]
+        for ask in left:
+            await self._ask_again(ask)
+
+    async def _wait_for_room(self, job: BatchJob) -> None:
+        """Too much of the account waits at the provider: smaller batches, and later."""
+        self._packer.most = max(1, len(job.asks) // 2)
+        if self._sink is not unheard:
+            self._sink(Braked(self._policy.longest_poll_s))
+        await self._policy.sleep(self._policy.longest_poll_s)
+
+    async def _ask_again(self, ask: Ask) -> None:
+        if ask.request is None or not ask.waiters:
+            self._forget(ask)
+            return
+        if ask.reservation is None:  # it was charged in full, since nobody knows whether it was answered
+            try:
+                ask.reservation = await self._budget.reserve(ask.worst_usd)
+            except PiiloomError as error:
+                ask.resolve(error)
+                return
+        self._parked[ask.key] = ask
+        self._stillness.stir()
+
+    async def _give_up(self, job: BatchJob, error: ProviderError) -> None:
+        """No batch can be had: the run ends, and can go on when the cause is gone."""
+        if job.came_to_nothing:
+            outcomes = Outcomes()
+            for ask in job.asks.values():
+                outcomes.failed(ask, error, final=False)
+            await self._ledger.note_outcomes(outcomes)
+            del self._out[job]
+        if isinstance(error, AuthFailed | BudgetExceeded):
+            self._fail(error)
+        else:
+            remedy = error.remedy or "Resume the run later; what is out is not sent again"
+            self._fail(RunError(error.message, where=error.where, remedy=remedy))
+
+    def _fail(self, error: Exception) -> None:
+        """Tell everybody who waits, now or later, that nothing will come."""
+        self._failure = self._failure or error
+        self._parked.clear()
+        for ask in list(self._asks.values()):
+            ask.resolve(error)
+
+
+async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

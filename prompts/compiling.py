@@ -1,0 +1,134 @@
+"""One template, compiled once and rendered often.
+
+Both blocks are called directly on one context, and a system block without variables is rendered once for all: a run
+renders each of its prompts while it waits for nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from types import TracebackType
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined, UndefinedError, meta, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from foundation.errors import ConfigError
+
+BLOCKS = ("system", "user")
+# What an expression of a template can fail with, beside Jinja's own errors.
+_FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedPrompt:
+    """What is sent."""
+
+    system: str
+    user: str
+
+
+class PromptTemplate:
+    """A template: its ``id`` (``situation.v1``), the ``sha256`` of its source, and ``render``.
+
+    *where* names the template in errors; *trusted* is False for a file that is not ours, which then sees nothing but its
+    variables. Raises ``ConfigError`` for a template that cannot be parsed.
+    """
+
+    def __init__(self, template_id: str, source: str, *, where: str, trusted: bool = True) -> None:
+        self.id = template_id
+        self.source = source
+        self.where = where
+        self.sha256 = hashlib.sha256(source.encode()).hexdigest()
+        self._environment = _environment(trusted=trusted)
+
+    @cached_property
+    def tree(self) -> nodes.Template:
+        """The parsed template."""
+        with self._parsing():
+            return self._environment.parse(self.source)
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names of the variables it uses."""
+        with self._parsing():
+            return frozenset(meta.find_undeclared_variables(self.tree))
+
+    @cached_property
+    def _template(self) -> Template:
+        code = self._environment.compile(self.tree, self.id, self._code_name)
+        return Template.from_code(self._environment, code, self._environment.make_globals(None))
+
+    @cached_property
+    def _fixed_system(self) -> str | None:
+        """The system block where it is plain text: every call of a stage has the same."""
+        for block in self.tree.find_all(nodes.Block):
+            if block.name == "system" and all(isinstance(node, nodes.Output | nodes.TemplateData) for node in block.find_all(nodes.Node)):
+                return "".join(self._template.blocks["system"](self._template.new_context())).strip()
+        return None
+
+    @property
+    def _code_name(self) -> str:
+        return f"<prompt {self.id}>"
+
+    def render(self, variables: Mapping[str, Any]) -> RenderedPrompt:
+        """Fill the template; raises ``ConfigError`` naming it and the line when a variable is missing."""
+        blocks, system = self._template.blocks, self._fixed_system
+        context = self._template.new_context(dict(variables))
+        try:
+            if system is None:
+                system = "".join(blocks["system"](context)).strip()
+            return RenderedPrompt(system=system, user="".join(blocks["user"](context)).strip())
+        except UndefinedError as error:
+            raise self._fault(f"cannot be rendered: {error.message}", error) from error
+        except (TemplateError, *_FAILURES) as error:  # its words may quote a variable, its kind does not
+            raise self._fault(f"cannot be rendered: {type(error).__name__}", error) from error
+
+    @contextmanager
+    def _parsing(self) -> Iterator[None]:
+        try:
+            yield
+        except TemplateSyntaxError as error:
+            remedy = "See https://jinja.palletsprojects.com/templates/ for what a template may hold"
+            raise ConfigError(f"is no valid template ({error.message})", where=self.place(error.lineno), remedy=remedy) from None
+
+    def place(self, line: int | None = None) -> str:
+        """Name the template in an error, and *line* of it."""
+        return f"{self.where}:{line}" if line else self.where
+
+    def _fault(self, message: str, error: Exception) -> ConfigError:
+        lines = [trace.tb_lineno for trace in _traces(error.__traceback__) if trace.tb_frame.f_code.co_filename == self._code_name]
+        line = self._template.get_corresponding_lineno(lines[-1]) if lines else None
+        return ConfigError(message, where=self.place(line), remedy=f"Its variables: {', '.join(sorted(self.variables))}")
+
+
+def _traces(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+@lru_cache(maxsize=2)
+def _environment(*, trusted: bool) -> Environment:
+    # Prompts are plain text for a model, never HTML: escaping would change the values they carry.
+    environment = (Environment if trusted else ImmutableSandboxedEnvironment)(
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters["as_json"] = _as_json
+    return environment
+
+
+def _as_json(value: object) -> str:
+    """*value* as JSON on one line: however a text is written, it cannot end the string that it stands in."""
+    if isinstance(value, Undefined):
+        return str(value)  # raises the error that names the variable
+    return json.dumps(value, ensure_ascii=False)

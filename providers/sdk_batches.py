@@ -1,0 +1,83 @@
+"""What the two batch APIs share: reading results as calls are read, and finding the API that goes with a provider."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import httpx2
+
+from foundation.errors import UsageError
+from providers.batch_api import TRANSFER_TIMEOUT_S, BatchApi, BatchLimits, BatchResult
+from providers.errors import ProviderUnavailable
+from providers.protocol import Completion, PromptCall, Provider
+from providers.sdk_errors import Translator
+from providers.sdk_provider import SdkProvider
+
+T = TypeVar("T")
+
+_ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was cancelled", "missing": "the batch ended"}
+
+
+def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
+    """The batches of *provider*'s account; raises ``UsageError`` for a provider that has none."""
+    if provider.name == "openai":
+        from providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
+        from providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK
+
+        if isinstance(provider, OpenAIProvider):
+            return OpenAIBatches(provider, limits) if limits else OpenAIBatches(provider)
+    if provider.name == "anthropic":
+        from providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK
+        from providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - imports an SDK
+
+        if isinstance(provider, AnthropicProvider):
+            return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)
+    raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")
+
+
+def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
+    """The completion in *result*, at batch prices; raises the ``ProviderError`` that it is otherwise.
+
+    Without its *call* a reply is not held against the schema, and its data is None.
+    """
+    if result.fate == "answered":
+        reply = provider.read_body(result.body)
+        completion = provider.completion_from(reply, call or _nobodys_call(), latency_s=latency_s, batch=True)
+        return completion if call is not None else replace(completion, data=None)
+    if result.fault is None:
+        raise ended_early(provider.name, provider.endpoint, result.fate)
+    if call is None:
+        # Whose prompt it was is not known here, so the server's words could quote it unseen.
+        raise translator_of(provider).from_status(replace(result.fault, message=""), model=provider.model)
+    raise translator_of(provider).from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
+
+
+def ended_early(name: str, endpoint: str, fate: str) -> ProviderUnavailable:
+    """The error for a request that its batch left undone; such are not billed."""
+    return ProviderUnavailable(f"{name}: {_ENDED_EARLY[fate]} before the request was answered", where=endpoint)
+
+
+async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
+    """Await a piece of a long answer; what the SDKs let through when a stream breaks off is an error of the provider's too."""
+    try:
+        return await provider.guarded(work, timeout_s=TRANSFER_TIMEOUT_S)
+    except httpx2.HTTPError as error:
+        failure = translator_of(provider).from_connection(error)
+    raise failure
+
+
+def translator_of(provider: SdkProvider[Any]) -> Translator:
+    """What words the errors of *provider*."""
+    return provider._translator  # noqa: SLF001 - a batch's errors are to be worded as a call's are
+
+
+def encoded(value: Mapping[str, Any]) -> bytes:
+    """*value* as compact JSON; raises ``UnicodeEncodeError`` for text that UTF-8 cannot hold."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _nobodys_call() -> PromptCall:
+    return PromptCall(stage="", template="", variables={}, render=tuple, schema_name="", schema={}, item_id="")

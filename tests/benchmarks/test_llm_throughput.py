@@ -1,0 +1,46 @@
+"""The benchmark runs end to end: the floor and piiloom, small, through the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "benchmarks" / "llm_throughput.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_throughput_kill_and_refusals_of_piiloom(tmp_path: Path):
+    out = tmp_path / "out.json"
+    arguments = ("--only", "floor,ours,sdg-hub", "--calls", "100", "--concurrency", "16", "--repeats", "1")
+    done = run(*arguments, "--peers", str(tmp_path), "--scenarios", "throughput,kill,refused", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "skipped: sdg-hub: no environment at" in done.stdout.replace("\n", " ")
+    results = json.loads(out.read_text())["results"]
+    assert {name: found["rows"] for name, found in results["throughput"].items()} == {"floor": 100, "ours": 100}
+    assert results["throughput"]["ours"]["requests"] == 100
+    assert results["throughput"]["ours"]["cpu_ms_per_call"] > 0
+    assert results["kill"]["ours"]["rows"] == 100
+    # What was in flight, and what had come but was not on disk yet.
+    assert results["kill"]["ours"]["paid_again"] <= 24
+    assert results["refused"]["ours"]["rows"] == 97
+    assert results["refused"]["ours"]["sends_of_refused"] == [1, 1, 1]
+
+
+def test_unknown_names_are_told():
+    done = run("--only", "nobody")
+    assert done.returncode == 1
+    assert "unknown contestant nobody; there are floor, ours" in done.stderr
+    assert "unknown scenario sleep" in run("--only", "floor", "--scenarios", "sleep").stderr
+
+
+def test_help_has_examples():
+    done = run("--help")
+    assert done.returncode == 0
+    assert "--make-peers" in done.stdout
+    assert "python benchmarks/llm_throughput.py --only floor,ours" in done.stdout

@@ -1,0 +1,192 @@
+"""Servers in virtual time that enforce limits in their own ways, and a crowd of callers that passes a limiter."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from execution.limiter import Limiter
+from tests.execution.virtual_time import clock
+
+
+class Refusal(Exception):
+    """The server did not take the call."""
+
+    def __init__(self, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(retry_after)
+
+
+@dataclass
+class Server:
+    """Answers after *latency()* seconds; refusals come back after *refusal_s*."""
+
+    latency: Callable[[], float] = lambda: 0.2
+    refusal_s: float = 0.002
+    retry_after: float | None = None
+    in_flight: int = 0
+    refusals: list[float] = field(default_factory=list)
+    accepted: list[tuple[float, float]] = field(default_factory=list)
+
+    async def call(self, tokens: float) -> None:
+        if not self.takes(clock(), tokens):
+            self.refusals.append(clock())
+            await asyncio.sleep(self.refusal_s)
+            raise Refusal(self.retry_after)
+        self.accepted.append((clock(), tokens))
+        self.in_flight += 1
+        try:
+            await self.work()
+        finally:
+            self.in_flight -= 1
+
+    def takes(self, now: float, tokens: float) -> bool:
+        return True
+
+    async def work(self) -> None:
+        await asyncio.sleep(self.latency())
+
+    def between(self, begin: float, end: float) -> tuple[int, float, int]:
+        """Accepted calls, their tokens, and refusals from *begin* to *end*."""
+        taken = [tokens for at, tokens in self.accepted if begin <= at < end]
+        return len(taken), sum(taken), sum(begin <= at < end for at in self.refusals)
+
+
+@dataclass
+class SlidingWindow(Server):
+    """So many requests and tokens within any 60 s."""
+
+    rpm: float = 600
+    tpm: float = 60_000
+    _recent: deque[tuple[float, float]] = field(default_factory=deque)
+    _tokens: float = 0.0
+
+    def takes(self, now: float, tokens: float) -> bool:
+        while self._recent and self._recent[0][0] <= now - 60:
+            self._tokens -= self._recent.popleft()[1]
+        if len(self._recent) + 1 > self.rpm or self._tokens + tokens > self.tpm:
+            return False
+        self._recent.append((now, tokens))
+        self._tokens += tokens
+        return True
+
+
+@dataclass
+class FixedWindow(Server):
+    """So many requests and tokens in each minute of the clock."""
+
+    rpm: float = 600
+    tpm: float = 60_000
+    _minute: int = -1
+    _used: tuple[int, float] = (0, 0.0)
+
+    def takes(self, now: float, tokens: float) -> bool:
+        minute = int((now + 17.3) // 60)
+        if minute != self._minute:
+            self._minute, self._used = minute, (0, 0.0)
+        requests, used = self._used
+        if requests + 1 > self.rpm or used + tokens > self.tpm:
+            return False
+        self._used = requests + 1, used + tokens
+        return True
+
+
+@dataclass
+class Bucket(Server):
+    """Buckets that refill steadily and hold *depth_s* seconds' worth (at least one call)."""
+
+    rpm: float = 600
+    tpm: float = 60_000
+    depth_s: float = 60.0
+    _levels: list[float] = field(default_factory=list)
+    _at: float = 0.0
+
+    def takes(self, now: float, tokens: float) -> bool:
+        depths = [max(1.0, self.rpm * self.depth_s / 60), max(tokens, self.tpm * self.depth_s / 60)]
+        levels = self._levels or depths
+        rates = self.rpm / 60, self.tpm / 60
+        levels = [min(depth, level + (now - self._at) * rate) for depth, level, rate in zip(depths, levels, rates, strict=True)]
+        self._at, self._levels = now, levels
+        if levels[0] < 1 or levels[1] < tokens:
+            return False
+        self._levels = [levels[0] - 1, levels[1] - tokens]
+        return True
+
+
+@dataclass
+class Capacity(Server):
+    """Takes so many at once and refuses the rest."""
+
+    most: int = 16
+
+    def takes(self, now: float, tokens: float) -> bool:
+        return self.in_flight < self.most
+
+
+@dataclass
+class Queueing(Server):
+    """Takes all, works on so many at once, first come first served."""
+
+    workers: int = 16
+    _busy: asyncio.Semaphore | None = None
+
+    async def work(self) -> None:
+        self._busy = self._busy or asyncio.Semaphore(self.workers)
+        async with self._busy:
+            await asyncio.sleep(self.latency())
+
+
+@dataclass(frozen=True)
+class Call:
+    estimated: int = 100
+    tokens: float = 100
+    stage: str = "draft"
+
+
+@dataclass
+class Crowd:
+    """Callers in fixed number that each take the next call, and try again what was refused."""
+
+    server: Server
+    limiter: Limiter
+    calls: Iterator[Call]
+    callers: int = 256
+    until: float = float("inf")
+    answered: int = 0
+    backoff_s: float = 0.0
+    limits: list[tuple[float, int, int]] = field(default_factory=list)
+
+    async def run(self) -> float:
+        """Work until no calls are left; gives the seconds that took."""
+        began = clock()
+        await asyncio.gather(*(self._caller() for _ in range(self.callers)))
+        return clock() - began
+
+    async def _caller(self) -> None:
+        for call in self.calls:
+            while clock() < self.until and not await self._tried(call):
+                await asyncio.sleep(self.backoff_s)
+            if clock() >= self.until:
+                return
+
+    async def _tried(self, call: Call) -> bool:
+        async with self.limiter.slot(call.estimated) as slot:
+            sent = clock()
+            try:
+                await self.server.call(call.tokens)
+            except Refusal as refusal:
+                slot.refused(retry_after=refusal.retry_after)
+                return False
+            slot.answered(tokens=round(call.tokens), latency_s=clock() - sent, stage=call.stage)
+        self.answered += 1
+        state = self.limiter.snapshot()
+        self.limits.append((clock(), state.limit, state.in_flight))
+        return True
+
+
+def lognormal(rng: random.Random, median: float, sigma: float) -> Callable[[], float]:
+    """Latencies or token counts as models have them."""
+    return lambda: median * rng.lognormvariate(0.0, sigma)

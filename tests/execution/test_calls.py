@@ -1,0 +1,183 @@
+"""Calls are kept before they are used, found again in every run, and never dropped once they are sent."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from corpus.store.call_events import CallEvent, save_call_events
+from corpus.store.completions import load_completions
+from corpus.store.spending import open_sends, spending
+from execution.call_entries import sent_entry
+from execution.events import CallAnswered, CallFailed, CallReplayed, CallStarted
+from execution.line import close_open_sends
+from providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
+from tests.execution.paid_line import COST, PaidProvider, a_call, completion, events, kinds, new_run, on_line, open_store
+
+
+@pytest.fixture
+def store():
+    with open_store() as opened:
+        yield opened
+
+
+def answered(call):
+    return {"n": int(call.item_id)}
+
+
+def ask_all(numbers, **options):
+    async def work(line):
+        return await asyncio.gather(*(line.calls.complete(a_call(n, **options)) for n in numbers), return_exceptions=True)
+
+    return work
+
+
+def test_a_request_is_on_disk_before_it_is_sent_and_its_reply_before_it_is_used(store):
+    run = new_run(store)
+
+    def answer(call):
+        return asked(call)
+
+    async def asked(call):
+        found = await line_committer.ask(lambda opened: kinds(opened))
+        assert found == ["sent"]
+        return {"n": 1}
+
+    async def work(line):
+        nonlocal line_committer
+        line_committer = line.calls._committer  # noqa: SLF001 - whoever holds the store's thread is the only one to ask
+        await line.calls.complete(a_call())
+        assert await line_committer.ask(lambda opened: kinds(opened)) == ["sent", "reply"]
+
+    line_committer = None
+    on_line(store, run, PaidProvider(answer), work)
+    (_, sent), (_, reply) = events(store)
+    assert (sent["try"], sent["user"], sent["schema_name"]) == (1, "count 0", "count")
+    assert sent["worst_usd"] > COST
+    assert store.rows("SELECT text FROM prompt_texts") == [("Be exact.",)]
+    assert (reply["reply"], reply["cost_usd"], reply["input"], reply["output"]) == ('{"n": 1}', COST, 10, 5)
+
+
+def test_a_second_run_finds_what_the_first_has_paid_for(store):
+    first, second = new_run(store, "first"), new_run(store, "second")
+    on_line(store, first, PaidProvider(answered), ask_all(range(20)))
+    provider = PaidProvider(answered)
+    found = on_line(store, second, provider, ask_all(range(25)))
+    assert [answer.completion.data["n"] for answer in found] == list(range(25))
+    assert sorted(int(call.item_id) for call in provider.calls) == [20, 21, 22, 23, 24]
+    assert kinds(store, second).count("used") == 20
+    assert spending(store, second).cost_usd == pytest.approx(5 * COST)
+
+
+@pytest.mark.parametrize("change", [{"system": "Be bold."}, {"prompt": "number"}, {"attempt": 1}])
+def test_nothing_stale_is_served_when_what_shapes_the_answer_changes(store, change):
+    run = new_run(store)
+    on_line(store, run, PaidProvider(answered), ask_all([3]))
+    provider = PaidProvider(answered)
+    on_line(store, run, provider, ask_all([3], **change))
+    assert len(provider.calls) == 1
+
+
+def test_another_seed_is_another_draw(store):
+    run = new_run(store)
+    on_line(store, run, PaidProvider(answered), ask_all([3]), seed=1)
+    provider = PaidProvider(answered)
+    on_line(store, run, provider, ask_all([3]), seed=2)
+    assert len(provider.calls) == 1
+
+
+def test_an_unusable_reply_is_paid_kept_and_replayed_as_the_same_error(store):
+    run = new_run(store)
+    declined = Refused("declined", completion=completion({"n": 0}))
+    (first,) = on_line(store, run, PaidProvider(lambda _: declined), ask_all([0]))
+    provider = PaidProvider(answered)
+    (second,) = on_line(store, run, provider, ask_all([0]))
+    assert (type(first), str(first)) == (type(second), str(second)) == (Refused, "declined")
+    assert provider.calls == []
+    assert spending(store, run).cost_usd == pytest.approx(COST)
+
+
+def test_each_try_is_accounted_for(store):
+    run, script = new_run(store), [ProviderUnavailable("away"), RateLimited("slow down", retry_after=0.001), {"n": 0}]
+    heard = []
+    (answer,) = on_line(store, run, PaidProvider(lambda _: script.pop(0)), ask_all([0]), sink=heard.append)
+    assert answer.completion.retries == 2
+    assert kinds(store) == ["sent", "failed", "sent", "failed", "sent", "reply"]
+    assert [entry["code"] for kind, entry in events(store) if kind == "failed"] == ["unavailable", "rate_limited"]
+    assert [type(event) for event in heard if isinstance(event, CallStarted | CallFailed | CallAnswered)] == [
+        CallStarted,
+        CallFailed,
+        CallStarted,
+        CallFailed,
+        CallStarted,
+        CallAnswered,
+    ]
+
+
+def test_a_refused_request_is_never_sent_again_and_costs_no_neighbour(store):
+    run = new_run(store)
+
+    def answer(call):
+        return InvalidRequest("bad") if call.item_id == "7" else answered(call)
+
+    provider = PaidProvider(answer)
+    found = on_line(store, run, provider, ask_all(range(64)))
+    assert [n for n, one in enumerate(found) if isinstance(one, InvalidRequest)] == [7]
+    assert len(provider.calls) == 64
+    assert sum(row.reply is not None for row in load_completions(store, run)) == 63
+
+
+def test_a_call_that_may_have_been_answered_is_charged_in_full(store):
+    run, script = new_run(store), [ProviderUnavailable("cut", maybe_billed=True), {"n": 0}]
+    on_line(store, run, PaidProvider(lambda _: script.pop(0)), ask_all([0]))
+    (_, sent), (_, failed), *_ = events(store)
+    assert failed["code"] == "unknown_outcome"
+    assert failed["charge_usd"] == sent["worst_usd"]
+    spent = spending(store, run)
+    assert (spent.charged_usd, spent.maybe_paid) == (sent["worst_usd"], 1)
+
+
+def test_a_wrong_key_is_told_at_once(store):
+    run = new_run(store)
+    (error,) = on_line(store, run, PaidProvider(lambda _: AuthFailed("no")), ask_all([0]))
+    assert isinstance(error, AuthFailed)
+    assert [entry["final"] for kind, entry in events(store) if kind == "failed"] == [True]
+
+
+def test_what_is_under_way_when_the_run_stops_is_waited_for_and_kept(store):
+    run = new_run(store)
+
+    async def slowly(call):
+        await asyncio.sleep(0.05)
+        return answered(call)
+
+    async def work(line):
+        tasks = [asyncio.ensure_future(line.calls.complete(a_call(n))) for n in range(6)]
+        await asyncio.sleep(0.03)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    provider = PaidProvider(slowly)
+    on_line(store, run, provider, work, concurrency=2)
+    sent = len(provider.calls)
+    assert 1 <= sent <= 2
+    assert kinds(store).count("reply") == sent
+    unsent = [entry["code"] for kind, entry in events(store) if kind == "failed"]
+    assert unsent == ["not_sent"] * (6 - sent)
+    assert open_sends(store, run) == []
+    assert spending(store, run).charged_usd == 0
+
+
+def test_requests_of_a_killed_sitting_are_charged_once(store):
+    run = new_run(store)
+    entry = sent_entry(1, 0.25, __import__("datetime").datetime(2026, 1, 1))
+    save_call_events(store, run, [CallEvent(key="0" * 64, kind="sent", stage="counting", item_id="0", attempt=0, entry=entry)])
+    assert [send.worst_usd for send in close_open_sends(store, run)] == [0.25]
+    assert close_open_sends(store, run) == []
+    assert spending(store, run).charged_usd == 0.25
+    heard = []
+    on_line(store, run, PaidProvider(answered), ask_all([0]), sink=heard.append)
+    assert not any(isinstance(event, CallReplayed) for event in heard)
+    assert spending(store, run).charged_usd == 0.25

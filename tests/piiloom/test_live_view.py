@@ -1,0 +1,205 @@
+"""The view of a run of paid calls: a table on a terminal, lines or JSON lines elsewhere, and nothing that steers the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+import piiloom.live_view as view
+from execution.call_totals import CallTotals
+from execution.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed, unheard
+from execution.limiter import LimiterState
+from generation.progress import RunProgress, unwatched
+from piiloom.columns import in_columns
+from piiloom.live_view import chosen_mode, shown_run
+from piiloom.run_picture import limiter_text
+
+STATE = LimiterState(limit=64, in_flight=61, waiting=12, rpm=500, tpm=60_000, braking_for_s=3.2, refused=7)
+CALM = LimiterState(limit=64, in_flight=3, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
+
+
+def progress(accepted=0, wanted=100, **changes):
+    return RunProgress(run_id="r0001", wanted=wanted, accepted=accepted, **changes)
+
+
+def one_call(sink, stage="question", item="0", cost_usd=0.25):
+    sink(StageEntered(stage, item))
+    sink(CallStarted(stage, item, 0, 1))
+    sink(CallAnswered(stage, item, 0, 1.5, 1200, 1000, 80, cost_usd, 0))
+    sink(StagePassed(stage, item))
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_quiet_shows_nothing_and_needs_no_event(capfd):
+    with shown_run("r0001", mode="quiet") as (watch, sink):
+        watch(progress(3))
+        assert (watch, sink) == (unwatched, unheard)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("as_json", "quiet", "mode"), [(True, False, "json"), (False, True, "quiet"), (True, True, "quiet"), (False, False, "lines")]
+)
+def test_the_mode_follows_the_options_and_without_a_terminal_is_lines(as_json, quiet, mode):
+    assert chosen_mode(as_json=as_json, quiet=quiet) == mode
+
+
+def test_json_lines_begin_and_end_with_the_whole_picture(capfd):
+    with shown_run("r0001", mode="json", limiter_state=lambda: STATE, budget_usd=2.0) as (watch, sink):
+        watch(progress(1, rejected=1, totals=CallTotals(cost_usd=0.25, charged_usd=0.05)))
+        one_call(sink)
+        sink(Braked(4.0))
+        sink(CallFailed("question", "1", 2, "invalid_request", final=True))
+        sink(CallFailed("question", "2", 0, "rate_limited", final=False))
+        sink(ItemRejected("question", "1", "invalid_request"))
+    out, err = capfd.readouterr()
+    assert out == ""
+    first, *between, last = json_lines(err)
+    assert (first["event"], first["accepted"], first["wanted"]) == ("progress", 0, None)
+    assert between == [
+        {"event": "brake", "run": "r0001", "seconds": 4.0},
+        {"event": "failure", "run": "r0001", "stage": "question", "item": "1", "attempt": 2, "code": "invalid_request"},
+        {"event": "reject", "run": "r0001", "stage": "question", "item": "1", "code": "invalid_request"},
+    ]
+    assert (last["event"], last["accepted"], last["rejected"], last["cost_usd"], last["spent_usd"]) == ("progress", 1, 1, 0.25, 0.3)
+    assert (last["budget_usd"], last["limiter"]["braking_for_s"], last["limiter"]["limit"]) == (2.0, 3.2, 64)
+    stage = last["stages"]["question"]
+    assert (stage["done"], stage["input_tokens"], stage["cached_tokens"], stage["failures"]) == (1, 1200, 1000, 1)
+    assert stage["p50_s"] == pytest.approx(1.5, rel=0.02)
+
+
+def test_a_run_that_breaks_off_still_ends_with_its_picture(capfd):
+    def broken_off():
+        with shown_run("r0001", mode="json") as (watch, _):
+            watch(progress(7))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken_off()
+    assert json_lines(capfd.readouterr().err)[-1]["accepted"] == 7
+
+
+def test_lines_come_by_themselves_also_when_the_run_stands_still(monkeypatch, capfd):
+    monkeypatch.setattr(view, "LINE_EVERY_S", 0.05)
+    with shown_run("r0001", mode="lines", limiter_state=lambda: STATE, budget_usd=10.0) as (watch, _):
+        watch(progress(5, rejected=2, totals=CallTotals(cost_usd=2.5, charged_usd=0.5)))
+        time.sleep(0.4)
+    out, err = capfd.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    assert 3 <= len(lines) <= 9
+    assert lines[0].startswith("r0001: 5/100 · ")
+    assert "2 rejected · $2.50 + $0.5000 set aside of $10.00 (30%)" in lines[0]
+    assert "61 in flight of 64 · 12 waiting · limit 500 rpm, 60k tpm · braking for 3 s · 7 refused by the server" in lines[0]
+
+
+def test_a_calm_limiter_says_little():
+    assert limiter_text(CALM) == "3 in flight of 64"
+
+
+def test_before_the_line_is_open_nothing_is_known_of_the_limiter(capfd):
+    with shown_run("r0001", mode="json", limiter_state=lambda: None) as (watch, sink):
+        watch(progress(preparing="topics 1/78"))
+        sink(CallStarted("topics", "age+health", 0, 1))
+    last = json_lines(capfd.readouterr().err)[-1]
+    assert (last["limiter"], last["in_flight"], last["preparing"]) == (None, 1, "topics 1/78")
+
+
+def test_nobody_reading_the_lines_does_not_end_the_run(monkeypatch):
+    class Gone:
+        def write(self, _text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(view, "LINE_EVERY_S", 0.01)
+    monkeypatch.setattr(sys, "stderr", Gone())
+    with shown_run("r0001", mode="json") as (watch, sink):
+        watch(progress(1))
+        sink(ItemRejected("question", "1", "leak"))
+        time.sleep(0.05)
+
+
+def on_a_terminal(code, columns=100):
+    """What *code* shows on a terminal of its own at standard error."""
+    ours, theirs = pty.openpty()
+    env = os.environ | {"COLUMNS": str(columns), "LINES": "30", "TERM": "xterm"}
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE, env=env)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    out = child.stdout.read()
+    child.stdout.close()
+    os.close(ours)
+    assert (child.wait(), out) == (0, b"")
+    return shown.decode()
+
+
+LIVE = """
+import time
+from execution.call_totals import CallTotals
+from execution.events import *
+from execution.limiter import LimiterState
+from generation.progress import RunProgress
+from piiloom.live_view import chosen_mode, shown_run
+state = LimiterState(limit=64, in_flight=61, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
+mode = chosen_mode(as_json=False, quiet=False)
+assert mode == "live"
+with shown_run("r0001", mode=mode, limiter_state=lambda: state, budget_usd=5.0) as (watch, sink):
+    watch(RunProgress(run_id="r0001", wanted=100, accepted=4, totals=CallTotals(cost_usd=1.25)))
+    for stage in ("topics", "question"):
+        sink(StageEntered(stage, "0")); sink(CallStarted(stage, "0", 0, 1))
+        sink(CallAnswered(stage, "0", 0, 1.5, 1200, 1000, 80, 0.25, 0)); sink(StagePassed(stage, "0"))
+    began = time.process_time()
+    time.sleep({seconds})
+    used = time.process_time() - began
+assert used < 0.01 * {seconds}, used
+"""
+
+
+def plain(text):
+    return [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", text)]
+
+
+def test_a_terminal_gets_a_table_of_the_stages():
+    lines = plain(on_a_terminal(LIVE.replace("{seconds}", "0.6").replace("assert used", "0 and used")))
+    at = max(number for number, line in enumerate(lines) if "r0001: 4/100" in line)
+    assert lines[at + 1 : at + 3] == ["  $1.25 of $5.00 (25%)", "  61 in flight of 64"]
+    assert lines[at + 3].split() == "stage queued in flight done rejected in cached out cost p50 p95".split()
+    assert lines[at + 4].split() == "topics 0 0 1 0 1,200 1,000 80 $0.2500 1.5 s 1.5 s".split()
+    assert [line.split()[0] for line in lines[at + 4 : at + 6]] == ["topics", "question"]
+
+
+def test_a_narrow_terminal_does_without_some_columns():
+    lines = plain(on_a_terminal(LIVE.replace("{seconds}", "0.3").replace("assert used", "0 and used"), columns=50))
+    (title,) = {line.strip() for line in lines if line.strip().startswith("stage")}
+    assert "cached" not in title
+    assert "done  rejected" in title
+    assert max(map(len, lines)) <= 50
+
+
+@pytest.mark.long
+def test_the_live_view_takes_less_than_one_percent_of_a_processor():
+    assert "r0001" in on_a_terminal(LIVE.replace("{seconds}", "5"))
+
+
+def test_columns_leave_out_only_what_they_must():
+    rows = [("stage", "queued", "cost"), ("topics", "12", "$1.00")]
+    assert in_columns(rows, width=80, spared=("cost",)) == ["stage   queued   cost", "topics      12  $1.00"]
+    assert in_columns(rows, width=15, spared=("cost", "queued")) == ["stage   queued", "topics      12"]
+    assert in_columns(rows, width=3, spared=("cost", "queued")) == ["stage", "topics"]
