@@ -23,13 +23,12 @@ class Alarm:
     def set(self, at: float) -> None:
         """Ring at *at* instead of whenever was said before."""
         self._at = at
-        if self._sleeper is None:
-            self._waking_at = at
-            self._sleeper = asyncio.ensure_future(self._run())
-        elif at < self._waking_at - _SLACK_S:
+        if self._sleeper is not None and not self._sleeper.done():
+            if at >= self._waking_at - _SLACK_S:
+                return
             self._sleeper.cancel()
-            self._waking_at = at
-            self._sleeper = asyncio.ensure_future(self._run())
+        self._waking_at = at
+        self._sleeper = asyncio.ensure_future(self._run())
 
     def clear(self) -> None:
         """Do not ring, and leave no task behind."""
@@ -49,7 +48,6 @@ class Alarm:
             # Whoever sets the alarm while it rings is heard: the loop looks again.
             self._waking_at = float("-inf")
             self._ring()
-        self._sleeper = None
 
 
 def _current_task() -> asyncio.Task[object] | None:

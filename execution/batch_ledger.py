@@ -19,6 +19,10 @@ from foundation.errors import ProviderError
 from providers.protocol import Completion, PromptCall, Provider
 
 
+# Requests that go to disk in one transaction: fifty thousand prompts at once would take hundreds of megabytes.
+_TOGETHER = 1000
+
+
 @dataclass(frozen=True, slots=True)
 class _Answered:
     ask: Ask
@@ -73,13 +77,16 @@ class BatchLedger:
     async def note_sending(self, row: BatchRow, asks: Mapping[str, Ask]) -> None:
         """Have a batch that is about to be made on disk, with all its requests (by their ids in it)."""
         batch, now = Batch(batches=[row]), datetime.now(UTC)
-        for custom_id, ask in asks.items():
+        for number, (custom_id, ask) in enumerate(asks.items(), 1):
             ask.tries += 1
             entry = sent_entry(ask.tries, ask.worst_usd, now) | {"batch": row.id}
             if ask.tries == 1 and ask.request is not None:
                 entry |= self._prompts.entry(ask.request, batch)
             batch.calls.append(_event(ask, "sent", entry))
             batch.batch_requests.append(ask.row(row.id, self.run_id, custom_id))
+            if number % _TOGETHER == 0:
+                await self._committer.commit(batch)
+                batch = Batch()
         await self._committer.commit(batch)
         if self._sink is not unheard:
             for ask in asks.values():

@@ -18,7 +18,6 @@ from foundation.errors import ProviderError
 from providers.batch_api import BatchApi
 from providers.protocol import Provider
 
-
 # What was to end soon is looked up sooner.
 _SOON = WavePolicy(first_poll_s=1.0, longest_poll_s=20.0)
 

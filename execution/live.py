@@ -19,7 +19,7 @@ from execution.budget import Budget, Reservation
 from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, text_sha256
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
-from execution.events import Braked, CallAnswered, CallFailed, CallStarted, EventSink, unheard
+from execution.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
 from execution.limiter import Limiter, Slot
 from execution.retrying import RetryPolicy
 from execution.worst_case import estimated_tokens, worst_case_usd
@@ -118,12 +118,7 @@ class LiveCalls:
             batch.calls.append(request.event("sent", entry))
             recorded = True
             await self._committer.commit(batch)
-            slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
-            # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
-            await slot.__aenter__()
-            if self._fatal is not None:
-                slot.failed()
-                raise self._fatal
+            slot = await self._slot(request)
         except BaseException:
             # Nothing has left yet.
             if reservation is not None:
@@ -132,6 +127,15 @@ class LiveCalls:
                 self._note_unsent(request, number)
             raise
         return _Try(number, worst, reservation, slot, began)
+
+    async def _slot(self, request: Request) -> Slot:
+        slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
+        # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
+        await slot.__aenter__()
+        if self._fatal is not None:
+            slot.failed()
+            raise self._fatal
+        return slot
 
     def _prompt(self, request: Request, batch: Batch) -> dict[str, Any]:
         """The prompt as the first try's event keeps it: the shared system prompt apart, once."""
@@ -165,6 +169,8 @@ class LiveCalls:
             error.completion = replace(error.completion, retries=attempt.number - 1)
             error.retries = attempt.number - 1
             await self._keep(request, attempt, error.completion, f"{failure_code(error)}: {error}")
+            if self._sink is not unheard:
+                self._sink(CallJudged(call.stage, call.item_id, call.attempt, False, failure_code(error)))
             raise
         except ProviderError as error:
             self._leave(attempt, error)
@@ -173,6 +179,8 @@ class LiveCalls:
             attempt.slot.failed()
             if attempt.reservation is not None:
                 attempt.reservation.charge_in_full()
+            if self._sink is not unheard:
+                self._sink(CallFailed(call.stage, call.item_id, call.attempt, "interrupted", True))
             raise
         if attempt.number > 1:
             completion = replace(completion, retries=attempt.number - 1)

@@ -15,7 +15,7 @@ from math import exp, log
 
 # The quantile of latencies that stands for "no queue", and the answers that are looked at together.
 _QUANTILE = 0.15
-_FIRST_BLOCK, _BLOCK = 24, 64
+_FIRST_BLOCK, _BLOCK = 32, 64
 _SMALLEST_WINDOW = 32
 # Up to twice the baseline is variance; once a queue was proven, half of that is drained as well.
 _TOLERANCE, _TOLERANCE_PROVEN = log(2.0), log(1.5)

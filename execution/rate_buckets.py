@@ -9,80 +9,24 @@ into some minutes.
 
 from __future__ import annotations
 
-from collections import deque
 from math import inf, sqrt
+
+from execution.minute_window import Cell, MinuteWindow
 
 # The pace, as a share of the limit. What is left over is the burst: pace * 60 s + burst never passes a minute's limit.
 _PACE = 0.985
 _BURST_S = (1 - _PACE) * 60
-# A little more than the server's minute, since requests take unequally long to get there.
-_WINDOW_S = 60.25
-_CELL_S = 0.25
+# Calls so large that a second's worth is less than one of them: what the window delays must not be lost to the bucket.
 _BURST_CALLS = 2.0
+# Calls may turn out larger than charged: how many standard deviations the window leaves for that, at most 3% of it.
 _MARGIN_DEVIATIONS, _LARGEST_MARGIN = 2.0, 0.03
 _ROUNDING = 1e-6
-# A refusal in spite of the pace: the server counts otherwise than we do. Down by 2%, back by half a percent a minute.
+# A refusal in spite of the pace: the server counts otherwise than we do. Down by 2%, at most every 5 s; back by half a
+# percent a minute.
 _STRICTER = 0.98
-_STRICTEST = 0.5
+_STRICTEST = 0.25
 _EASING_PER_S = 0.005 / 60
 _CUT_EVERY_S = 5.0
-
-
-class Cell:
-    """What was taken within a quarter of a second; charges can be corrected until the cell is a minute old."""
-
-    __slots__ = ("amount", "gone", "last_at", "opened_at")
-
-    def __init__(self, now: float) -> None:
-        self.opened_at = self.last_at = now
-        self.amount = 0.0
-        self.gone = False
-
-
-class MinuteWindow:
-    """The sum over the last minute, in at most some 240 cells however many calls there are."""
-
-    def __init__(self) -> None:
-        self._cells: deque[Cell] = deque()
-        self.total = 0.0
-
-    def add(self, amount: float, now: float) -> Cell:
-        """Count *amount*; the cell that holds it takes corrections."""
-        if not self._cells or now - self._cells[-1].opened_at >= _CELL_S:
-            self._cells.append(Cell(now))
-        cell = self._cells[-1]
-        cell.last_at = now
-        cell.amount += amount
-        self.total += amount
-        return cell
-
-    def correct(self, cell: Cell, by: float) -> None:
-        """Count *by* more (or less) in *cell*, unless its minute is over."""
-        if not cell.gone:
-            cell.amount += by
-            self.total += by
-
-    def fits_at(self, need: float, most: float, now: float) -> float:
-        """When *need* more stays within *most*. More than *most* fits when nothing else is in the window."""
-        self.expire(now)
-        excess = self.total + min(need, most) - most
-        if excess <= _ROUNDING:
-            return now
-        for cell in self._cells:
-            excess -= cell.amount
-            if excess <= _ROUNDING:
-                return cell.last_at + _WINDOW_S
-        return now
-
-    def expire(self, now: float) -> None:
-        """Forget what is over a minute old."""
-        cells = self._cells
-        while cells and cells[0].last_at + _WINDOW_S <= now:
-            cell = cells.popleft()
-            cell.gone = True
-            self.total -= cell.amount
-        if not cells:
-            self.total = 0.0
 
 
 class RateBucket:
@@ -105,7 +49,7 @@ class RateBucket:
         """When a call that takes *need* may start."""
         at = max(now, self._hold_until)
         if self.limit is not None:
-            limit = self._refill(now)
+            limit = self._refill(now, self.limit)
             # Debt, as larger calls leave it, is paid off before the next one; so every call gets through some time.
             short = min(need, self._burst(limit)) - self._level
             if short > _ROUNDING:
@@ -117,8 +61,9 @@ class RateBucket:
 
     def take(self, need: float, now: float) -> Cell:
         """Charge a call that starts now."""
-        self._refill(now)
-        self._level -= need
+        if self.limit is not None:
+            self._refill(now, self.limit)
+            self._level -= need
         self._uncertain += 1
         self._mean_need += (need - self._mean_need) * 0.05
         return self._window.add(need, now)
@@ -126,8 +71,10 @@ class RateBucket:
     def settle(self, cell: Cell, by: float, *, learn: bool = False) -> None:
         """A call is over and took *by* more than charged (less: a refund); *learn* from that how far charges are off."""
         self._uncertain -= 1
-        self._level -= by
-        self._window.correct(cell, by)
+        if by:
+            self._window.correct(cell, by)
+            if self.limit is not None:
+                self._level -= by
         if learn:
             self._mean_square_error += (by * by - self._mean_square_error) * 0.05
 
@@ -140,7 +87,6 @@ class RateBucket:
 
     def be_stricter(self, now: float) -> None:
         """The server refused in spite of the pace: drop the burst and slow down a little."""
-        self._refill(now)
         self._level = min(self._level, 0.0)
         if now - self._cut_at >= _CUT_EVERY_S:
             self._strictness = max(_STRICTEST, self._ease(now) * _STRICTER)
@@ -150,6 +96,8 @@ class RateBucket:
         """Take over what the headers of a response say; the lower of declared and told limit holds."""
         if limit is not None and limit > 0 and limit != self._told:
             self._told = limit
+            if self.limit is None:
+                self._filled_at = now
             self.limit = limit if self._declared is None else min(limit, self._declared)
         if remaining is None:
             return
@@ -178,13 +126,10 @@ class RateBucket:
         self._strict_at = now
         return self._strictness
 
-    def _refill(self, now: float) -> float:
+    def _refill(self, now: float, limit: float) -> float:
         """Let time fill the bucket; gives the limit as it holds at the moment."""
         since, self._filled_at = self._filled_at, now
-        if self.limit is None:
-            self._level = 0.0
-            return inf
-        limit = self.limit * self._ease(now)
+        limit *= self._ease(now)
         if since is None:
             self._level = max(limit * _BURST_S / 60, 1.0)
         else:

@@ -15,15 +15,30 @@ class TokenRatios:
     """Actual over estimated tokens, for each stage; a stage not seen yet goes by all of them together."""
 
     def __init__(self) -> None:
-        self._sums: dict[str, tuple[float, float]] = {}
+        self._all = _Sums()
+        self._stages: dict[str, _Sums] = {}
 
     def corrected(self, estimated: float, stage: str) -> float:
         """What a call of *stage* is likely to take, at least one token."""
-        actual, guessed = self._sums.get(stage) or self._sums.get("") or (1.0, 1.0)
-        return max(1.0, estimated * min(_MOST, max(_LEAST, actual / guessed)))
+        return max(1.0, estimated * self._stages.get(stage, self._all).ratio)
 
     def learn(self, estimated: float, actual: float, stage: str) -> None:
         """A call of *stage* took *actual* tokens."""
-        for key in ("", stage) if stage else ("",):
-            old_actual, old_guessed = self._sums.get(key, (0.0, 0.0))
-            self._sums[key] = (old_actual * _FADING + actual, old_guessed * _FADING + max(1.0, estimated))
+        self._all.add(estimated, actual)
+        sums = self._stages.get(stage)
+        if sums is None:
+            sums = self._stages[stage] = _Sums()
+        sums.add(estimated, actual)
+
+
+class _Sums:
+    __slots__ = ("_actual", "_estimated", "ratio")
+
+    def __init__(self) -> None:
+        self._actual = self._estimated = 0.0
+        self.ratio = 1.0
+
+    def add(self, estimated: float, actual: float) -> None:
+        self._actual = self._actual * _FADING + actual
+        self._estimated = self._estimated * _FADING + max(1.0, estimated)
+        self.ratio = min(_MOST, max(_LEAST, self._actual / self._estimated))

@@ -52,7 +52,7 @@ class Waves:
         policy: WavePolicy | None = None,
         sink: EventSink = unheard,
     ) -> None:
-        self._provider, self._api, self._committer, self._budget = provider, api, committer, budget
+        self._api, self._budget = api, budget
         self._spec = getattr(provider, "spec", None)
         self._policy = policy or WavePolicy()
         self._stillness = Stillness(self._policy, open_items)

@@ -23,9 +23,7 @@ from taxonomy.registers import load_registers
 GENERATION_VERSION = 2
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 # Settings that may change while a run goes on.
-CONDUCT = frozenset(
-    {"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch"}
-)
+CONDUCT = frozenset({"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch"})
 
 
 class ComposerSettings(BaseModel):

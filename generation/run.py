@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from corpus.store.database import Store
 from corpus.store.progress import StageResultRow
 from corpus.store.records import iter_records
 from corpus.store.runs import RunRow, set_run_status
+from execution import events
 from execution.committing import Batch
+from execution.events import EventSink, unheard
 from execution.line import Conduct
 from execution.ordering import OrderedRun, StopSignal
+from generation import screen
 from generation.configuration import RunConfig
 from generation.earlier import EarlierWork, read_earlier
 from generation.item import Item, item_from_json, item_to_json, plan_to_json
@@ -89,19 +92,25 @@ class _Sitting:
         book = self._session.book
         first, end = 0, planned_for(self._config.samples, self._config.margin)
         limit = PLANNED_AT_MOST * end
+        again = [index for index in sorted(self._earlier.draws) if index not in self._earlier.decided]
+        if again and self._missing() <= 0 and await book.ensure(end, stop):
+            await self._work_on(iter(again), lambda: len(again), stop)  # asked for by name, though the run has all it wanted
         while self._missing() > 0 and first < limit and not stop.requested:
             if not await book.ensure(end, stop):
                 return
-            await OrderedRun(
-                source=self._open_items(first, end),
-                work=self._worked,
-                consume=self._consumed,
-                still_wanted=self._missing,
-                concurrency=self._session.items_at_once,
-                stop=stop,
-                gauge=self._session.line.items,
-            ).run()
+            await self._work_on(self._open_items(first, end), self._missing, stop)
             first, end = end, min(limit, end + max(20, 2 * self._missing()))
+
+    async def _work_on(self, indexes: Iterator[int], still_wanted: Callable[[], int], stop: StopSignal) -> None:
+        await OrderedRun(
+            source=indexes,
+            work=self._worked,
+            consume=self._consumed,
+            still_wanted=still_wanted,
+            concurrency=self._session.items_at_once,
+            stop=stop,
+            gauge=self._session.line.items,
+        ).run()
 
     def _preparing(self, what: str) -> None:
         self.progress.preparing = what
@@ -136,6 +145,7 @@ class _Sitting:
             row = rejection.row(plan_index=index)
             batch.rejects.append(row)
             self.progress.count_reject(row)
+        tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)
 
@@ -155,6 +165,18 @@ def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, It
     if outcome.done is not None:
         batch.results.append(StageResultRow(plan_index=index, stage=outcome.done, payload=item_to_json(outcome.item)))
     return batch, outcome.rejection
+
+
+def tell_decided(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
+    """Tell *sink* what became of item *index*: a record in *batch*, or a rejection."""
+    if sink is unheard:
+        return
+    if rejection is not None:
+        sink(events.ItemRejected(rejection.stage, str(index), rejection.code))
+    for _, record in batch.records:
+        sink(events.StageEntered(screen.NAME, str(index)))
+        sink(events.StagePassed(screen.NAME, str(index)))
+        sink(events.RecordAccepted(str(index), record.id))
 
 
 def screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | None:

@@ -67,13 +67,14 @@ def open_provider(config: RunConfig) -> Provider:
         return ComposerProvider(bank_of(config), distractors=config.composer.distractors)
     prices = parse_prices(config.price) if config.price else None
     provider = make_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=config.timeout_s, prices=prices)
-    check_priced(config.provider, provider.model, config.base_url, provider.spec, unpriced=config.unpriced)
-    if config.budget_usd is not None and not provider.spec.priced:
-        raise UsageError(
-            f"a budget cannot be held: nobody has told what {provider.model!r} costs",
-            where="--budget-usd",
-            remedy='Give its prices, as in --price "input=0.5,output=1.5" (USD per million tokens)',
-        )
+    check_priced(
+        config.provider,
+        provider.model,
+        config.base_url,
+        provider.spec,
+        unpriced=config.unpriced,
+        budget=config.budget_usd is not None,
+    )
     return provider
 
 

@@ -16,7 +16,7 @@ from generation.earlier import EarlierWork, read_earlier
 from generation.item import item_from_json
 from generation.pipeline import Outcome, advance, item_stages, stage_names
 from generation.progress import RunProgress, Watch, unwatched
-from generation.run import begun, outcome_rows, primed_screening, screened
+from generation.run import begun, outcome_rows, primed_screening, screened, tell_decided
 from generation.screen import Screening
 from generation.session import Session, open_session
 from generation.stage import ItemRejected, Stage
@@ -180,5 +180,6 @@ class _StageAlone:
             row = rejection.row(plan_index=index)
             batch.rejects.append(row)
             self.progress.count_reject(row)
+        tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)

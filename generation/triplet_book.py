@@ -10,6 +10,7 @@ from typing import Any
 
 from corpus.store.database import Store
 from corpus.store.progress import RejectRow, load_shared_results
+from execution import events
 from execution.committing import Batch, GroupCommitter
 from execution.ordering import StopSignal
 from generation import subtopics, topics
@@ -37,7 +38,8 @@ class TripletBook:
     ) -> None:
         """Read what the store holds; call before the committer's thread owns the store.
 
-        *gauge* is told of each pair and topic that is taken up (1) and ended (-1); *at_once* of them are (as many as calls, when not given).
+        *gauge* is told of each pair and topic that is taken up (1) and ended (-1); *at_once* of them are, or as many as calls
+        when that is not given.
         """
         self._gauge = gauge
         self._ctx, self._committer = ctx, committer
@@ -130,14 +132,18 @@ class TripletBook:
 
     async def _kept(self, asked: Coroutine[Any, Any, PhraseList], stage: str, key: str) -> list[str]:
         """Store what *asked* lists under *key*, with a reject for each dropped entry or for the whole."""
+        sink = self._ctx.calls.sink
+        sink(events.StageEntered(stage, key))
         try:
             listed = await asked
         except ItemRejected as error:
+            sink(events.ItemRejected(stage, key, error.code))
             # Where the provider was away, the next sitting asks again; else the pair or topic is given up for good.
             self._away |= error.code in TRANSIENT_CODES
             shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
             self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))
             return []
+        sink(events.StagePassed(stage, key))
         rejects = [_drop_row(stage, f"{key}#{place}", drop.code, drop.phrase) for place, drop in enumerate(listed.dropped, 1)]
         self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))
         return list(listed.kept)

@@ -51,6 +51,9 @@ EPILOG = examples(
     "piiloom generate --resume last --retry question_leaks_value,17",
 )
 
+# What else the command takes; all other options are settings of the run, under their names in ``RunConfig``.
+_NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "otel", "as_json", "quiet")
+
 
 def generate(
     samples: SamplesOption = None,
@@ -79,7 +82,10 @@ def generate(
     store: StoreOption = DEFAULT_STORE,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.'),
+        typer.Option(
+            metavar="RUN",
+            help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
+        ),
     ] = None,
     retry: Annotated[
         str | None,
@@ -89,6 +95,9 @@ def generate(
         bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
     ] = False,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0,
+    otel: Annotated[
+        bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -97,34 +106,9 @@ def generate(
     The default provider is the composer, a template-based generator that needs no key, no network and no model.
     Ctrl-C stops cleanly; the run can be resumed.
     """
+    options = dict(locals())
     from piiloom.generating import Wishes, generate_records
 
-    settings = given(
-        samples=samples,
-        provider=provider,
-        model=model,
-        base_url=base_url,
-        pairs=pairs,
-        locale=locale,
-        seed=seed,
-        concurrency=concurrency,
-        values=values,
-        bank=bank,
-        topics_per_pair=topics_per_pair,
-        subtopics_per_topic=subtopics_per_topic,
-        max_attempts=max_attempts,
-        judges=judges or None,
-        prompts=prompts,
-        rpm=rpm,
-        tpm=tpm,
-        timeout_s=timeout_s,
-        budget_usd=budget_usd,
-        price=price,
-        unpriced=unpriced or None,
-        batch=batch or None,
-    )
-    wishes = Wishes(
-        store=store, settings=settings, config=config, resume=resume, retry=retry, show=show, estimate=estimate, as_json=as_json, quiet=quiet
-    )
-    if not generate_records(wishes):
+    settings = given(**{name: value for name, value in options.items() if name not in _NOT_SETTINGS})
+    if not generate_records(Wishes(settings=settings, **{name: options[name] for name in _NOT_SETTINGS})):
         raise typer.Exit(1)

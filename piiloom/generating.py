@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -11,10 +11,13 @@ from typing import Any
 
 from corpus.store.records import iter_records
 from execution.budget import BudgetReached
+from execution.events import fan_out
 from execution.limiter import LimiterState
 from execution.line import Line
+from execution.telemetry import telemetry
 from foundation.errors import UsageError
 from generation.configuration import CONDUCT, RunConfig, make_config, read_config
+from generation.pipeline import stage_names
 from generation.progress import RunProgress
 from generation.session import conduct_of
 from generation.sitting import sit
@@ -41,6 +44,7 @@ class Wishes:
     retry: str | None
     show: int
     estimate: bool
+    otel: bool
     as_json: bool
     quiet: bool
 
@@ -79,7 +83,19 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
     def limiter_state() -> LimiterState | None:
         return lines[0].limiter.snapshot() if lines else None
 
-    with shown_run(opened.run.id, mode=mode, limiter_state=limiter_state, budget_usd=opened.config.budget_usd) as (watch, sink):
+    with ExitStack() as stack:
+        watch, sink = stack.enter_context(
+            shown_run(
+                opened.run.id,
+                mode=mode,
+                limiter_state=limiter_state,
+                budget_usd=opened.config.budget_usd,
+                stages=stage_names(opened.config.judges),
+            )
+        )
+        if wishes.otel:
+            spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
+            sink = fan_out(sink, spans)
         conduct = replace(conduct_of(opened.config), sink=sink, on_open=lines.append)
         return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from corpus.store.call_history import JournalLine, journal_lines
+from corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from corpus.store.compacting import compact
 from corpus.store.database import Store
 from corpus.store.purging import last_heard, purge_texts
@@ -45,7 +45,7 @@ _TITLES = (
 
 def print_journal(path: Path, *, run_id: str | None, stage: str | None, as_json: bool) -> None:
     """Print what the calls of the runs came to, a line a run and stage."""
-    with Store.open(path, create=False) as store:
+    with Store.open(path, create=False, memory_limit=MEMORY_FOR_SUMS) as store:
         chosen = get_run(store, run_id).id if run_id else None
         lines = journal_lines(store, chosen, stage)
     total = _total(lines)

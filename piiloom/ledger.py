@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from corpus.store.call_history import ItemCalls, calls_by_item, calls_by_key
+from corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
 from corpus.store.database import Store
 from corpus.store.progress import RejectRow, load_rejects
 from corpus.store.row_ledger import RowCounts, count_rows
@@ -39,7 +39,7 @@ class RejectLine:
 
 def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | None, show: int, as_json: bool) -> bool:
     """Print the balance of a run and its rejects; whether the balance holds."""
-    with Store.open(path, create=False) as store:
+    with Store.open(path, create=False, memory_limit=MEMORY_FOR_SUMS) as store:
         run = get_run(store, run_id)
         rows = count_rows(store, run.id)
         lines = reject_lines(store, run, path)

@@ -13,7 +13,7 @@ _RUN = "Settings of the run"
 _CALLS = "Paid calls"
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else; no progress is shown.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else on standard output.")]
 RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
 ]
@@ -43,7 +43,7 @@ SeedOption = Annotated[
 ConcurrencyOption = Annotated[
     int | None,
     typer.Option(
-        "--concurrency", min=1, rich_help_panel=_RUN, help="How many items are worked on at once (default 16). Never changes a record."
+        "--concurrency", min=1, rich_help_panel=_RUN, help="How many calls may be in flight at once (default 16). Never changes a record."
     ),
 ]
 ValuesOption = Annotated[
@@ -100,7 +100,8 @@ PriceOption = Annotated[
     ),
 ]
 UnpricedOption = Annotated[
-    bool | None, typer.Option("--unpriced", rich_help_panel=_CALLS, help="Go on although the model's price is unknown: costs are not counted.")
+    bool | None,
+    typer.Option("--unpriced", rich_help_panel=_CALLS, help="Go on although the model's price is unknown: costs are not counted."),
 ]
 BatchOption = Annotated[
     bool | None,
@@ -112,7 +113,9 @@ JudgeOption = Annotated[
 ]
 PromptsOption = Annotated[
     Path | None,
-    typer.Option("--prompts", metavar="DIR", rich_help_panel=_RUN, help="Prompt templates of your own, which replace shipped ones by name."),
+    typer.Option(
+        "--prompts", metavar="DIR", rich_help_panel=_RUN, help="Prompt templates of your own, which replace shipped ones by name."
+    ),
 ]
 ConfigOption = Annotated[
     Path | None,
@@ -122,7 +125,7 @@ ConfigOption = Annotated[
 
 def given(**options: Any) -> dict[str, Any]:
     """Keep the options that were given on the command line."""
-    return {name: value for name, value in options.items() if value is not None}
+    return {name: value for name, value in options.items() if value is not None and value != []}
 
 
 def examples(*lines: str) -> str:

@@ -60,9 +60,7 @@ def new_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
 
 
 @contextmanager
-def resumed_run(
-    path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, **changes: Any
-) -> Iterator[OpenedRun]:
+def resumed_run(path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, **changes: Any) -> Iterator[OpenedRun]:
     """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
 
     *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code.

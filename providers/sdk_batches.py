@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import httpx2
-
 from foundation.errors import UsageError
 from providers.batch_api import TRANSFER_TIMEOUT_S, BatchApi, BatchLimits, BatchResult
 from providers.errors import ProviderUnavailable
@@ -18,7 +16,7 @@ from providers.sdk_provider import SdkProvider
 
 T = TypeVar("T")
 
-_ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was cancelled", "missing": "the batch ended"}
+_ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was cancelled"}
 
 
 def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
@@ -48,20 +46,18 @@ def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptC
         completion = provider.completion_from(reply, call or _nobodys_call(), latency_s=latency_s, batch=True)
         return completion if call is not None else replace(completion, data=None)
     if result.fault is None:
-        raise ended_early(provider.name, provider.endpoint, result.fate)
+        # Such requests are not billed.
+        raise ProviderUnavailable(f"{provider.name}: {_ENDED_EARLY[result.fate]} before the request was answered", where=provider.endpoint)
     if call is None:
         # Whose prompt it was is not known here, so the server's words could quote it unseen.
         raise translator_of(provider).from_status(replace(result.fault, message=""), model=provider.model)
     raise translator_of(provider).from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
 
 
-def ended_early(name: str, endpoint: str, fate: str) -> ProviderUnavailable:
-    """The error for a request that its batch left undone; such are not billed."""
-    return ProviderUnavailable(f"{name}: {_ENDED_EARLY[fate]} before the request was answered", where=endpoint)
-
-
 async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
     """Await a piece of a long answer; what the SDKs let through when a stream breaks off is an error of the provider's too."""
+    import httpx2  # noqa: PLC0415 - the SDKs have it loaded by now; whoever sends no batch should not have to
+
     try:
         return await provider.guarded(work, timeout_s=TRANSFER_TIMEOUT_S)
     except httpx2.HTTPError as error:

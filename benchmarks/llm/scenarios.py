@@ -55,6 +55,10 @@ def throughput(bench: Bench, contestant: Contestant, number: int) -> dict[str, A
         "peak_mb": run.peak_mb,
         "processes": run.watch.processes,
         "most_in_flight": stats["most_in_flight"],
+        # What the rest of the machine took meanwhile, in processors: figures with more than a tenth are no figures.
+        "others_cpu": max(0.0, run.watch.others_between(stats["first_at"], stats["last_at"]) / stats["wall_s"] - stats["server_cpu_share"])
+        if stats["wall_s"]
+        else 0.0,
         "server_late_ms_p99": stats["late_ms"]["p99"],
         "server_cpu_share": stats["server_cpu_share"],
     }

@@ -33,6 +33,7 @@ SHORT: dict[str, tuple[str, Sequence[Column]]] = {
             ("peak MB", lambda r: f"{r['peak_mb']:.0f}"),
             ("processes", lambda r: str(r["processes"])),
             ("whole process s", lambda r: f"{r['seconds_whole']:.1f}"),
+            ("others' CPU", lambda r: f"{r['others_cpu']:.2f}"),
             ("its CPU s", lambda r: f"{r['cpu_s_whole']:.1f}"),
             _ROWS,
             _ENDED,

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from bisect import bisect_left
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +22,16 @@ _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look: when, seconds of processor time since the start, MB, and number of processes."""
+    """One look: when, seconds of processor time since the start, MB, number of processes.
+
+    ``others_s`` is processor time that neither they nor the one who looks had, on the whole machine (stolen time too).
+    """
 
     at: float
     cpu_s: float
     mb: float
     processes: int
+    others_s: float
 
 
 class Watch(threading.Thread):
@@ -62,23 +67,35 @@ class Watch(threading.Thread):
 
     def cpu_between(self, start: float, end: float) -> float:
         """Seconds of processor time between two moments."""
-        return self._cpu_at(end) - self._cpu_at(start)
+        return self._read(end, _cpu_s) - self._read(start, _cpu_s)
+
+    def others_between(self, start: float, end: float) -> float:
+        """Seconds of processor time that the rest of the machine had between two moments."""
+        return self._read(end, _others_s) - self._read(start, _others_s)
 
     def mb_at(self, moment: float) -> float:
         """Memory at *moment*, or the nearest look after it."""
         place = min(bisect_left(self.samples, moment, key=lambda sample: sample.at), len(self.samples) - 1)
         return self.samples[place].mb if self.samples else 0.0
 
-    def _cpu_at(self, moment: float) -> float:
-        """Processor time at *moment*, on the straight line between two looks."""
+    def _read(self, moment: float, what: Callable[[Sample], float]) -> float:
+        """A figure at *moment*, on the straight line between two looks."""
+        if not self.samples:
+            return 0.0
         place = bisect_left(self.samples, moment, key=lambda sample: sample.at)
-        if place == 0 or not self.samples:
-            return self.samples[0].cpu_s if self.samples else 0.0
-        if place == len(self.samples):
-            return self.samples[-1].cpu_s
+        if place in {0, len(self.samples)}:
+            return what(self.samples[place - (place > 0)])
         before, after = self.samples[place - 1], self.samples[place]
         share = (moment - before.at) / (after.at - before.at)
-        return before.cpu_s + share * (after.cpu_s - before.cpu_s)
+        return what(before) + share * (what(after) - what(before))
+
+
+def _cpu_s(sample: Sample) -> float:
+    return sample.cpu_s
+
+
+def _others_s(sample: Sample) -> float:
+    return sample.others_s
 
 
 def look(pid: int) -> Sample | None:
@@ -94,7 +111,14 @@ def look(pid: int) -> Sample | None:
             cpu += sum(int(number) for number in numbers[11:15]) / _TICK
             mb += _proportional_mb(one) if len(found) > 1 else int(numbers[21]) * _PAGE_MB
             seen += 1
-    return Sample(at, cpu, mb, seen) if seen else None
+    return Sample(at, cpu, mb, seen, _machine_s() - cpu - time.process_time()) if seen else None
+
+
+def _machine_s() -> float:
+    """Seconds of processor time that were not idle, on all processors since the machine started."""
+    with Path("/proc/stat").open(encoding="ascii") as lines:
+        user, nice, system, _, _, interrupts, soft, stolen = (int(number) for number in next(lines).split()[1:9])
+    return (user + nice + system + interrupts + soft + stolen) / _TICK
 
 
 def tree(pid: int) -> list[int]:

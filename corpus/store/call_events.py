@@ -24,7 +24,7 @@ _SHORT = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEvent:
-    """One event. ``entry`` holds JSON values:
+    """One event. ``entry`` holds JSON values.
 
     ========  =====================================================================================================
     sent      try, worst_usd, at; with the first try also system (SHA-256), user, schema_name; batch: its id
@@ -72,7 +72,8 @@ def short_key(key: str) -> int:
 
 def answered_keys(store: Store) -> array[int]:
     """Short forms of all keys that have a reply, whichever run paid for it: 8 bytes each, sorted."""
-    sql = f"SELECT DISTINCT TRY_CAST('0x' || key[1:{_SHORT}] AS BIGINT) AS short FROM call_events WHERE kind = 'reply' AND short NOT NULL ORDER BY short"  # noqa: S608
+    short = f"TRY_CAST('0x' || key[1:{_SHORT}] AS BIGINT)"
+    sql = f"SELECT DISTINCT {short} AS short FROM call_events WHERE kind = 'reply' AND short NOT NULL ORDER BY short"  # noqa: S608
     return store.integers(sql)
 
 

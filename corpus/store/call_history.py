@@ -14,6 +14,8 @@ from typing import Any
 from corpus.store.database import Store
 from corpus.store.statements import select
 
+# What to open a store with to sum up a journal of a million calls; a run itself needs less.
+MEMORY_FOR_SUMS = "256MB"
 _CHUNK = 2_000
 _EVENT_COLUMNS = ("key", "run_id", "kind", "stage", "item_id", "attempt", "entry")
 # The item of an event: what stands before the first slash, where that is a plan index.

@@ -14,6 +14,8 @@ from typing import Any
 from corpus.store.database import Store
 
 _CHUNK = 2_000
+# After this many pieces the replaced rows are let go of; DuckDB keeps them until then, about 2.5 MB a piece.
+_PIECES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +46,11 @@ def purge_texts(store: Store, run_ids: Sequence[str]) -> Purged:
         "ORDER BY rowid",
         [chosen],
     )
-    for at in range(0, len(places), _CHUNK):
+    for piece, at in enumerate(range(0, len(places), _CHUNK), 1):
         sent, answered = _purge_chunk(store, places[at], places[min(at + _CHUNK, len(places)) - 1], chosen)
         prompts, replies = prompts + sent, replies + answered
+        if piece % _PIECES == 0:
+            store.change("CHECKPOINT")
     with store.transaction():
         rejects = _count(store, "rejects WHERE last_reply IS NOT NULL AND list_contains(?::VARCHAR[], run_id)", chosen)
         store.change("UPDATE rejects SET last_reply = NULL WHERE list_contains(?::VARCHAR[], run_id)", [chosen])

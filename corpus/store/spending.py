@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from corpus.store.database import Store
 
+# An entry is parsed once for all that is wanted of it: each parsing keeps memory until the end of the statement.
+_TRY = "json_extract_string(entry, ['$.try', '$.worst_usd', '$.batch'])"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSend:
@@ -38,31 +41,39 @@ class Spending:
 
 def open_sends(store: Store, run_id: str) -> list[OpenSend]:
     """The tries of a run that have neither a reply nor a failure; those that travel in a batch are not among them."""
-    sql = """
-        SELECT s.key, s.stage, s.item_id, s.attempt, (s.entry->>'$.try')::BIGINT, (s.entry->>'$.worst_usd')::DOUBLE
-        FROM call_events s WHERE s.run_id = ? AND s.kind = 'sent' AND (s.entry->>'$.batch') IS NULL
-        AND NOT EXISTS (SELECT 1 FROM call_events e WHERE e.run_id = s.run_id AND e.key = s.key AND e.kind IN ('reply', 'failed')
-            AND (e.entry->>'$.try') = (s.entry->>'$.try') AND e.rowid > s.rowid)
-        ORDER BY s.rowid"""
+    # First by hashes, which take little memory; hardly any try is open. A try ends once, so more sent than ended means open.
+    cut_short = f"""
+        SELECT call FROM (SELECT hash(key) AS call, kind, {_TRY} AS said FROM call_events
+            WHERE run_id = ? AND kind IN ('sent', 'reply', 'failed'))
+        GROUP BY call, said[1] HAVING 2 * count(*) FILTER (kind = 'sent') > count(*)"""  # noqa: S608 - a constant of ours
+    calls = [call for (call,) in store.rows(cut_short, [run_id])]
+    if not calls:
+        return []
+    sql = f"""
+        WITH told AS (SELECT rowid AS place, key, kind, stage, item_id, attempt, {_TRY} AS said FROM call_events
+            WHERE run_id = ? AND kind IN ('sent', 'reply', 'failed') AND hash(key) IN (SELECT unnest(?::UBIGINT[])))
+        SELECT key, stage, item_id, attempt, said[1]::BIGINT, said[2]::DOUBLE FROM told AS s
+        WHERE kind = 'sent' AND said[3] IS NULL AND NOT EXISTS (SELECT 1 FROM told AS e
+            WHERE e.key = s.key AND e.kind <> 'sent' AND e.said[1] = s.said[1] AND e.place > s.place)
+        ORDER BY place"""  # noqa: S608 - a constant of ours
     return [
         OpenSend(key=key, stage=stage, item_id=item, attempt=attempt, number=number, worst_usd=worst)
-        for key, stage, item, attempt, number, worst in store.rows(sql, [run_id])
+        for key, stage, item, attempt, number, worst in store.rows(sql, [run_id, calls])
     ]
 
 
 def spending(store: Store, run_id: str) -> Spending:
     """What the sittings of a run so far came to."""
     sql = """
-        SELECT count(*) FILTER (kind = 'reply'), count(*) FILTER (kind = 'failed' AND (entry->>'$.final') = 'true'),
-            count(*) FILTER (kind = 'failed' AND (entry->>'$.final') = 'false'),
-            count(*) FILTER (kind = 'reply' AND (entry->>'$.cost_usd') IS NULL),
-            coalesce(sum((entry->>'$.cost_usd')::DOUBLE) FILTER (kind = 'reply'), 0),
-            coalesce(sum((entry->>'$.charge_usd')::DOUBLE) FILTER (kind = 'failed'), 0),
-            count(*) FILTER (kind = 'failed' AND (entry->>'$.maybe_billed') = 'true'),
-            coalesce(sum((entry->>'$.input')::BIGINT) FILTER (kind = 'reply'), 0),
-            coalesce(sum((entry->>'$.cached')::BIGINT) FILTER (kind = 'reply'), 0),
-            coalesce(sum((entry->>'$.output')::BIGINT) FILTER (kind = 'reply'), 0), count(*) FILTER (kind = 'used')
-        FROM call_events WHERE run_id = ?"""
+        SELECT count(*) FILTER (kind = 'reply'), count(*) FILTER (kind = 'failed' AND said[1] = 'true'),
+            count(*) FILTER (kind = 'failed' AND said[1] = 'false'), count(*) FILTER (kind = 'reply' AND said[2] IS NULL),
+            coalesce(sum(said[2]::DOUBLE) FILTER (kind = 'reply'), 0), coalesce(sum(said[3]::DOUBLE) FILTER (kind = 'failed'), 0),
+            count(*) FILTER (kind = 'failed' AND said[4] = 'true'), coalesce(sum(said[5]::BIGINT) FILTER (kind = 'reply'), 0),
+            coalesce(sum(said[6]::BIGINT) FILTER (kind = 'reply'), 0), coalesce(sum(said[7]::BIGINT) FILTER (kind = 'reply'), 0),
+            count(*) FILTER (kind = 'used')
+        FROM (SELECT kind, CASE WHEN kind IN ('reply', 'failed') THEN json_extract_string(entry,
+                ['$.final', '$.cost_usd', '$.charge_usd', '$.maybe_billed', '$.input', '$.cached', '$.output']) END AS said
+            FROM call_events WHERE run_id = ?)"""
     answered, failed, retries, unpriced, cost, charged, maybe, given, cached, output, replayed = store.rows(sql, [run_id])[0]
     return Spending(
         answered=answered,

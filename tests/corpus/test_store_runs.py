@@ -133,7 +133,9 @@ def test_paid_replies_are_all_kept_and_the_last_verdict_counts(store: Store) -> 
             event("failed", "k2", **{"try": 2, "message": "cut off", "final": True, "charge_usd": 0.5, "maybe_billed": True}),
         ],
     )
-    save_call_events(store, "run", [event("reply", **{"try": 1, "reply": "[]", "cost_usd": None, **priced}), event("verdict", verdict="accepted")])
+    save_call_events(
+        store, "run", [event("reply", **{"try": 1, "reply": "[]", "cost_usd": None, **priced}), event("verdict", verdict="accepted")]
+    )
     save_call_events(store, "other", [event("verdict", verdict="error", fault="not of this run")])
     rows = [(row.key, row.reply, row.verdict, row.fault, row.cost_usd) for row in load_completions(store, "run")]
     assert rows == [("k1", "{}", "accepted", None, 0.25), ("k2", None, "error", "cut off", None), ("k1", "[]", "accepted", None, None)]
@@ -146,7 +148,9 @@ def test_paid_replies_are_all_kept_and_the_last_verdict_counts(store: Store) -> 
 def test_requests_without_an_outcome_are_open(store: Store) -> None:
     first, second = ({"try": number, "worst_usd": number / 4} for number in (1, 2))
     save_call_events(store, "run", [event("sent", **first), event("failed", **{"try": 1, "final": False}), event("sent", **second)])
-    save_call_events(store, "run", [event("sent", "k2", **first), event("sent", "k3", batch="b1", **first), event("reply", "k2", **{"try": 1})])
+    save_call_events(
+        store, "run", [event("sent", "k2", **first), event("sent", "k3", batch="b1", **first), event("reply", "k2", **{"try": 1})]
+    )
     assert [(send.key, send.number, send.worst_usd) for send in open_sends(store, "run")] == [("k1", 2, 0.5)]
     # Asked again in a later sitting: the first answer of an earlier one does not close it.
     save_call_events(store, "run", [event("sent", "k2", **first)])

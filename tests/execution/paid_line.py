@@ -76,9 +76,7 @@ def new_run(store: Store, name: str = "run") -> str:
     return create_run(store, provider="scripted", model=None, seed=1, samples=1, config={}, config_digest=name, run_id=name).id
 
 
-def on_line(
-    store: Store, run_id: str, provider: PaidProvider, work: Callable[[Line], Awaitable[R]], *, seed: int = 1, **conduct: Any
-) -> R:
+def on_line(store: Store, run_id: str, provider: PaidProvider, work: Callable[[Line], Awaitable[R]], *, seed: int = 1, **conduct: Any) -> R:
     """Open the line, do *work*, drain, and give the store back."""
     committer = GroupCommitter(store, run_id, pace_s=0.001)
     line = open_line(store, run_id, provider, committer, replace(Conduct(retry=QUICK), **conduct), seed=seed)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from execution.limiter import Limiter
-from tests.execution.virtual_time import clock
+from tests.execution.virtual_time import clock, run_virtually
 
 
 class Refusal(Exception):
@@ -31,7 +31,8 @@ class Server:
     refusals: list[float] = field(default_factory=list)
     accepted: list[tuple[float, float]] = field(default_factory=list)
 
-    async def call(self, tokens: float) -> None:
+    async def call(self, tokens: float, stage: str = "") -> None:
+        """Take the call and work on it, or raise ``Refusal``."""
         if not self.takes(clock(), tokens):
             self.refusals.append(clock())
             await asyncio.sleep(self.refusal_s)
@@ -39,14 +40,14 @@ class Server:
         self.accepted.append((clock(), tokens))
         self.in_flight += 1
         try:
-            await self.work()
+            await self.work(stage)
         finally:
             self.in_flight -= 1
 
     def takes(self, now: float, tokens: float) -> bool:
         return True
 
-    async def work(self) -> None:
+    async def work(self, stage: str) -> None:
         await asyncio.sleep(self.latency())
 
     def between(self, begin: float, end: float) -> tuple[int, float, int]:
@@ -133,7 +134,7 @@ class Queueing(Server):
     workers: int = 16
     _busy: asyncio.Semaphore | None = None
 
-    async def work(self) -> None:
+    async def work(self, stage: str) -> None:
         self._busy = self._busy or asyncio.Semaphore(self.workers)
         async with self._busy:
             await asyncio.sleep(self.latency())
@@ -155,38 +156,51 @@ class Crowd:
     calls: Iterator[Call]
     callers: int = 256
     until: float = float("inf")
-    answered: int = 0
-    backoff_s: float = 0.0
-    limits: list[tuple[float, int, int]] = field(default_factory=list)
+    ended_at: float = 0.0
+    limits: list[tuple[float, int]] = field(default_factory=list)
 
-    async def run(self) -> float:
-        """Work until no calls are left; gives the seconds that took."""
-        began = clock()
+    async def run(self) -> None:
+        """Work until no calls are left, or it is late."""
         await asyncio.gather(*(self._caller() for _ in range(self.callers)))
-        return clock() - began
+        self.ended_at = clock()
+
+    def limits_between(self, begin: float, end: float) -> list[int]:
+        """What the limiter allowed in flight, at each answer from *begin* to *end*."""
+        return [limit for at, limit in self.limits if begin <= at < end]
 
     async def _caller(self) -> None:
         for call in self.calls:
             while clock() < self.until and not await self._tried(call):
-                await asyncio.sleep(self.backoff_s)
+                pass
             if clock() >= self.until:
                 return
 
     async def _tried(self, call: Call) -> bool:
-        async with self.limiter.slot(call.estimated) as slot:
+        async with self.limiter.slot(call.estimated, call.stage) as slot:
             sent = clock()
             try:
-                await self.server.call(call.tokens)
+                await self.server.call(call.tokens, call.stage)
             except Refusal as refusal:
                 slot.refused(retry_after=refusal.retry_after)
                 return False
             slot.answered(tokens=round(call.tokens), latency_s=clock() - sent, stage=call.stage)
-        self.answered += 1
-        state = self.limiter.snapshot()
-        self.limits.append((clock(), state.limit, state.in_flight))
+        self.limits.append((clock(), self.limiter.snapshot().limit))
         return True
 
 
-def lognormal(rng: random.Random, median: float, sigma: float) -> Callable[[], float]:
+def simulate(server: Server, calls: Iterable[Call], *, callers: int = 256, until: float = float("inf"), **limits: float) -> Crowd:
+    """Send *calls* through a new limiter with *limits* in virtual time; gives the crowd when all is over."""
+
+    async def run() -> Crowd:
+        limiter = Limiter(clock=clock, **{"concurrency": 64, **limits})
+        crowd = Crowd(server, limiter, iter(calls), callers, until)
+        await crowd.run()
+        return crowd
+
+    return run_virtually(run())
+
+
+def lognormal(seed: int, median: float, sigma: float = 0.5) -> Callable[[], float]:
     """Latencies or token counts as models have them."""
+    rng = random.Random(seed)
     return lambda: median * rng.lognormvariate(0.0, sigma)

@@ -40,15 +40,15 @@ def test_a_request_is_on_disk_before_it_is_sent_and_its_reply_before_it_is_used(
         return asked(call)
 
     async def asked(call):
-        found = await line_committer.ask(lambda opened: kinds(opened))
+        found = await line_committer.ask(kinds)
         assert found == ["sent"]
         return {"n": 1}
 
     async def work(line):
         nonlocal line_committer
-        line_committer = line.calls._committer  # noqa: SLF001 - whoever holds the store's thread is the only one to ask
+        line_committer = line.calls._committer
         await line.calls.complete(a_call())
-        assert await line_committer.ask(lambda opened: kinds(opened)) == ["sent", "reply"]
+        assert await line_committer.ask(kinds) == ["sent", "reply"]
 
     line_committer = None
     on_line(store, run, PaidProvider(answer), work)

@@ -65,6 +65,7 @@ def _respond(store: FakeBatches, method: str, path: str, headers: Mapping[str, s
         raise BadCall(status, kind, "trouble made by the test", code=code)
     query = {name: values[0] for name, values in parse_qs(split.query).items()}
     with store.lock:
+        store.received.append(len(data))
         if steps[0] == "messages":
             answer = llm_batch_anthropic.answer(store, method, steps[2:], query, data, root)
         elif steps[0] == "files":

@@ -90,6 +90,7 @@ class FakeBatches:
         self.files: dict[str, bytes] = {}
         self.billed: list[tuple[str, Request]] = []
         self.asked: Counter[str] = Counter()
+        self.received: list[int] = []  # bytes of the body of each request
         self.lock = threading.RLock()
         self.let_go = threading.Event()
         self._answer = answer

@@ -18,7 +18,7 @@ from corpus.store.database import Store
 from foundation.seeding import derive_rng
 from generation.session import conduct_of
 from generation.sitting import begin, sit
-from tests.execution.batch_sittings import QUICK
+from tests.execution.batch_sittings import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
@@ -36,12 +36,12 @@ from corpus.store.runs import get_run, list_runs
 from generation.configuration import make_config
 from generation.session import conduct_of
 from generation.sitting import begin, sit, take_up
-from tests.execution.batch_sittings import QUICK
+from tests.execution.batch_sittings import impatient
 
 with Store.open(Path(sys.argv[1])) as store:
     started = list_runs(store)
     run, config, provider = take_up(store, get_run(store, "last")) if started else begin(store, make_config(json.loads(sys.argv[2])))
-    progress = sit(store, run, config, provider, conduct=replace(conduct_of(config), waves=QUICK))
+    progress = sit(store, run, config, provider, conduct=replace(conduct_of(config), waves=impatient(sends=9)))
     sys.exit(0 if progress.status == "finished" else 3)
 """
 
@@ -54,7 +54,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_whole(path, config):
     with Store.open(path) as store:
         run, settled, provider = begin(store, config)
-        sit(store, run, settled, provider, conduct=replace(conduct_of(settled), waves=QUICK))
+        sit(store, run, settled, provider, conduct=replace(conduct_of(settled), waves=impatient(sends=9)))
         kept = read_back(store)
         assert kept.run.status == "finished"
         return kept, exported(store, path.parent / f"out-{path.stem}")

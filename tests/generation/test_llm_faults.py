@@ -11,7 +11,7 @@ import pytest
 
 from corpus.store.completions import CompletionRow
 from corpus.store.database import Store
-from corpus.store.progress import load_rejects, load_plan_items
+from corpus.store.progress import load_plan_items, load_rejects
 from corpus.store.statements import select
 from generation.stage_report import report_stages
 from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable

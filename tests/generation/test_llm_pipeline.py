@@ -48,7 +48,9 @@ def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
         made = record.provenance
         assert made is not None
         assert (made.provider, made.model, made.seed) == (name, MODELS[name], config.seed)
-        assert {template.partition(".")[0] for template, _ in made.templates} == {template.id.partition(".")[0] for template in config.templates()}
+        assert {template.partition(".")[0] for template, _ in made.templates} == {
+            template.id.partition(".")[0] for template in config.templates()
+        }
         assert all(len(sha256) == 64 for _, sha256 in made.templates)
 
     assert server.outcomes == {"ok": server.requests}

@@ -20,6 +20,9 @@ from generation.progress import RunProgress, unwatched
 from piiloom.columns import in_columns
 from piiloom.live_view import chosen_mode, shown_run
 from piiloom.run_picture import limiter_text
+from tests.fakes.llm_author import Author
+from tests.fakes.llm_server import LLMServer
+from tests.generation.llm_runs import set_keys
 
 STATE = LimiterState(limit=64, in_flight=61, waiting=12, rpm=500, tpm=60_000, braking_for_s=3.2, refused=7)
 CALM = LimiterState(limit=64, in_flight=3, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
@@ -203,3 +206,26 @@ def test_columns_leave_out_only_what_they_must():
     assert in_columns(rows, width=80, spared=("cost",)) == ["stage   queued   cost", "topics      12  $1.00"]
     assert in_columns(rows, width=15, spared=("cost", "queued")) == ["stage   queued", "topics      12"]
     assert in_columns(rows, width=3, spared=("cost", "queued")) == ["stage", "topics"]
+
+
+@pytest.mark.parametrize("mode", ["json", "quiet", "lines"])
+def test_a_paid_run_of_the_command_line_keeps_standard_output_for_the_result(cli, store_path, monkeypatch, mode):
+    set_keys(monkeypatch)
+    flag = {"json": ["--json"], "quiet": ["--quiet"], "lines": []}[mode]
+    words = ("generate", "--provider", "openai", "--model", "gpt-6-luna", "--samples", 2, "--pairs", "health+occupation")
+    with LLMServer(Author(7)) as server:
+        outcome = cli(*words, "--topics-per-pair", 2, "--base-url", server.openai_url, *flag, "--store", store_path)
+    assert outcome.code == 0, outcome.err
+    if mode == "json":
+        first, *_, last = json_lines(outcome.err)
+        result = json.loads(outcome.out)
+        assert (first["event"], last["event"], last["accepted"], last["wanted"]) == ("progress", "progress", 2, 2)
+        assert last["cost_usd"] == pytest.approx(result["cost_usd"])
+        assert sum(stage["answered"] for stage in last["stages"].values()) == result["calls"]
+        assert sum(stage["in_flight"] for stage in last["stages"].values()) == 0
+        assert last["limiter"]["in_flight"] == 0
+    elif mode == "quiet":
+        assert (outcome.out, outcome.err) == ("", "")
+    else:
+        assert "2 of 2 records accepted" in outcome.out
+        assert "{" not in outcome.err

@@ -1,0 +1,124 @@
+"""What stands between a call and its start: the brake, the calls in flight, requests and tokens per minute.
+
+``Gates`` asks all of them when a call may start and tells all of them how it ended; ``limiter`` is the face of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from execution.adaptive import AdaptiveLimit, Start
+from execution.brakes import Brake
+from execution.minute_window import Cell
+from execution.rate_buckets import RateBucket
+from execution.token_ratios import TokenRatios
+
+# A wait this long speaks of an exhausted rate; a server with too many calls at once asks for less.
+_RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS = 2.0, 10.0
+# Refused without a word on how long, and nothing in flight to wait for: back off by ourselves.
+_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.1, 30.0
+
+
+@dataclass(slots=True)
+class Admission:
+    """A call that wants to pass: what was estimated for it, and what it took when it started."""
+
+    estimated: int
+    stage: str
+    reserved: float = 0.0
+    start: Start | None = None
+    requests: Cell | None = None
+    tokens: Cell | None = None
+
+
+class Gates:
+    """Decides when calls start (as a ``turnstile.Gate``) and learns from how they end."""
+
+    def __init__(self, *, concurrency: int, rpm: float | None, tpm: float | None) -> None:
+        self.adaptive = AdaptiveLimit(concurrency)
+        self.requests, self.tokens = RateBucket(rpm), RateBucket(tpm)
+        self.brake = Brake()
+        self._ratios = TokenRatios()
+        self._refused_in_a_row = 0
+        # Refusals of calls that were under way together are one event: after how many refusals it began, whether it was
+        # about a rate, and how many calls that started since were answered.
+        self._event, self._event_is_rate, self._answered_since = -1, False, 0
+
+    def ready_at(self, who: Admission, now: float) -> float:
+        """When *who* may start, as things stand."""
+        at = max(self.brake.ready_at(now), self.adaptive.opens_at(now))
+        if at > now:
+            return at
+        who.reserved = self._ratios.corrected(who.estimated, who.stage)
+        return max(self.requests.ready_at(1.0, now), self.tokens.ready_at(who.reserved, now))
+
+    def admit(self, who: Admission, now: float) -> None:
+        """*who* starts."""
+        self.brake.started(now)
+        who.start = self.adaptive.start(now)
+        who.requests = self.requests.take(1.0, now)
+        who.tokens = self.tokens.take(who.reserved, now)
+
+    def withdraw(self, who: Admission, now: float) -> None:
+        """*who* was admitted and cancelled before anything was sent."""
+        start, requests, tokens = _taken(who)
+        self.requests.settle(requests, -1.0)
+        self.tokens.settle(tokens, -who.reserved)
+        self.adaptive.failed(start, now)
+
+    def answered(self, who: Admission, now: float, tokens: int | None, latency_s: float, stage: str) -> None:
+        """*who* was answered and took *tokens*."""
+        start, request_cell, token_cell = _taken(who)
+        self._refused_in_a_row = 0
+        self._answered_since += start.refused_before > self._event
+        self.requests.settle(request_cell, 0.0)
+        if tokens is None:
+            self.tokens.settle(token_cell, 0.0)
+        else:
+            self._ratios.learn(who.estimated, tokens, stage)
+            self.tokens.settle(token_cell, tokens - who.reserved, learn=True)
+        self.adaptive.answered(start, now, stage, latency_s)
+
+    def failed(self, who: Admission, now: float) -> None:
+        """*who* got no answer; it may have been worked on, so its tokens stay charged."""
+        start, request_cell, token_cell = _taken(who)
+        self.requests.settle(request_cell, 0.0)
+        self.tokens.settle(token_cell, 0.0)
+        self.adaptive.failed(start, now)
+
+    def refused(self, who: Admission, now: float, retry_after: float | None) -> None:
+        """*who* was not taken: slow down what is likely to be at fault, and brake for as long as the server says."""
+        start, request_cell, token_cell = _taken(who)
+        # Servers count refused requests, but no tokens for them.
+        self.requests.settle(request_cell, 0.0)
+        self.tokens.settle(token_cell, -who.reserved)
+        wait = max(0.0, retry_after or 0.0)
+        tight = [bucket for bucket in (self.requests, self.tokens) if bucket.is_tight(now)]
+        for bucket in tight:
+            bucket.be_stricter(now)
+        if tight or self._says_rate(start, wait):
+            self.adaptive.refused_for_rate(start, now)
+        else:
+            self.adaptive.refused(start, now, wait)
+        self._refused_in_a_row += 1
+        if not wait and (tight or not self.adaptive.in_flight):
+            wait = min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2.0 ** min(self._refused_in_a_row, 20))
+        self.pull_brake(wait, now)
+
+    def pull_brake(self, seconds: float, now: float) -> None:
+        """Nobody starts for *seconds*."""
+        self.brake.pull(seconds, now, calls=self.adaptive.limit(now), round_trip_s=self.adaptive.round_trip_s)
+
+    def _says_rate(self, start: Start, wait_s: float) -> bool:
+        """Whether a wait this long means an exhausted rate. Not when hardly anything was answered since the last one."""
+        if start.refused_before > self._event:
+            long = wait_s >= max(_RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS * self.adaptive.round_trip_s)
+            self._event_is_rate = long and self._answered_since > self.adaptive.in_flight
+            self._event, self._answered_since = self.adaptive.refused_count, 0
+        return self._event_is_rate
+
+
+def _taken(who: Admission) -> tuple[Start, Cell, Cell]:
+    if who.start is None or who.requests is None or who.tokens is None:
+        raise RuntimeError("a slot was used before it was entered")
+    return who.start, who.requests, who.tokens
