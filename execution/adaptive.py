@@ -132,7 +132,7 @@ class AdaptiveLimit:
         self._round.pending -= 1
         if self._round.pending:
             return
-        restored = self._strays.judge(self._round.before, self._value, now)
+        restored = self._strays.judge(self._round.before, now)
         self._round = None
         if restored is not None:
             self._value = self._plateau = restored

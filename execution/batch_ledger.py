@@ -18,7 +18,6 @@ from execution.prompt_notes import PromptNotes
 from foundation.errors import ProviderError
 from providers.protocol import Completion, PromptCall, Provider
 
-
 # Requests that go to disk in one transaction: fifty thousand prompts at once would take hundreds of megabytes.
 _TOGETHER = 1000
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from corpus.store.batches import load_open_batches
 from corpus.store.call_events import CallEvent, save_call_events
@@ -23,6 +24,7 @@ from execution.journal import Journal
 from execution.limiter import Limiter
 from execution.live import LiveCalls
 from execution.retrying import RetryPolicy
+from execution.shared_limits import CallBudget, CallLimiter
 from execution.waves import Waves
 from providers.protocol import Provider
 from providers.sdk_batches import make_batch_api
@@ -30,7 +32,10 @@ from providers.sdk_batches import make_batch_api
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """How calls are made: at most ``concurrency`` at once, ``rpm`` and ``tpm`` a minute, within ``budget_usd`` for the whole run."""
+    """How calls are made: at most ``concurrency`` at once, ``rpm`` and ``tpm`` a minute, within ``budget_usd`` for the whole run.
+
+    Where several processes work on one run, they share a ``limiter`` and a ``budget``, which then stand for those numbers.
+    """
 
     concurrency: int = 16
     rpm: float | None = None
@@ -42,6 +47,8 @@ class Conduct:
     sink: EventSink = unheard
     # Told of the line once it is open, so that a view can watch its limiter and budget.
     on_open: Callable[[Line], object] = lambda _line: None
+    limiter: CallLimiter | None = None
+    budget: CallBudget | None = None
 
 
 class Gauge:
@@ -62,8 +69,8 @@ class Line:
     """An open line; ``limiter`` and ``budget`` are there to be watched, ``items`` to be told of what is under way."""
 
     calls: Calls
-    limiter: Limiter
-    budget: Budget
+    limiter: CallLimiter
+    budget: CallBudget
     items: Gauge = field(default_factory=Gauge)
 
 
@@ -73,12 +80,12 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
     Requests that were on their way when an earlier sitting was killed are charged in full, once. Raises ``UsageError`` for
     a budget that is no amount of money.
     """
-    limiter = Limiter(concurrency=conduct.concurrency, rpm=conduct.rpm, tpm=conduct.tpm)
+    limiter = conduct.limiter or Limiter(concurrency=conduct.concurrency, rpm=conduct.rpm, tpm=conduct.tpm)
     if not provider.paid:
         return Line(calls=Calls(provider, committer, run_id, sink=conduct.sink), limiter=limiter, budget=Budget(None))
     close_open_sends(store, run_id)
     totals = CallTotals.after(spending(store, run_id))
-    budget = Budget(conduct.budget_usd, spent_usd=totals.spent_usd)
+    budget = conduct.budget or Budget(conduct.budget_usd, spent_usd=totals.spent_usd)
     if hasattr(provider, "on_rates"):  # one that hears response headers
         provider.on_rates = limiter.observe
     items = Gauge()
@@ -90,7 +97,7 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
             committer,
             totals,
             run_id=run_id,
-            budget=budget,
+            budget=cast("Budget", budget),
             open_items=lambda: items.count,
             policy=conduct.waves,
             sink=conduct.sink,
@@ -98,7 +105,8 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
         waves.adopt(load_open_batches(store, run_id))
         sender = waves
     else:
-        sender = LiveCalls(provider, committer, totals, limiter=limiter, budget=budget, policy=conduct.retry, sink=conduct.sink)
+        shared = {"limiter": cast("Limiter", limiter), "budget": cast("Budget", budget)}
+        sender = LiveCalls(provider, committer, totals, **shared, policy=conduct.retry, sink=conduct.sink)
     journal = Journal(store, committer)
     calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
     line = Line(calls=calls, limiter=limiter, budget=budget, items=items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from execution.batch_asks import WavePolicy
@@ -55,3 +55,10 @@ class Patience:
             except TRANSIENT as error:
                 failure = error
             await self.after(failure, tries)
+
+
+async def cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel *tasks* and wait until they have ended, however they do."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

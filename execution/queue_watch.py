@@ -11,65 +11,25 @@ flight, they did nothing but queue; does it fall with them, there was no queue, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log
 
-# The quantile of latencies that stands for "no queue", and the answers that are looked at together.
-_QUANTILE = 0.15
-_FIRST_BLOCK, _BLOCK = 32, 64
+from execution.baselines import StageBaselines, low_quantile
+
 _SMALLEST_WINDOW = 32
 # Up to twice the baseline is variance; once a queue was proven, half of that is drained as well.
 _TOLERANCE, _TOLERANCE_PROVEN = log(2.0), log(1.5)
 _CALM = log(1.3)
 # A queue shorter than this is not worth a cut: on such a server the noise of our own machine is larger.
 _SHORTEST_QUEUE_S = 0.05
-# A baseline follows faster answers at once and slower ones hardly: 3% of the way for each block of answers. It does not
-# follow a queue at all; when calls have become slower for another reason, a trial will show it.
-_DOWN, _UP = 0.5, 0.03
 # Work above this part of what was done before is as much, noise taken off; below the other it is less beyond doubt.
 _SAME_WORK, _CLEARLY_LESS = 0.93, 0.8
 _HEADROOM = 1.2
+# So far the limit may rise from where it was last proven before it is tried again.
+_UNPROVEN_RISE = 1.5
 # One cut leaves at least half of what was in flight; near the goal, where noise is as large as the queue, more.
 _LEAST_LEFT, _LEAST_LEFT_NEAR = 0.5, 0.75
 # The effect of a cut is judged by more answers than its occasion, since the judgement lasts.
 _TRIAL_ROUND_TRIPS = 3
-
-
-class StageBaselines:
-    """The logarithm of a low quantile of the latency of each stage."""
-
-    def __init__(self) -> None:
-        self._levels: dict[str, float] = {}
-        self._blocks: dict[str, list[float]] = {}
-
-    def excess(self, stage: str, latency_s: float, *, frozen: bool) -> float | None:
-        """How far *latency_s* is above the baseline of its *stage* (in logarithms); None while there is no baseline.
-
-        *frozen*: the baselines that are there stay as they are.
-        """
-        value = log(max(latency_s, 1e-6))
-        level = self._levels.get(stage)
-        if frozen and level is not None:
-            return value - level
-        block = self._blocks.setdefault(stage, [])
-        block.append(value)
-        if len(block) >= (_FIRST_BLOCK if level is None else _BLOCK):
-            now = quantile(block)
-            block.clear()
-            if level is None:
-                level = now
-            elif now < level + _TOLERANCE:
-                level += (now - level) * (_DOWN if now < level else _UP)
-            self._levels[stage] = level
-        return None if level is None else value - level
-
-    def shift(self, by: float) -> None:
-        """All calls have become slower by the factor exp(*by*), and that is how it is now."""
-        self._levels = {stage: level + by for stage, level in self._levels.items()}
-
-
-def quantile(values: list[float]) -> float:
-    """The low quantile of *values* that stands for calls which met no queue."""
-    return sorted(values)[int(len(values) * _QUANTILE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +47,8 @@ class QueueWatch:
     def __init__(self) -> None:
         self._baselines = StageBaselines()
         self._trial: _Trial | None = None
-        self._proven = False
-        self._capacity = 0.0
+        self._proven = self._descending = False
+        self._capacity, self._proven_at = 0.0, inf
         self.is_calm = True
         # The first answers to come are the shortest of the first wave: they say little about all.
         self._first_wave = True
@@ -122,7 +82,7 @@ class QueueWatch:
 
     def _judge(self, limit: float) -> float | None:
         count = len(self._excesses)
-        level = quantile(self._excesses)
+        level = low_quantile(self._excesses)
         in_flight = self._in_flight / count
         work = in_flight * self._unqueued / self._latency
         self.is_calm = level < _CALM
@@ -130,23 +90,39 @@ class QueueWatch:
             wish = self._end_trial(self._trial, in_flight, work, level)
             if wish is not None:
                 return wish
-        queue_s = self._latency / count * (1 - exp(-level))
-        if level <= (_TOLERANCE_PROVEN if self._proven else _TOLERANCE) or queue_s < _SHORTEST_QUEUE_S:
-            return None
-        # While calls queue the server is busy to the last: what it does now is what it can do.
-        self._capacity += (work - self._capacity) * (0.3 if self._capacity else 1.0)
         least = in_flight * (_LEAST_LEFT if level > _TOLERANCE else _LEAST_LEFT_NEAR)
-        wish = float(int(max(in_flight / exp(level) * _HEADROOM + 1, least)))
+        if self._queues(level, self._latency / count):
+            # While calls queue the server is busy to the last: what it does now is what it can do.
+            self._capacity += (work - self._capacity) * (0.3 if self._capacity else 1.0)
+            wish = least if self._descending else max(in_flight / exp(level) * _HEADROOM + 1, least)
+        elif in_flight >= self._proven_at * _UNPROVEN_RISE:
+            # A baseline that ages could follow a queue that grows as slowly: look whether the rise was of any use.
+            self._capacity, wish = work, in_flight / _UNPROVEN_RISE
+        else:
+            return None
+        wish = max(1.0, float(int(wish)))
         if wish >= limit:
+            self._descending = False
             return None
         self._trial = _Trial(in_flight, self._capacity, limit)
         return wish
 
+    def _queues(self, level: float, latency_s: float) -> bool:
+        """Whether there is reason for a cut, as latencies are *level* (in logarithms) above their baseline."""
+        if self._descending:
+            return True
+        if latency_s * (1 - exp(-level)) < _SHORTEST_QUEUE_S:
+            return False
+        # From a long queue it goes down step by step until work is lost: the baseline may hold part of the queue itself.
+        self._descending = level > _TOLERANCE
+        return level > (_TOLERANCE_PROVEN if self._proven else _TOLERANCE)
+
     def _end_trial(self, trial: _Trial, in_flight: float, work: float, level: float) -> float | None:
         self._trial = None
         if work >= trial.work * _SAME_WORK:
-            self._proven = True
+            self._proven, self._proven_at = True, in_flight
             return None
+        self._descending = False
         if work <= trial.work * _CLEARLY_LESS:
             # Nothing queued any more, for certain: what calls take now is what they take without a queue.
             self._baselines.shift(level)
@@ -154,6 +130,7 @@ class QueueWatch:
         # As many as would have done the work that was done before, and a little more to be sure.
         wish = min(trial.limit, in_flight * trial.work / work * 1.1)
         self._proven = wish < trial.limit * 0.95
+        self._proven_at = wish
         return wish
 
     def _clear(self) -> None:

@@ -12,6 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _FALLEN_FAR = 0.6
+# The share has not fallen when it is at least this part of the highest that was seen.
+_STILL = 0.5
+_ENOUGH_CALLS = 16
 _LARGEST_STRAY_SHARE = 0.5
 _TOLERATED_S = 120.0
 _QUIET_S = 10.0
@@ -21,13 +24,25 @@ _FADING = 0.7
 
 @dataclass(slots=True)
 class _Series:
-    """Rounds that followed each other: limit and share of refusals at the first, what became of calls lately."""
+    """Rounds that followed each other: the limit before the first, when the last ended, and the share of refusals.
+
+    ``refused`` and ``ended`` fade, so that they tell of the last few generations; ``worst`` is the highest share so far.
+    """
 
     top: float
-    share: float
     last_at: float
     refused: float = 0.0
     ended: float = 0.0
+    worst: float = 0.0
+
+    def add(self, refused: int, ended: int) -> float:
+        """Count a generation of calls; gives the share of refusals now."""
+        self.refused = self.refused * _FADING + refused
+        self.ended = self.ended * _FADING + ended
+        share = self.refused / max(1.0, self.ended)
+        if self.ended >= _ENOUGH_CALLS:
+            self.worst = max(self.worst, share)
+        return share
 
 
 class StrayRefusals:
@@ -59,18 +74,14 @@ class StrayRefusals:
         """Whether refusals at the present share are known to be strays."""
         return now < self._tolerated_until and self._recent_share <= self._tolerated_share
 
-    def judge(self, top: float, limit: float, now: float) -> float | None:
-        """A round brought the limit from *top* to *limit*; gives the limit to restore when its refusals were strays."""
-        refused, ended = self._before
-        share = refused / max(1, ended)
+    def judge(self, limit: float, now: float) -> float | None:
+        """A round ended that began at *limit*; gives the limit to restore when its refusals were strays."""
         series = self._series
         if series is None or now - series.last_at > _QUIET_S:
-            self._series = _Series(top, share, now)
-            return None
+            series = self._series = _Series(limit, now)
         series.last_at = now
-        series.refused, series.ended = series.refused * _FADING + refused, series.ended * _FADING + ended
-        share = series.refused / max(1.0, series.ended)
-        if limit > _FALLEN_FAR * series.top or not 0.5 * series.share <= share <= _LARGEST_STRAY_SHARE:
+        share = series.add(*self._before)
+        if limit > _FALLEN_FAR * series.top or not _STILL * series.worst <= share <= _LARGEST_STRAY_SHARE:
             return None
         self._series = None
         self._tolerated_share = max(2 * share, self._recent_share) + 0.02

@@ -25,6 +25,7 @@ from execution.call_totals import CallTotals
 from execution.committing import GroupCommitter
 from execution.events import Braked, EventSink, unheard
 from execution.live import Request
+from execution.patience import cancelled
 from execution.stillness import Stillness
 from execution.worst_case import worst_case_usd
 from foundation.errors import PiiloomError, ProviderError, RunError
@@ -122,10 +123,10 @@ class Waves:
         """Stop waiting. Batches that are out stay out; one that is just being handed over is noted first."""
         self._closing = True
         if self._sender is not None:
-            await _cancelled([self._sender])
+            await cancelled([self._sender])
         jobs, following = list(self._out), list(self._out.values())
         await asyncio.gather(*(job.close() for job in jobs))
-        await _cancelled(following)
+        await cancelled(following)
         for ask in list(self._asks.values()):
             ask.future.cancel()
 
@@ -191,6 +192,13 @@ class Waves:
     async def _follow(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> None:
         """See a batch through, from handing it over (unless an earlier sitting did) to what has to be sent again."""
         try:
+            for ask in await self._seen_through(job, requests):
+                await self._ask_again(ask)
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            self._fail(error)
+
+    async def _seen_through(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> list[Ask]:
+        try:
             if requests is not None:
                 await job.send(requests)
             left = await job.answers()
@@ -198,14 +206,9 @@ class Waves:
             left = list(job.asks.values())
             await self._wait_for_room(job)
         except ProviderError as error:
-            await self._give_up(job, error)
-            return
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
-            self._fail(error)
-            return
+            raise await self._given_up(job, error) from None
         del self._out[job]
-        for ask in left:
-            await self._ask_again(ask)
+        return left
 
     async def _wait_for_room(self, job: BatchJob) -> None:
         """Too much of the account waits at the provider: smaller batches, and later."""
@@ -227,8 +230,8 @@ class Waves:
         self._parked[ask.key] = ask
         self._stillness.stir()
 
-    async def _give_up(self, job: BatchJob, error: ProviderError) -> None:
-        """No batch can be had: the run ends, and can go on when the cause is gone."""
+    async def _given_up(self, job: BatchJob, error: ProviderError) -> Exception:
+        """No batch can be had: give the error that ends the run, which can go on when the cause is gone."""
         if job.came_to_nothing:
             outcomes = Outcomes()
             for ask in job.asks.values():
@@ -236,10 +239,8 @@ class Waves:
             await self._ledger.note_outcomes(outcomes)
             del self._out[job]
         if isinstance(error, AuthFailed | BudgetExceeded):
-            self._fail(error)
-        else:
-            remedy = error.remedy or "Resume the run later; what is out is not sent again"
-            self._fail(RunError(error.message, where=error.where, remedy=remedy))
+            return error
+        return RunError(error.message, where=error.where, remedy=error.remedy or "Resume the run later; what is out is not sent again")
 
     def _fail(self, error: Exception) -> None:
         """Tell everybody who waits, now or later, that nothing will come."""
@@ -247,9 +248,3 @@ class Waves:
         self._parked.clear()
         for ask in list(self._asks.values()):
             ask.resolve(error)
-
-
-async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -29,7 +29,11 @@ def progress_to_json(progress: RunProgress, store: Path) -> dict[str, Any]:
         "replayed_calls": totals.replayed,
         "failed_calls": totals.failed,
         "retries": totals.retries,
+        "calls_now": totals.answered_now,
+        "charged_usd": totals.charged_usd,
+        "maybe_paid_calls": totals.maybe_paid,
         "input_tokens": totals.input_tokens,
+        "cached_tokens": totals.cached_tokens,
         "output_tokens": totals.output_tokens,
         "store": str(store),
     }
@@ -73,5 +77,7 @@ def _cost(progress: RunProgress, provider: str) -> str:
     if provider == "composer":
         return "none (the composer is a template-based generator; no model was called)"
     totals = progress.totals
-    calls = f"{totals.answered:,} calls, {totals.retries:,} retries, {totals.replayed:,} from the journal"
-    return f"{cost_text(progress)} in this sitting ({calls}; {totals.input_tokens:,} tokens in, {totals.output_tokens:,} out)"
+    calls = f"{totals.answered:,} calls, {totals.answered_now:,} of them now, {totals.retries:,} retries, {totals.replayed:,} from the journal"
+    tokens = f"{totals.input_tokens:,} tokens in, {totals.cached_tokens:,} of them cached, {totals.output_tokens:,} out"
+    doubt = f"; ${totals.charged_usd:.4f} set aside for {totals.maybe_paid:,} calls that may have been billed" if totals.maybe_paid else ""
+    return f"{cost_text(progress)} ({calls}; {tokens}){doubt}"
