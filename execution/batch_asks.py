@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from corpus.store.batches import BatchRequestRow, OwedRequest
-from execution.budget import Budget, Reservation
-from execution.live import Request
+from execution.budget import Reservation
+from execution.call_request import Request
 from providers.errors import InvalidReply
 from providers.protocol import Completion
 from providers.replies import BadReply, read_reply
@@ -89,11 +88,6 @@ def ask_of(request: Request, worst_usd: float | None, reservation: Reservation |
         worst_usd=worst_usd,
         reservation=reservation,
     )
-
-
-def reserve_sent(budget: Budget, worst_usd: float | None) -> Reservation:
-    """Set money aside for what has left already: neither waits nor is turned away, since it may be owed anyhow."""
-    return budget._granted(0 if worst_usd is None else math.ceil(worst_usd * 1e12))  # noqa: SLF001 - see the docstring
 
 
 def ask_owed(owed: OwedRequest, reservation: Reservation | None) -> Ask:

@@ -21,9 +21,9 @@ def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
     """Say what goes on at the provider without us, and how to take it up or end it; empty when nothing is out."""
     if not sights:
         return ""
-    what = "1 batch" if len(sights) == 1 else f"{len(sights)} batches"
+    what = "1 batch stays" if len(sights) == 1 else f"{len(sights)} batches stay"
     requests = sum(sight.row.requests for sight in sights)
     return (
-        f"{what} with {requests:,} requests stay at {sights[0].row.provider} and go on there. "
+        f"{what} at {sights[0].row.provider} and will be worked on there ({requests:,} requests). "
         f"Take them up with: piiloom generate --resume {run_id}; end them with: piiloom batch cancel --run {run_id}"
     )

@@ -114,6 +114,10 @@ class Budget:
         # What was spent never comes back, what is reserved may.
         return "later" if self._spent + amount <= self._limit else "never"
 
+    def reserve_sent(self, worst_usd: float | None) -> Reservation:
+        """Set money aside for what an earlier sitting has sent: it is owed, whether it fits or not."""
+        return self._granted(0 if worst_usd is None else _picodollars(worst_usd))
+
     def _granted(self, amount: int) -> Reservation:
         self._reserved += amount
         return Reservation(self, amount)

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 from corpus.store.call_events import CallEvent, EventKind, KnownReply, ReplyVerdict
 from execution.call_entries import REPLY_FAULTS, reply_entry
+from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
 from execution.events import CallJudged, CallReplayed, EventSink, unheard
 from execution.journal import Journal
-from execution.live import Request
 from foundation.seeding import digest
 from providers.errors import InvalidReply, ReplyRejected
 from providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage

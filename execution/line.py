@@ -26,6 +26,7 @@ from execution.live import LiveCalls
 from execution.retrying import RetryPolicy
 from execution.shared_limits import CallBudget, CallLimiter
 from execution.waves import Waves
+from foundation.errors import RunError
 from providers.protocol import Provider
 from providers.sdk_batches import make_batch_api
 
@@ -72,6 +73,8 @@ class Line:
     limiter: CallLimiter
     budget: CallBudget
     items: Gauge = field(default_factory=Gauge)
+    # In batch mode: what gathers, and what is out.
+    waves: Waves | None = None
 
 
 def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int) -> Line:
@@ -90,6 +93,7 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
         provider.on_rates = limiter.observe
     items = Gauge()
     sender: Sender
+    waves: Waves | None = None
     if conduct.batch:
         waves = Waves(
             provider,
@@ -105,13 +109,32 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
         waves.adopt(load_open_batches(store, run_id))
         sender = waves
     else:
-        shared = {"limiter": cast("Limiter", limiter), "budget": cast("Budget", budget)}
-        sender = LiveCalls(provider, committer, totals, **shared, policy=conduct.retry, sink=conduct.sink)
+        _check_nothing_is_out(store, run_id)
+        sender = LiveCalls(
+            provider,
+            committer,
+            totals,
+            # Whatever has their faces will do.
+            limiter=cast("Limiter", limiter),
+            budget=cast("Budget", budget),
+            policy=conduct.retry,
+            sink=conduct.sink,
+        )
     journal = Journal(store, committer)
     calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
-    line = Line(calls=calls, limiter=limiter, budget=budget, items=items)
+    line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)
     conduct.on_open(line)
     return line
+
+
+def _check_nothing_is_out(store: Store, run_id: str) -> None:
+    """Refuse to send live what a batch is already being paid for (``RunError``)."""
+    if load_open_batches(store, run_id):
+        raise RunError(
+            "the run has batches out at its provider",
+            where=run_id,
+            remedy=f"Go on with --batch, which collects them, or end them: piiloom batch cancel --run {run_id}",
+        )
 
 
 def close_open_sends(store: Store, run_id: str) -> Sequence[OpenSend]:

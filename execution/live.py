@@ -9,39 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from corpus.store.call_events import CallEvent, EventKind
 from execution.budget import Budget, Reservation
-from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, text_sha256
+from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry
+from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
 from execution.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
 from execution.limiter import Limiter, Slot
+from execution.prompt_notes import PromptNotes
 from execution.retrying import RetryPolicy
 from execution.worst_case import estimated_tokens, worst_case_usd
 from foundation.errors import ProviderError
 from foundation.seeding import derive_rng
 from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable, RateLimited, ReplyRejected
-from providers.protocol import Completion, Message, PromptCall, Provider
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A call that the journal has no answer to: its key, its messages as rendered, and the SHA-256 of these."""
-
-    call: PromptCall
-    key: str
-    messages: Sequence[Message]
-    rendered_sha256: str
-
-    def event(self, kind: EventKind, entry: dict[str, Any]) -> CallEvent:
-        """Make an event about this call."""
-        call = self.call
-        return CallEvent(key=self.key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)
+from providers.protocol import Completion, Provider
 
 
 @dataclass(slots=True)
@@ -75,7 +60,7 @@ class LiveCalls:
         # Jitter only spreads requests in time; no result depends on it.
         self._rng = derive_rng("retry jitter", provider.name, provider.endpoint)
         self._under_way: set[asyncio.Task[Completion | float]] = set()
-        self._known_prompts: set[str] = set()
+        self._prompts = PromptNotes()
         self._closing = False
         # What no call could escape (a wrong key, no money left at the provider): nobody goes on asking.
         self._fatal: ProviderError | None = None
@@ -114,7 +99,7 @@ class LiveCalls:
             entry = sent_entry(number, worst, datetime.now(UTC))
             batch = Batch()
             if number == 1:
-                entry |= self._prompt(request, batch)
+                entry |= self._prompts.entry(request, batch)
             batch.calls.append(request.event("sent", entry))
             recorded = True
             await self._committer.commit(batch)
@@ -136,20 +121,6 @@ class LiveCalls:
             slot.failed()
             raise self._fatal
         return slot
-
-    def _prompt(self, request: Request, batch: Batch) -> dict[str, Any]:
-        """The prompt as the first try's event keeps it: the shared system prompt apart, once."""
-        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
-        user = "\n\n".join(message.content for message in request.messages if message.role != "system")
-        name = self._system_name(system, batch) if system else None
-        return {"system": name, "user": user, "schema_name": request.call.schema_name}
-
-    def _system_name(self, system: str, batch: Batch) -> str:
-        name = text_sha256(system)
-        if name not in self._known_prompts:
-            self._known_prompts.add(name)
-            batch.prompts.append((name, system))
-        return name
 
     def _note_unsent(self, request: Request, number: int) -> None:
         entry = failure_entry(number, "not_sent", "it was not sent: the run was stopped", charge_usd=0.0, maybe_billed=False, final=False)

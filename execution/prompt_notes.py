@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from execution.call_entries import text_sha256
+from execution.call_request import Request
 from execution.committing import Batch
-from execution.live import Request
 
 
 class PromptNotes:

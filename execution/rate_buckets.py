@@ -21,11 +21,11 @@ _BURST_CALLS = 2.0
 # Calls may turn out larger than charged: how many standard deviations the window leaves for that, at most 3% of it.
 _MARGIN_DEVIATIONS, _LARGEST_MARGIN = 2.0, 0.03
 _ROUNDING = 1e-6
-# A refusal in spite of the pace: the server counts otherwise than we do. Down by 2%, at most every 5 s; back by half a
-# percent a minute.
-_STRICTER = 0.98
+# A refusal in spite of the pace: the server counts otherwise than we do, or a call was larger than thought. Down a little,
+# at most every 5 s, and back slowly.
+_STRICTER = 0.99
 _STRICTEST = 0.25
-_EASING_PER_S = 0.005 / 60
+_EASING_PER_S = 0.0025 / 60
 _CUT_EVERY_S = 5.0
 
 

@@ -53,7 +53,8 @@ class StrayRefusals:
     """
 
     def __init__(self) -> None:
-        self._now, self._before = [0, 0], [0, 0]
+        # Refused and ended: of the calls that started in this generation and in the last, and of all since this one began.
+        self._now, self._before, self._lately = [0, 0], [0, 0], [0, 0]
         self._series: _Series | None = None
         self._recent_share = 0.0
         self._tolerated_share, self._tolerated_until = 0.0, float("-inf")
@@ -61,14 +62,14 @@ class StrayRefusals:
     def note(self, *, refused: bool, generations_ago: int) -> None:
         """A call ended that started in this generation, the one before, or earlier."""
         self._recent_share += (refused - self._recent_share) / _RECENT_CALLS
-        if generations_ago <= 1:
-            counts = self._before if generations_ago else self._now
+        counted = (self._now, self._lately) if generations_ago == 0 else (self._before, self._lately) if generations_ago == 1 else ()
+        for counts in counted:
             counts[0] += refused
             counts[1] += 1
 
     def begin_generation(self) -> None:
         """The limit changed."""
-        self._now, self._before = [0, 0], self._now
+        self._now, self._before, self._lately = [0, 0], self._now, [0, 0]
 
     def tolerates(self, now: float) -> bool:
         """Whether refusals at the present share are known to be strays."""
@@ -78,7 +79,10 @@ class StrayRefusals:
         """A round ended that began at *limit*; gives the limit to restore when its refusals were strays."""
         series = self._series
         if series is None or now - series.last_at > _QUIET_S:
-            series = self._series = _Series(limit, now)
+            # What came before the first refusal tells nothing about how many there are now.
+            self._series = _Series(limit, now)
+            self._series.add(*self._lately)
+            return None
         series.last_at = now
         share = series.add(*self._before)
         if limit > _FALLEN_FAR * series.top or not _STILL * series.worst <= share <= _LARGEST_STRAY_SHARE:

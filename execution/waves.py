@@ -15,16 +15,16 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from corpus.store.batches import BatchRow, OpenBatch
-from execution.batch_asks import Ask, WavePolicy, ask_of, ask_owed, read_for, reserve_sent
+from execution.batch_asks import Ask, WavePolicy, ask_of, ask_owed, read_for
 from execution.batch_jobs import BatchJob, QueueFull
 from execution.batch_ledger import BatchLedger, Outcomes
 from execution.batch_packing import Package, Packer
 from execution.batch_sights import BatchSight
 from execution.budget import Budget
+from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import GroupCommitter
 from execution.events import Braked, EventSink, unheard
-from execution.live import Request
 from execution.patience import cancelled
 from execution.stillness import Stillness
 from execution.worst_case import worst_case_usd
@@ -91,7 +91,7 @@ class Waves:
                     where=self._api.endpoint,
                     remedy="Go on with the base URL that the run began with, or give the batch up by piiloom batch cancel",
                 )
-            asks = {owed.row.custom_id: ask_owed(owed, reserve_sent(self._budget, owed.row.worst_usd)) for owed in batch.owed}
+            asks = {owed.row.custom_id: ask_owed(owed, self._budget.reserve_sent(owed.row.worst_usd)) for owed in batch.owed}
             self._asks |= {ask.key: ask for ask in asks.values()}
             self._adopted.append(self._job(batch.row, asks))
         if batches:

@@ -16,6 +16,7 @@ from foundation.errors import RunError, UsageError
 from generation.composer.provider import ComposerProvider
 from generation.configuration import RunConfig, make_config
 from generation.earlier import TRANSIENT_CODES
+from generation.left_over import merge_left_over
 from generation.stage import StageContext
 from generation.triplet_book import TripletBook
 from prompts.library import open_library
@@ -128,6 +129,7 @@ def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunCo
             where=str(store.path),
             remedy="Finish it with the piiloom that started it, or start a new run: it uses the paid replies of this one that still fit",
         )
+    merge_left_over(store, run.id)
     lift_rejects(store, run.id, codes=TRANSIENT_CODES)
     if config.model_dump(mode="json") != run.config:
         set_run_config(store, run.id, config.model_dump(mode="json"))

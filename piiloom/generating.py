@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.store.records import iter_records
+from execution.batch_sights import how_to_go_on
 from execution.budget import BudgetReached
 from execution.events import fan_out
 from execution.limiter import LimiterState
@@ -97,7 +98,11 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
         conduct = replace(conduct_of(opened.config), sink=sink, on_open=lines.append)
-        return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct)
+        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct)
+    for line in lines:
+        if line.waves is not None and (left := how_to_go_on(line.waves.out, opened.run.id)):
+            say_aside(left)
+    return progress
 
 
 def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
@@ -107,7 +112,10 @@ def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
 
 def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
     if wishes.resume is None:
-        return new_run(wishes.store, configuration(wishes.settings, wishes.config))
+        config = configuration(wishes.settings, wishes.config)
+        if wishes.otel and config.provider == "composer":
+            raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
+        return new_run(wishes.store, config)
     refused = [f"--{name.replace('_', '-')}" for name in wishes.settings if name not in _RESUMABLE]
     refused += ["--config"] if wishes.config else []
     if refused:

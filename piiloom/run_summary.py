@@ -77,7 +77,8 @@ def _cost(progress: RunProgress, provider: str) -> str:
     if provider == "composer":
         return "none (the composer is a template-based generator; no model was called)"
     totals = progress.totals
-    calls = f"{totals.answered:,} calls, {totals.answered_now:,} of them now, {totals.retries:,} retries, {totals.replayed:,} from the journal"
+    calls = f"{totals.answered:,} calls, {totals.answered_now:,} of them now, {totals.retries:,} retries"
+    calls += f", {totals.replayed:,} from the journal"
     tokens = f"{totals.input_tokens:,} tokens in, {totals.cached_tokens:,} of them cached, {totals.output_tokens:,} out"
     doubt = f"; ${totals.charged_usd:.4f} set aside for {totals.maybe_paid:,} calls that may have been billed" if totals.maybe_paid else ""
     return f"{cost_text(progress)} ({calls}; {tokens}){doubt}"

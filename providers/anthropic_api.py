@@ -65,7 +65,7 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
     def read_body(self, body: object) -> SdkReply:
         """The reply in *body*, whatever its stop reason."""
         if part(body, "type") != "message":
-            raise self._translator.not_our_api(body)
+            raise self.translator.not_our_api(body)
         text = "".join(str(part(block, "text") or "") for block in parts(body, "content") if part(block, "type") == "text")
         stop = str(part(body, "stop_reason") or "end_turn")
         category = part(part(body, "stop_details"), "category")

@@ -70,7 +70,7 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         choices = parts(body, "choices")
         message = part(choices[0], "message") if choices else None
         if message is None:
-            raise self._translator.not_our_api(body)
+            raise self.translator.not_our_api(body)
         finish = str(part(choices[0], "finish_reason") or "stop")
         refusal = part(message, "refusal")
         refused = bool(refusal) or finish == "content_filter"

@@ -69,7 +69,7 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
     def read_body(self, body: object) -> SdkReply:
         """The reply in *body*, whatever its status; raises for a response that failed on the server's side."""
         if part(body, "object") != "response":
-            raise self._translator.not_our_api(body)
+            raise self.translator.not_our_api(body)
         texts, refusals = _texts(body)
         status = str(part(body, "status") or "completed")
         reason = str(part(part(body, "incomplete_details"), "reason") or "")
@@ -103,7 +103,7 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
         if code in _TRANSIENT_CODES or error is None:
             # Unlike an error status, such a response may have been worked on before it failed.
             raise ProviderUnavailable(f"{self.name}: the response came to nothing ({code})", where=self.endpoint, maybe_billed=True)
-        raise self._translator.invalid(f"the response failed ({code})")
+        raise self.translator.invalid(f"the response failed ({code})")
 
 
 def _text_config(name: str, schema: JsonSchema) -> Mapping[str, Any]:

@@ -28,7 +28,7 @@ from providers.batch_api import (
 from providers.errors import BudgetExceeded, InvalidRequest
 from providers.openai_api import OpenAIProvider
 from providers.protocol import Completion, Message, PromptCall
-from providers.sdk_batches import completion_of, encoded, guarded_reading, translator_of
+from providers.sdk_batches import completion_of, encoded, guarded_reading
 from providers.sdk_errors import ServerFault, read_error_body
 from providers.sdk_provider import part
 
@@ -130,7 +130,7 @@ class OpenAIBatches:
                     value = json.loads(line)
                 except ValueError:
                     if last:
-                        raise translator_of(self._provider).unavailable("a file of results came cut") from None
+                        raise self._provider.translator.unavailable("a file of results came cut") from None
                     continue  # whose it was nobody can tell; the request counts as one without a result
                 yield value
 

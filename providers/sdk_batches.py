@@ -11,7 +11,6 @@ from foundation.errors import UsageError
 from providers.batch_api import TRANSFER_TIMEOUT_S, BatchApi, BatchLimits, BatchResult
 from providers.errors import ProviderUnavailable
 from providers.protocol import Completion, PromptCall, Provider
-from providers.sdk_errors import Translator
 from providers.sdk_provider import SdkProvider
 
 T = TypeVar("T")
@@ -50,8 +49,8 @@ def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptC
         raise ProviderUnavailable(f"{provider.name}: {_ENDED_EARLY[result.fate]} before the request was answered", where=provider.endpoint)
     if call is None:
         # Whose prompt it was is not known here, so the server's words could quote it unseen.
-        raise translator_of(provider).from_status(replace(result.fault, message=""), model=provider.model)
-    raise translator_of(provider).from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
+        raise provider.translator.from_status(replace(result.fault, message=""), model=provider.model)
+    raise provider.translator.from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
 
 
 async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
@@ -61,13 +60,8 @@ async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
     try:
         return await provider.guarded(work, timeout_s=TRANSFER_TIMEOUT_S)
     except httpx2.HTTPError as error:
-        failure = translator_of(provider).from_connection(error)
+        failure = provider.translator.from_connection(error)
     raise failure
-
-
-def translator_of(provider: SdkProvider[Any]) -> Translator:
-    """What words the errors of *provider*."""
-    return provider._translator  # noqa: SLF001 - a batch's errors are to be worded as a call's are
 
 
 def encoded(value: Mapping[str, Any]) -> bytes:

@@ -96,7 +96,7 @@ class SdkProvider(ABC, Generic[SdkT]):
         self.endpoint = translator.endpoint
         self.spec = spec
         self.client = client
-        self._translator = translator
+        self.translator = translator
         self._timeout_s = timeout_s
         self._raw_path = self.path.encode()
         http_client.event_hooks["response"].append(self._hear)
@@ -163,9 +163,9 @@ class SdkProvider(ABC, Generic[SdkT]):
             async with asyncio.timeout(limit):
                 return await work
         except TimeoutError:
-            failure = self._translator.timed_out(f"no answer came within {limit:g} s")
+            failure = self.translator.timed_out(f"no answer came within {limit:g} s")
         except (self._failure, ValueError) as error:
-            failure = self._translator.translate(error, model=self.model, prompt=prompt)
+            failure = self.translator.translate(error, model=self.model, prompt=prompt)
         raise failure
 
     async def _ask(self, call: PromptCall, messages: Sequence[Message]) -> SdkReply:

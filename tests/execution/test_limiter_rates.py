@@ -20,23 +20,54 @@ from tests.execution.virtual_time import clock, run_virtually
 RPM, TPM = 600, 60_000
 
 
-def calls(mean, *, factor=1.0, sigma=0.4, seed=1):
-    """Calls without end that take *mean* tokens or so, each estimated at *factor* times the mean."""
+def calls(mean, *, factor=1.0, sigma=0.4, seed=1, wobble=None):
+    """Calls without end that take *mean* tokens or so.
+
+    Each is estimated at *factor* times the mean, as if lengths were a matter of luck; with *wobble*, at *factor* times what
+    it takes, give or take that share.
+    """
     rng = random.Random(seed)
     while True:
         tokens = max(1, round(mean * rng.lognormvariate(-(sigma**2) / 2, sigma)))
-        yield Call(estimated=max(1, round(mean * factor)), tokens=tokens)
+        guess = mean if wobble is None else tokens * rng.uniform(1 - wobble, 1 + wobble)
+        yield Call(estimated=max(1, round(guess * factor)), tokens=tokens)
+
+
+def used_and_refused(server, begin=60, end=360):
+    """The used part of the limit that binds, and the part of the calls that was refused, after a minute of warm-up."""
+    requests, tokens, refused = server.between(begin, end)
+    minutes = (end - begin) / 60
+    return max(requests / (minutes * RPM), tokens / (minutes * TPM)), refused / (requests + refused)
 
 
 @pytest.mark.parametrize("factor", [0.3, 1.0, 3.0])
-@pytest.mark.parametrize("mean", [80, 300, 1000])
+@pytest.mark.parametrize("mean", [80, 300])
 @pytest.mark.parametrize("kind", [SlidingWindow, FixedWindow, Bucket])
 def test_the_allowed_rate_is_used_and_hardly_a_call_refused(kind, mean, factor):
     server = kind(latency=lognormal(2, 1.0), retry_after=1.0)
     simulate(server, calls(mean, factor=factor), until=360, rpm=RPM, tpm=TPM)
-    requests, tokens, refused = server.between(60, 360)
-    assert max(requests / (5 * RPM), tokens / (5 * TPM)) >= 0.95
-    assert refused / (requests + refused) < 0.01
+    used, refused = used_and_refused(server)
+    assert used >= 0.95
+    assert refused < 0.01
+
+
+@pytest.mark.parametrize("factor", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("kind", [SlidingWindow, FixedWindow, Bucket])
+def test_one_call_a_second_is_a_lump_and_keeps_to_the_rate_too(kind, factor):
+    server = kind(latency=lognormal(2, 1.0), retry_after=1.0)
+    simulate(server, calls(1000, factor=factor, wobble=0.15), until=360, rpm=RPM, tpm=TPM)
+    used, refused = used_and_refused(server)
+    assert used >= 0.95
+    assert refused < 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lumps_of_unforeseen_size_cost_a_little(seed):
+    server = SlidingWindow(latency=lognormal(seed, 1.0), retry_after=1.0)
+    simulate(server, calls(1000, seed=seed), until=360, rpm=RPM, tpm=TPM)
+    used, refused = used_and_refused(server)
+    assert used >= 0.94
+    assert refused < 0.015
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -143,12 +174,12 @@ def test_a_later_report_lifts_the_hold():
     assert run_virtually(run()) == pytest.approx(5, abs=0.01)
 
 
-def test_a_server_that_counts_otherwise_is_met_with_a_slower_pace():
-    server = SlidingWindow(rpm=540, retry_after=1.0)  # declared: 600
+def test_a_server_that_allows_less_than_declared_is_met_with_a_slower_pace():
+    server = SlidingWindow(rpm=540, retry_after=1.0)
     simulate(server, calls(10), until=600, rpm=600)
     requests, _, refused = server.between(300, 600)
     assert requests >= 0.95 * 5 * 540
-    assert refused <= 0.01 * requests
+    assert refused <= 0.04 * requests  # of 600 a minute it would refuse a tenth
 
 
 @settings(max_examples=50, deadline=None)
@@ -175,13 +206,15 @@ def test_no_sixty_seconds_hold_more_than_the_limit(limit, steps):
         assert recent <= limit * (1 + 1e-6)
 
 
-@given(st.lists(st.tuples(st.integers(1, 5_000), st.floats(0.2, 5)), min_size=300, max_size=300))
-@settings(max_examples=20, deadline=None)
-def test_estimates_are_corrected_to_what_a_stage_takes(seen):
-    ratios = TokenRatios()
-    for estimated, wobble in seen:
-        ratios.learn(estimated, 3 * estimated, "draft")
-        ratios.learn(estimated, wobble * estimated, "judge")
-    assert ratios.corrected(1_000, "draft") == pytest.approx(3_000)
-    assert 200 <= ratios.corrected(1_000, "judge") <= 5_000
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32), factor=st.floats(0.1, 10))
+def test_estimates_are_corrected_to_what_a_stage_takes(seed, factor):
+    rng, ratios = random.Random(seed), TokenRatios()
+    for _ in range(300):
+        estimated = rng.randint(100, 5_000)
+        ratios.learn(estimated, factor * estimated * rng.uniform(0.5, 1.5), "draft")
+        ratios.learn(estimated, estimated, "judge")
+    assert ratios.corrected(1_000, "draft") == pytest.approx(1_000 * factor, rel=0.2)
+    assert ratios.corrected(1_000, "judge") == pytest.approx(1_000)
+    assert min(factor, 1) * 900 < ratios.corrected(1_000, "a new stage") < max(factor, 1) * 1_100
     assert ratios.corrected(0, "draft") == 1

@@ -10,6 +10,7 @@ import pytest
 
 from corpus.store.database import Store
 from corpus.store.spending import spending
+from execution.batch_sights import how_to_go_on
 from execution.budget import BudgetReached
 from foundation.errors import RunError
 from providers.batch_api import BatchLimits
@@ -292,7 +293,10 @@ def test_a_stop_ends_the_waiting_at_once_and_leaves_the_batch_where_it_is(server
 
     took, out = sit(path, server, "anthropic", work, policy=slow)
     assert took < 1
-    assert [sight.row.requests for sight in out] == [5]
+    assert [(sight.row.requests, sight.total) for sight in out] == [(5, 5)]
+    assert how_to_go_on(out, RUN).startswith("1 batch stays at anthropic")
+    assert f"piiloom generate --resume {RUN}" in how_to_go_on(out, RUN)
+    assert how_to_go_on([], RUN) == ""
     assert [row.state for row in batches(path)] == ["submitted"]
     assert sit(path, server, "anthropic", lambda sitting: sitting.items(range(5), ["first"])) == [[n] for n in range(5)]
     assert server.batches.sizes() == [5]

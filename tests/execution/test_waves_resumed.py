@@ -238,7 +238,7 @@ def test_a_dozen_kills_at_random_moments(path, name, keys):
     assert kills >= 6
 
 
-def test_a_wave_of_thousands_goes_through_in_little_memory_of_the_loop(server, path):
+def test_a_wave_of_thousands_is_cut_into_batches(server, path):
     """Items by the thousand wait in one loop; the wave is cut into batches and every answer finds its item."""
     limits = BatchLimits(requests=700, bytes=1_000_000)
     found = sit(path, server, "openai", lambda sitting: sitting.items(range(2000), ["first"]), limits=limits)

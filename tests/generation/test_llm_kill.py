@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 CONCURRENCY = 8
-KILLS = 5
+KILLS = 10
 # What a shell would run: the first sitting begins a run, every later one takes it up.
 SITTING = """
 import json, sys
@@ -92,7 +92,7 @@ def test_killed_runs_end_like_whole_ones(name, seed, tmp_path, monkeypatch):
         once = prompts(server)
         whole_files, whole = _outcome(tmp_path / "whole.duckdb", tmp_path / "whole")
         # Early (topics), late (the last items) and between: each share of what is left.
-        for share in (rng.uniform(0.0, 0.02), *(rng.uniform(0.05, 0.4) for _ in range(KILLS - 1))):
+        for share in (rng.uniform(0.0, 0.02), *(rng.uniform(0.03, 0.3) for _ in range(KILLS - 1))):
             left = once.total() - ((prompts(server) - once) & once).total()
             kill_after(tmp_path / "killed.duckdb", settings, server, 1 + int(share * left))
         run_to_the_end(tmp_path / "killed.duckdb", settings)
@@ -113,9 +113,9 @@ def _check_paid(killed: Kept, once: Counter[str], again: Counter[str]) -> None:
     """A reply is in the ledger at most once, and each kill cost at most what was in flight or in the open group."""
     keys = Counter(row.key for row in killed.completions if row.reply is not None)
     assert set(keys.values()) == {1}
-    # Every worker has one call in flight, or its reply in the open group. A prompt that a whole run sends twice (the same
-    # fault told again) is no repetition.
-    assert 0 < (again - once).total() <= KILLS * CONCURRENCY
+    # At most CONCURRENCY calls are in flight, and the other items may have a reply in the open group. A prompt that a whole run
+    # sends twice (the same fault told again) is no repetition.
+    assert 0 < (again - once).total() <= KILLS * (CONCURRENCY + CONCURRENCY // 2)
 
 
 def _outcome(path: Path, out: Path) -> tuple[dict[str, bytes], Kept]:

@@ -217,6 +217,22 @@ def test_a_wrong_key_and_a_busy_server(server, name, monkeypatch):
     with_api(server, name, refused)
 
 
+def test_a_line_of_results_that_is_no_json_costs_its_neighbours_nothing(server):
+    calls = [make_call(user=f"prompt {n}") for n in range(4)]
+
+    async def work(api):
+        batch = await ended(api, await api.create("b1", requests_for(api, calls)))
+        kept = server.batches.files[batch.files[0]].splitlines(keepends=True)
+        server.batches.files[batch.files[0]] = b"".join([kept[0], b'{"custom_id": "b1-', b"\n", *kept[2:]])
+        found = [result.fate async for result in api.results(batch)]
+        server.batches.files[batch.files[0]] = b"".join(kept)[:-20]
+        with pytest.raises(ProviderUnavailable, match="came cut"):
+            assert len([result async for result in api.results(batch)]) == 4
+        return found
+
+    assert with_api(server, "openai", work) == ["answered"] * 3
+
+
 def test_the_makers_limits_hold_unless_smaller_ones_are_given(server):
     async def limits(name, **options):
         async with batch_api(server, name, **options) as api:

@@ -1,0 +1,187 @@
+"""Partition stores: a share of a run's plan items in a file of its own, merged back in one transaction.
+
+Beside ``work.duckdb`` stands ``work.<run>.part-<number>.duckdb`` while another process works on it. It is made by ``deal``
+with what that process needs of the main store (the run, and the replies in its journal that may answer the calls of these
+items), and holds a ticket that says whose it is. The main store notes what it has dealt and merged among its
+run-wide results, so that a file that a kill left behind is found, and one that was merged already is not merged again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from corpus.store.database import Store
+from corpus.store.progress import load_shared_results, save_shared_results
+from foundation.errors import OutputError, StoreError
+
+# The name under which the run-wide results of the main store list the partitions, by their id.
+STAGE = "partition"
+_TICKET = "CREATE TABLE partition_ticket (id VARCHAR, run_id VARCHAR, number BIGINT, lent BIGINT)"
+# Column lists are spelled out: the two stores may have come to the same columns by different ways.
+_EVENT = "key, run_id, kind, stage, item_id, attempt, entry"
+_RESULT = "plan_index, run_id, stage, payload"
+_REJECT = "plan_index, key, run_id, stage, reason_code, detail, attempts, last_reply, lifted"
+_RUN = "id, created_order, provider, model, seed, samples, config, config_digest, status"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A share of a run, dealt out: ``items`` plan items, in the store at ``path``."""
+
+    id: str
+    run_id: str
+    number: int
+    path: Path
+    items: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """What a partition brought: rows that were new. ``again``: it was merged before, and nothing changed."""
+
+    events: int = 0
+    results: int = 0
+    rejects: int = 0
+    again: bool = False
+
+
+def partition_path(store: Store, run_id: str, number: int, folder: Path | None = None) -> Path:
+    """Name the file of partition *number*, beside the store or in *folder*."""
+    return (folder or store.path.absolute().parent) / f"{store.path.stem}.{run_id}.part-{number:04d}.duckdb"
+
+
+def deal(store: Store, run_id: str, number: int, indexes: Sequence[int], *, folder: Path | None = None) -> Partition:
+    """Make the store of partition *number* for the plan items *indexes*. Whatever stood there belongs to nobody any more."""
+    path = partition_path(store, run_id, number, folder)
+    remove(path)
+    Store.open(path).close()
+    partition = Partition(id=uuid4().hex, run_id=run_id, number=number, path=path, items=len(indexes))
+    with _attached(store, path), store.transaction():
+        store.change(f"INSERT INTO part.runs ({_RUN}) SELECT {_RUN} FROM runs WHERE id = ?", [run_id])  # noqa: S608 - constants
+        # The draw, and so the item, is part of a call's key: replies to other items cannot answer these.
+        lending = f"INSERT INTO part.call_events ({_EVENT}) SELECT {_EVENT} FROM call_events WHERE kind = 'reply' "  # noqa: S608
+        store.change(f"{lending} AND item_id IN (SELECT unnest(?::VARCHAR[]))", [[str(index) for index in indexes]])
+        store.change(_TICKET.replace("partition_ticket", "part.partition_ticket"))
+        lent = store.rows("SELECT count(*) FROM part.call_events")[0][0]
+        store.change("INSERT INTO part.partition_ticket VALUES (?, ?, ?, ?)", [partition.id, run_id, number, lent])
+    _note(store, partition, "dealt")
+    return partition
+
+
+def merge(store: Store, run_id: str, path: Path) -> Merge:
+    """Bring what the partition store at *path* holds into *store*, in one transaction, and delete it when that is on disk.
+
+    A second time changes nothing. Raises ``StoreLocked`` while a process still works on it, and ``StoreError`` when it
+    is no partition of *run_id*.
+    """
+    Store.open(path, create=False).close()  # a kill may have left a log to replay; an older schema is brought up
+    with _attached(store, path, read_only=True):
+        partition, lent = _ticket(store, run_id, path)
+        with store.transaction():
+            if _states(store, run_id).get(partition.id, {}).get("state") == "merged":
+                merged = Merge(again=True)
+            else:
+                merged = _take_over(store, run_id, lent)
+                _note(store, partition, "merged", **asdict(merged))
+    remove(path)
+    return merged
+
+
+def left_over(store: Store, run_id: str) -> tuple[Path, ...]:
+    """List the partition stores of a run that are there: those dealt and not merged, and whatever stands beside the store."""
+    beside = store.path.absolute().parent.glob(f"{store.path.stem}.{run_id}.part-*.duckdb")
+    noted = (Path(state["path"]) for state in _states(store, run_id).values() if state["state"] == "dealt")
+    return tuple(sorted({*beside, *(path for path in noted if path.exists())}))
+
+
+def missing(store: Store, run_id: str) -> tuple[Partition, ...]:
+    """List the partitions of a run that were dealt, never merged, and whose store is nowhere."""
+    return tuple(
+        Partition(id=name, run_id=run_id, number=state["number"], path=Path(state["path"]), items=state["items"])
+        for name, state in _states(store, run_id).items()
+        if state["state"] == "dealt" and not Path(state["path"]).exists()
+    )
+
+
+def note_lost(store: Store, partition: Partition) -> None:
+    """Note that the store of *partition* will not come back; its items are open again."""
+    _note(store, partition, "lost")
+
+
+def load_finished(store: Store, run_id: str, stage: str, indexes: Sequence[int]) -> dict[int, str]:
+    """Give what *stage* gave for the plan items *indexes*, as far as it did."""
+    sql = (
+        "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? AND plan_index BETWEEN ? AND ? "
+        "AND plan_index IN (SELECT unnest(?::BIGINT[]))"
+    )
+    return dict(store.rows(sql, [run_id, stage, min(indexes), max(indexes), list(indexes)])) if indexes else {}
+
+
+def remove(path: Path) -> None:
+    """Delete a partition store and its log, if they are there. Raises ``OutputError``."""
+    try:
+        # The log first: without its store it would be taken for that of the next one of this name.
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"the partition store cannot be deleted ({error.strerror})", where=str(path)) from error
+
+
+def _take_over(store: Store, run_id: str, lent: int) -> Merge:
+    counts = {
+        "events": store.rows("SELECT count(*) FROM part.call_events WHERE rowid >= ?", [lent])[0][0],
+        "results": store.rows("SELECT count(*) FROM part.stage_results WHERE run_id = ?", [run_id])[0][0],
+        "rejects": store.rows("SELECT count(*) FROM part.rejects WHERE run_id = ? AND plan_index NOT NULL", [run_id])[0][0],
+    }
+    for sql in (
+        # Without those that were lent, and in their order, which DuckDB keeps.
+        f"INSERT INTO call_events ({_EVENT}) SELECT {_EVENT} FROM part.call_events WHERE rowid >= {int(lent)} AND run_id = ?",  # noqa: S608
+        "DELETE FROM plan_items WHERE run_id = ? AND plan_index IN (SELECT plan_index FROM part.plan_items)",
+        "INSERT INTO plan_items (plan_index, run_id, item) SELECT plan_index, run_id, item FROM part.plan_items WHERE run_id = ?",
+        "DELETE FROM stage_results WHERE run_id = ? AND (stage, plan_index) IN (SELECT stage, plan_index FROM part.stage_results)",
+        f"INSERT INTO stage_results ({_RESULT}) SELECT {_RESULT} FROM part.stage_results WHERE run_id = ?",  # noqa: S608
+        "DELETE FROM rejects WHERE run_id = ? AND NOT lifted AND (stage, plan_index) IN (SELECT stage, plan_index FROM part.rejects)",
+        # Rejects of run-wide results are the main store's own.
+        f"INSERT INTO rejects ({_REJECT}) SELECT {_REJECT} FROM part.rejects WHERE run_id = ? AND plan_index NOT NULL",  # noqa: S608
+    ):
+        store.change(sql, [run_id])
+    known = "SELECT sha256 FROM prompt_texts"
+    store.change(f"INSERT INTO prompt_texts (sha256, text) SELECT sha256, text FROM part.prompt_texts WHERE sha256 NOT IN ({known})")  # noqa: S608
+    return Merge(**counts)
+
+
+def _ticket(store: Store, run_id: str, path: Path) -> tuple[Partition, int]:
+    there = store.rows("SELECT 1 FROM duckdb_tables() WHERE database_name = 'part' AND table_name = 'partition_ticket'")
+    found = store.rows("SELECT id, run_id, number, lent FROM part.partition_ticket") if there else []
+    if not found or found[0][1] != run_id:
+        raise StoreError(f"the file is no partition of run {run_id}", where=str(path), remedy="Move it away if it is not yours to lose")
+    name, _, number, lent = found[0]
+    noted = _states(store, run_id).get(name, {})
+    return Partition(id=name, run_id=run_id, number=number, path=path, items=noted.get("items", 0)), lent
+
+
+def _states(store: Store, run_id: str) -> dict[str, dict[str, Any]]:
+    return {name: json.loads(text) for name, text in load_shared_results(store, run_id, STAGE).items()}
+
+
+def _note(store: Store, partition: Partition, state: str, **more: object) -> None:
+    noted = {"number": partition.number, "path": str(partition.path), "items": partition.items, "state": state, **more}
+    save_shared_results(store, partition.run_id, [(STAGE, partition.id, json.dumps(noted))])
+
+
+@contextmanager
+def _attached(store: Store, path: Path, *, read_only: bool = False) -> Iterator[None]:
+    """Have the store at *path* in queries under the name ``part``."""
+    # No parameters are allowed here; a quote is the only character that could end the text.
+    quoted = str(path.absolute()).replace("'", "''")
+    store.change(f"ATTACH '{quoted}' AS part{' (READ_ONLY)' if read_only else ''}")
+    try:
+        yield
+    finally:
+        store.change("DETACH part")

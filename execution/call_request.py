@@ -1,0 +1,25 @@
+"""A call that the journal has no answer to, as whatever sends it gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from corpus.store.call_events import CallEvent, EventKind
+from providers.protocol import Message, PromptCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A call that the journal has no answer to: its key, its messages as rendered, and the SHA-256 of these."""
+
+    call: PromptCall
+    key: str
+    messages: Sequence[Message]
+    rendered_sha256: str
+
+    def event(self, kind: EventKind, entry: dict[str, Any]) -> CallEvent:
+        """Make an event about this call."""
+        call = self.call
+        return CallEvent(key=self.key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)

@@ -1,0 +1,50 @@
+"""Partition stores that a killed driver left behind: merged before anything else is done with their run."""
+
+from __future__ import annotations
+
+import time
+
+from corpus.store.call_events import CallEvent, save_call_events
+from corpus.store.database import Store
+from corpus.store.partitions import Partition, left_over, merge, missing, note_lost
+from execution.call_entries import failure_entry
+from foundation.errors import RunError, StoreLocked
+
+# The processes of a driver that was killed end by themselves, but not at once.
+_PATIENCE_S = 20.0
+
+
+def merge_left_over(store: Store, run_id: str, *, patience_s: float = _PATIENCE_S) -> int:
+    """Merge whatever partition stores of *run_id* there are; gives how many. Harmless when there are none.
+
+    Requests that were on their way are among what is merged: as after any kill, the next line that is opened sets their
+    worst case aside. Raises ``RunError`` while a partition is still being worked on.
+    """
+    found = left_over(store, run_id)
+    deadline = time.monotonic() + patience_s
+    for path in found:
+        while True:
+            try:
+                merge(store, run_id, path)
+                break
+            except StoreLocked as error:
+                if time.monotonic() > deadline:
+                    raise RunError(
+                        "a partition of the run is still being worked on",
+                        where=str(path),
+                        remedy="Wait for its process to end, or end it: ray stop",
+                    ) from error
+                time.sleep(0.2)
+    for partition in missing(store, run_id):
+        note_lost(store, partition)
+    return len(found)
+
+
+def charge_lost(store: Store, partition: Partition, spent_usd: float) -> None:
+    """Note that *partition* will not come back, and set aside what it had spent."""
+    message = "its node and the replies on it are lost; what the partition had spent is set aside"
+    entry = failure_entry(1, "interrupted", message, charge_usd=spent_usd, maybe_billed=True, final=False)
+    event = CallEvent(key=partition.id, kind="failed", stage="partition", item_id=str(partition.number), attempt=0, entry=entry)
+    with store.transaction():
+        save_call_events(store, partition.run_id, [event])
+        note_lost(store, partition)
