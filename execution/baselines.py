@@ -25,7 +25,7 @@ class StageBaselines:
 
         *frozen*: the baselines that are there stay as they are.
         """
-        value = log(max(latency_s, 1e-6))
+        value = log(latency_s)
         level = self._levels.get(stage)
         if frozen and level is not None:
             return value - level

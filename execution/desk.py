@@ -68,7 +68,7 @@ class Desk:
 
     async def post(self, client: str, asks: Sequence[Ask]) -> Word:
         """Say *asks*; gives what can be answered at once."""
-        known = self._clients.setdefault(client, _Client())
+        known = self._known(client)
         if known.gone:
             return Word(gone=True)
         for ask in asks:
@@ -78,8 +78,8 @@ class Desk:
 
     async def poll(self, client: str) -> Word:
         """Wait a moment for answers."""
-        known = self._clients.setdefault(client, _Client())
-        if not self._stopping and not known.gone:
+        known = self._known(client)
+        if not known.gone:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE_S):
                     await known.news.wait()
@@ -87,7 +87,7 @@ class Desk:
 
     async def leave(self, client: str) -> float:
         """*client* is no more: all that it holds is given back, and counts as spent. Gives what it has spent in all."""
-        known = self._clients.setdefault(client, _Client())
+        known = self._known(client)
         known.gone = True
         waiting = list(known.waiting.values())
         for task in waiting:
@@ -112,6 +112,14 @@ class Desk:
         events, self._events = self._events, []
         tallies = {name: known.tally for name, known in self._clients.items() if known.tally is not None}
         return DeskView(state=self._state(), tallies=tallies, events=events)
+
+    def _known(self, name: str) -> _Client:
+        known = self._clients.get(name)
+        if known is None:
+            known = self._clients[name] = _Client()
+            if self._stopping:
+                known.news.set()
+        return known
 
     def _word(self, client: _Client) -> Word:
         granted, denied = client.granted, client.denied

@@ -15,7 +15,9 @@ from math import exp, inf, log
 
 from execution.baselines import StageBaselines, low_quantile
 
-_SMALLEST_WINDOW = 32
+_SMALLEST_WINDOW, _SMALLEST_TRIAL = 32, 64
+# What a coarse clock calls 0 s still has a logarithm.
+_SHORTEST_LATENCY_S = 1e-6
 # Up to twice the baseline is variance; once a queue was proven, half of that is drained as well.
 _TOLERANCE, _TOLERANCE_PROVEN = log(2.0), log(1.5)
 _CALM = log(1.3)
@@ -23,7 +25,7 @@ _CALM = log(1.3)
 _SHORTEST_QUEUE_S = 0.05
 # Work above this part of what was done before is as much, noise taken off; below the other it is less beyond doubt.
 _SAME_WORK, _CLEARLY_LESS = 0.93, 0.8
-_HEADROOM = 1.2
+_HEADROOM = 1.4
 # So far the limit may rise from where it was last proven before it is tried again.
 _UNPROVEN_RISE = 1.5
 # One cut leaves at least half of what was in flight; near the goal, where noise is as large as the queue, more.
@@ -63,9 +65,11 @@ class QueueWatch:
     def abandon_trial(self) -> None:
         """Something else changed the limit: what is seen next proves nothing about the last cut."""
         self._trial = None
+        self._descending = False
 
     def answered(self, stage: str, latency_s: float, in_flight: int, generation: int, limit: float) -> float | None:
         """Note an answer to a call that started with *in_flight* others; the new limit, when there is reason for one."""
+        latency_s = max(latency_s, _SHORTEST_LATENCY_S)
         excess = self._baselines.excess(stage, latency_s, frozen=self._trial is not None)
         if excess is None or generation < self._since:
             return None
@@ -73,7 +77,8 @@ class QueueWatch:
         self._in_flight += in_flight
         self._latency += latency_s
         self._unqueued += latency_s * exp(-excess)
-        if len(self._excesses) < max(_SMALLEST_WINDOW, limit * (_TRIAL_ROUND_TRIPS if self._trial else 1)):
+        enough = max(_SMALLEST_WINDOW, limit) if self._trial is None else max(_SMALLEST_TRIAL, _TRIAL_ROUND_TRIPS * limit)
+        if len(self._excesses) < enough:
             return None
         wish = None if self._first_wave else self._judge(limit)
         self._first_wave = False

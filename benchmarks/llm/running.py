@@ -39,7 +39,7 @@ class Server:
 @contextlib.contextmanager
 def serving(settings: ServerSettings) -> Iterator[Server]:
     """Run a server in a process of its own."""
-    command = [sys.executable, "-m", f"{HERE.name}.server", "--settings", settings.to_json()]
+    command = [sys.executable, "-m", f"{HERE.name}.server", "--settings", settings.to_json(), "--parent", str(os.getpid())]
     with subprocess.Popen(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import os
 import socket
 import struct
 import time
@@ -132,15 +133,16 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
 
-async def serve(settings: ServerSettings, port: int) -> None:
-    """Serve until killed; the first line on standard output is the port."""
+async def serve(settings: ServerSettings, port: int, parent: int | None) -> None:
+    """Serve until killed, or until process *parent* is gone; the first line on standard output is the port."""
     loop = asyncio.get_running_loop()
     service = Service(settings)
     server = await loop.create_server(lambda: Connection(service, loop), "127.0.0.1", port, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     gc.freeze()
     async with server:
-        await server.serve_forever()
+        while parent is None or os.getppid() == parent:  # noqa: ASYNC110 - no event tells of a parent that was killed
+            await asyncio.sleep(1)
 
 
 def main() -> None:
@@ -148,9 +150,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (a free one when not given)")
     parser.add_argument("--settings", default="{}", help="JSON of server_settings.ServerSettings")
+    parser.add_argument("--parent", type=int, help="end when this process, which started the server, is gone")
     arguments = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(ServerSettings.from_json(arguments.settings), arguments.port))
+        asyncio.run(serve(ServerSettings.from_json(arguments.settings), arguments.port, arguments.parent))
 
 
 if __name__ == "__main__":

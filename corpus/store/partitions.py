@@ -64,9 +64,10 @@ def deal(store: Store, run_id: str, number: int, indexes: Sequence[int], *, fold
     partition = Partition(id=uuid4().hex, run_id=run_id, number=number, path=path, items=len(indexes))
     with _attached(store, path), store.transaction():
         store.change(f"INSERT INTO part.runs ({_RUN}) SELECT {_RUN} FROM runs WHERE id = ?", [run_id])  # noqa: S608 - constants
-        # The draw, and so the item, is part of a call's key: replies to other items cannot answer these.
+        # The draw, and so the item, is part of a call's key: replies to other items cannot answer these. A stage may make
+        # several calls for one item, which are then named "17/0", "17/1".
         lending = f"INSERT INTO part.call_events ({_EVENT}) SELECT {_EVENT} FROM call_events WHERE kind = 'reply' "  # noqa: S608
-        store.change(f"{lending} AND item_id IN (SELECT unnest(?::VARCHAR[]))", [[str(index) for index in indexes]])
+        store.change(f"{lending} AND split_part(item_id, '/', 1) IN (SELECT unnest(?::VARCHAR[]))", [[str(index) for index in indexes]])
         store.change(_TICKET.replace("partition_ticket", "part.partition_ticket"))
         lent = store.rows("SELECT count(*) FROM part.call_events")[0][0]
         store.change("INSERT INTO part.partition_ticket VALUES (?, ?, ?, ?)", [partition.id, run_id, number, lent])

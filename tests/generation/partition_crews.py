@@ -102,9 +102,7 @@ def run_by_ray(
     """The same by Ray."""
     run, settled = _opened(store, config, resumed, {})
     conduct = conduct or replace(conduct_of(settled), retry=QUICK)
-    return asyncio.run(
-        generate_partitioned(store, run, settled, partitions=partitions, conduct=conduct, stop=stop, watch=watch, **where)
-    )
+    return asyncio.run(generate_partitioned(store, run, settled, partitions=partitions, conduct=conduct, stop=stop, watch=watch, **where))
 
 
 def _opened(store: Store, config: RunConfig, resumed: bool, changes: Mapping[str, Any]) -> Any:

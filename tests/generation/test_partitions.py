@@ -1,0 +1,271 @@
+"""A run in partitions gives what one process gives, byte for byte, and sends no request more."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from corpus.store.database import Store
+from corpus.store.judgements import load_judgements
+from corpus.store.runs import get_run
+from corpus.store.spending import open_sends, spending
+from execution.budget import BudgetReached
+from execution.events import CallAnswered, StagePassed
+from execution.ordering import StopSignal
+from foundation.errors import RunError, UsageError
+from generation import partition_round
+from generation.configuration import make_config
+from generation.partition_round import dealt
+from generation.partition_work import Start
+from generation.partitioned import generate_partitioned
+from generation.session import conduct_of
+from providers.errors import AuthFailed
+from providers.prices import parse_prices
+from tests.fakes.llm_author import Author
+from tests.fakes.llm_server import LLMServer
+from tests.fakes.llm_tricks import TRICKS
+from tests.generation.llm_runs import QUICK, check_exact, config_for, exported, read_back, resume, set_keys, start
+from tests.generation.partition_crews import HalfCrew, HereCrew, partition_files, run_by, run_by_ray
+
+CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
+PRICE = "input=1000,output=2000"
+COMPOSED = {"samples": 60, "max_attempts": 1, "situation_words": (25, 35), "seed": 3}
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch):
+    set_keys(monkeypatch)
+
+
+def prompts(server: LLMServer, before: Counter[str] | None = None) -> Counter[str]:
+    """How often each prompt was sent."""
+    return Counter(json.dumps(body, sort_keys=True) for body in server.bodies) - (before or Counter())
+
+
+def told(store: Store, out) -> tuple:
+    """All that a run leaves, whoever worked on it."""
+    kept = read_back(store)
+    check_exact(kept.records)
+    calls = Counter((row.key, row.reply, row.verdict, row.fault, row.cost_usd) for row in kept.completions)
+    return exported(store, out), kept.records, kept.indexes, kept.rejects, calls, kept.run.status
+
+
+@pytest.mark.parametrize(("name", "partitions", "returned"), [("openai", 1, False), ("anthropic", 3, False), ("compatible", 4, True)])
+def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_path):
+    with LLMServer(Author(5, CLUMSY)) as server:
+        config = config_for(name, server, samples=48, max_attempts=2, margin=0.3)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            whole = start(store, config)
+            expected = told(store, tmp_path / "one")
+        once = prompts(server)
+        with Store.open(tmp_path / "many.duckdb") as store:
+            crew = HereCrew(partitions)
+            progress = run_by(crew, store, config, returned=returned)
+            assert told(store, tmp_path / "many") == expected
+        assert prompts(server, once) == once
+    assert len(crew.assignments) >= partitions
+    assert whole.rejected > 0  # else further rounds would not have been needed
+    assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", 48, whole.rejected, whole.reasons)
+    assert progress.totals.answered == progress.totals.answered_now == whole.totals.answered
+    assert progress.totals.cost_usd == pytest.approx(whole.totals.cost_usd)
+    assert partition_files(tmp_path) == []
+
+
+def test_the_composer_in_partitions_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(partition_round, "ITEMS_AT_MOST", 9)
+    config = make_config(COMPOSED)
+    with Store.open(tmp_path / "one.duckdb") as store:
+        whole = start(store, config)
+        expected = exported(store, tmp_path / "one"), read_back(store).rejects
+    with Store.open(tmp_path / "many.duckdb") as store:
+        crew = HereCrew(4)
+        progress = run_by(crew, store, config)
+        assert (exported(store, tmp_path / "many"), read_back(store).rejects) == expected
+    assert progress.rejected == whole.rejected > 5
+    assert max(len(assignment.starts) for assignment in crew.assignments) <= 9
+    assert progress.totals.answered == whole.totals.answered
+
+
+def test_judgements_come_through(tmp_path):
+    with LLMServer(Author(1)) as server:
+        config = config_for("openai", server, samples=16, judges=("relevance", "leak"))
+        found = []
+        for name in ("one", "many"):
+            with Store.open(tmp_path / f"{name}.duckdb") as store:
+                start(store, config) if name == "one" else run_by(HereCrew(2), store, config)
+                found.append(load_judgements(store))
+        assert found[0] == found[1] != []
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 1203])
+def test_cards_are_dealt_once_each_and_evenly(count):
+    starts = [Start(index=index, done=None, payload="") for index in range(count)]
+    hands = dealt(starts, 3)
+    assert sorted(start.index for hand in hands for start in hand) == list(range(count))
+    assert len(hands) == (min(count, 3) if count <= 1500 else 5)
+    assert max(map(len, hands), default=0) - min(map(len, hands), default=0) <= 1
+
+
+def test_together_partitions_never_pass_the_budget(tmp_path):
+    spec = parse_prices(PRICE)
+    with LLMServer(Author(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config, reached, budget = config_for("openai", server, samples=24, price=PRICE, budget_usd=25.0), 0, 25.0
+        while True:
+            crew = HereCrew(3)
+            try:
+                changes = {"budget_usd": budget}
+                progress = run_by(crew, store, config) if not reached else run_by(crew, store, config, resumed=True, changes=changes)
+            except BudgetReached:
+                bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
+                assert bill <= budget
+                assert bill == pytest.approx(spending(store, get_run(store, "last").id).cost_usd)
+                assert get_run(store, "last").status == "interrupted"
+                reached, budget = reached + 1, budget + 25.0
+                continue
+            break
+        assert reached >= 2
+        assert progress.accepted == 24
+        calls = server.requests
+        files = exported(store, tmp_path / "many")
+        with Store.open(tmp_path / "one.duckdb") as whole:
+            start(whole, config.model_copy(update={"budget_usd": None}))
+            assert exported(whole, tmp_path / "one") == files
+        assert server.requests == 2 * calls  # nothing was paid for twice over all these sittings
+    assert partition_files(tmp_path) == []
+
+
+def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
+    with LLMServer(Author(1)) as server:
+        config = config_for("openai", server, samples=36, price=PRICE, budget_usd=1000.0)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            start(store, config)
+            expected = exported(store, tmp_path / "one")
+        once = prompts(server)
+        with Store.open(tmp_path / "many.duckdb") as store:
+            crew = HalfCrew(3, victim=1)
+            progress = run_by(crew, store, config)
+            assert exported(store, tmp_path / "many") == expected
+        assert prompts(server, once) == once  # what the dead one had paid for was merged
+    assert progress.status == "finished"
+    assert len(crew.assignments) > 3
+    assert crew.desk is not None
+    assert crew.desk.limiter.snapshot().in_flight == 0
+    assert crew.desk.budget.reserved_usd == 0
+    assert crew.desk.budget.spent_usd == pytest.approx(progress.totals.cost_usd + 0.5)
+
+
+def test_what_a_lost_node_had_spent_is_set_aside(tmp_path):
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "many.duckdb") as store:
+        progress = run_by(HalfCrew(3, victim=1), store, config_for("openai", server, samples=36, price=PRICE), returned=True)
+        spec = parse_prices(PRICE)
+        bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
+        assert progress.status == "finished"
+        spent = spending(store, progress.run_id)
+        assert spent.maybe_paid == 1
+        # What was paid on the lost node is paid again, and counted; the half dollar was set aside for its call in flight.
+        assert spent.cost_usd + spent.charged_usd == pytest.approx(bill + 0.5)
+        assert spent.charged_usd > 0
+
+
+def test_an_edit_of_the_last_stage_replays_the_others_in_partitions(tmp_path):
+    from tests.generation.test_llm_money import edited  # the same edit
+
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        start(store, config_for("openai", server, samples=24))
+        asked, mine = server.requests, edited(tmp_path / "mine", "paraphrase", "{% block user %}", "{% block user %}\nKeep it plain.")
+        progress = run_by(HereCrew(3), store, config_for("openai", server, samples=24, prompts=mine))
+        assert {entry.schema_name for entry in server.log[asked:]} <= {"paraphrase", "span_retrieval"}
+        assert progress.totals.replayed > 5 * 24
+        used = store.rows("SELECT count(*) FROM call_events WHERE run_id = ? AND kind = 'used'", [progress.run_id])[0][0]
+        assert used == progress.totals.replayed
+
+
+def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
+    with LLMServer(Author(1), latency_s=0.005) as server:
+        config = config_for("openai", server, samples=36)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            start(store, config)
+            expected = exported(store, tmp_path / "one")
+        once = prompts(server)
+        with Store.open(tmp_path / "many.duckdb") as store:
+            stop, seen = StopSignal(), []
+
+            def heard(event) -> None:
+                seen.append(event)
+                if sum(isinstance(one, StagePassed) for one in seen) > 60:
+                    stop.request()
+
+            interrupted = run_by(HereCrew(3), store, config, stop=stop, conduct=conduct_heard(config, heard))
+            assert interrupted.status == "interrupted"
+            assert 0 < prompts(server, once).total() < once.total()
+            assert resume(store).status == "finished"
+            assert exported(store, tmp_path / "many") == expected
+        assert prompts(server, once) == once
+
+
+def conduct_heard(config, heard):
+    return replace(conduct_of(config), retry=QUICK, sink=heard)
+
+
+def test_whoever_watches_sees_it_run(tmp_path):
+    with LLMServer(Author(1), latency_s=0.02) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config, events, said = config_for("openai", server, samples=24), [], []
+        progress = run_by(
+            HereCrew(3), store, config, conduct=conduct_heard(config, events.append), watch=lambda seen: said.append(seen.preparing)
+        )
+        assert sum(isinstance(event, CallAnswered) for event in events) == server.requests == progress.totals.answered
+    assert any(text.startswith("topics") for text in said)
+    assert any(text.startswith("items") and text.endswith("/24") for text in said)
+    assert said[-1] == ""
+
+
+def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_path, monkeypatch):
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config = config_for("anthropic", server, samples=36)
+
+        def locked_out(assignment) -> None:
+            if assignment.partition.number == 1:
+                monkeypatch.delenv("ANTHROPIC_API_KEY")
+            else:
+                set_keys(monkeypatch)
+
+        with pytest.raises(AuthFailed, match="ANTHROPIC_API_KEY"):
+            run_by(HereCrew(3, before=locked_out), store, config)
+        assert get_run(store, "last").status == "interrupted"
+        assert partition_files(tmp_path) == []
+        set_keys(monkeypatch)
+        assert resume(store).status == "finished"
+        assert open_sends(store, get_run(store, "last").id) == []
+        assert max(prompts(server).values()) == 1
+
+
+def test_another_piiloom_on_a_node_is_refused(tmp_path):
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config = config_for("openai", server, samples=24)
+        crew = HereCrew(2)
+        work = crew.work
+
+        async def elsewhere(assignment, link):
+            return await work(replace(assignment, run=replace(assignment.run, config_digest="another")), link)
+
+        crew.work = elsewhere
+        with pytest.raises(RunError, match="another piiloom"):
+            run_by(crew, store, config)
+
+
+def test_what_cannot_be_partitioned_is_refused(tmp_path):
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        with pytest.raises(UsageError, match="--batch"):
+            run_by_ray(store, config_for("openai", server, batch=True), 2)
+        with pytest.raises(UsageError, match="hard stop"):
+            run_by_ray(store, config_for("openai", server, seed=8, budget_usd=5.0), 2, address="127.0.0.1:1")
+
+
+def test_without_ray_one_line_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    assert generate_partitioned is not None
+    with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(UsageError, match=r"pip install 'piiloom\[ray\]'"):
+        run_by_ray(store, make_config({"samples": 40}), 2)
