@@ -11,7 +11,7 @@ flight, they did nothing but queue; does it fall with them, there was no queue, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import ceil, exp, inf, log
 
 from execution.baselines import StageBaselines, low_quantile
 
@@ -105,7 +105,7 @@ class QueueWatch:
             self._capacity, wish = work, in_flight / _UNPROVEN_RISE
         else:
             return None
-        wish = max(1.0, float(int(wish)))
+        wish = float(ceil(wish))
         if wish >= limit:
             self._descending = False
             return None

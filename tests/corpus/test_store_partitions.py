@@ -55,6 +55,7 @@ def dump(store: Store) -> dict[str, list]:
 def work(path) -> None:
     """What a process does in a partition."""
     with Store.open(path, create=False) as part:
+        assert get_run(part, "one").seed == 7
         save_call_events(
             part, "one", [event(8, "sent", item=3, worst_usd=2.0), event(6, item=3), event(7, "verdict", item=3, verdict="accepted")]
         )

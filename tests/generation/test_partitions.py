@@ -112,7 +112,7 @@ def test_cards_are_dealt_once_each_and_evenly(count):
 def test_together_partitions_never_pass_the_budget(tmp_path):
     spec = parse_prices(PRICE)
     with LLMServer(Author(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
-        config, reached, budget = config_for("openai", server, samples=24, price=PRICE, budget_usd=25.0), 0, 25.0
+        config, reached, budget = config_for("openai", server, samples=24, price=PRICE, budget_usd=16.0), 0, 16.0
         while True:
             crew = HereCrew(3)
             try:
@@ -123,7 +123,7 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
                 assert bill <= budget
                 assert bill == pytest.approx(spending(store, get_run(store, "last").id).cost_usd)
                 assert get_run(store, "last").status == "interrupted"
-                reached, budget = reached + 1, budget + 25.0
+                reached, budget = reached + 1, budget + 16.0
                 continue
             break
         assert reached >= 2

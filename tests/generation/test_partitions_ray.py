@@ -1,0 +1,197 @@
+"""Runs in partitions with a real Ray on this machine: the same bytes, whatever is killed, and no key in Ray's files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.store.database import Store
+from corpus.store.runs import get_run
+from corpus.store.spending import open_sends
+from execution.budget import BudgetReached
+from execution.events import CallAnswered
+from execution.ordering import StopSignal
+from foundation.errors import RunError
+from generation.configuration import make_config
+from generation.session import conduct_of
+from providers.prices import parse_prices
+from tests.fakes.llm_author import Author
+from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
+from tests.generation.partition_crews import partition_files, run_by_ray
+from tests.generation.test_llm_kill import PatientServer, prompts
+
+pytest.importorskip("ray", reason="needs the extra [ray]: pip install 'piiloom[ray]'")
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).parents[2]
+# As a shell would run it.
+DRIVER = """
+import json, sys
+from pathlib import Path
+from corpus.store.database import Store
+from generation.configuration import make_config
+from tests.generation.partition_crews import run_by_ray
+
+with Store.open(Path(sys.argv[1])) as store:
+    run_by_ray(store, make_config(json.loads(sys.argv[2])), 2)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch):
+    set_keys(monkeypatch)
+
+
+def below(pid: int) -> dict[int, str]:
+    """The processes that *pid* has started, and theirs, by what they call themselves."""
+    parents, names = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (folder / "stat").read_text()
+            names[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue  # it has ended meanwhile
+        parents[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found and child in names} - found:
+        found |= more
+    return {child: names[child] for child in found - {pid}}
+
+
+def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
+    return found
+
+
+def ray_files() -> Iterator[Path]:
+    """All that the newest Ray session of this machine has written."""
+    session = Path("/tmp/ray/session_latest")  # noqa: S108 - where Ray writes
+    return (path for path in session.resolve().rglob("*") if path.is_file())
+
+
+def test_ray_gives_what_one_process_gives(tmp_path):
+    handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    with PatientServer(Author(5)) as server:
+        config = config_for("openai", server, samples=40)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            start(store, config)
+            expected = exported(store, tmp_path / "one"), read_back(store).records
+        once = prompts(server)
+        with Store.open(tmp_path / "many.duckdb") as store:
+            progress = run_by_ray(store, config, 2)
+            assert (exported(store, tmp_path / "many"), read_back(store).records) == expected
+            pids = len(store.rows("SELECT DISTINCT payload->>'$.number' FROM shared_results WHERE stage = 'partition'"))
+        assert prompts(server) - once == once
+    assert (progress.status, progress.accepted, pids) == ("finished", 40, 2)
+    assert partition_files(tmp_path) == []
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == handlers
+    files = list(ray_files())
+    assert files
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+    until(lambda: not any("ray" in name for name in below(os.getpid()).values()))
+
+
+def test_the_composer_too(tmp_path):
+    config = make_config({"samples": 80, "max_attempts": 1, "situation_words": (25, 35), "seed": 3})
+    with Store.open(tmp_path / "one.duckdb") as store:
+        start(store, config)
+        expected = exported(store, tmp_path / "one"), read_back(store).rejects
+    with Store.open(tmp_path / "many.duckdb") as store:
+        assert run_by_ray(store, config, 2).status == "finished"
+        assert (exported(store, tmp_path / "many"), read_back(store).rejects) == expected
+
+
+def test_a_worker_that_is_killed_costs_its_calls_in_flight(tmp_path):
+    with PatientServer(Author(1), latency_s=0.05) as server:
+        config = config_for("openai", server, samples=60)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            start(store, config)
+            expected = exported(store, tmp_path / "one")
+        once = prompts(server)
+        killed: list[int] = []
+
+        def kill_one() -> None:
+            until(lambda: (prompts(server) - once).total() > 120)
+            workers = [pid for pid, name in below(os.getpid()).items() if name.startswith("ray::run_assignment")]
+            killed.append(workers[0])
+            os.kill(workers[0], signal.SIGKILL)
+
+        thread = threading.Thread(target=kill_one)
+        thread.start()
+        with Store.open(tmp_path / "many.duckdb") as store:
+            progress = run_by_ray(store, config, 2)
+            thread.join()
+            assert exported(store, tmp_path / "many") == expected
+            assert open_sends(store, progress.run_id) == []
+        again = prompts(server) - once - once
+    assert len(killed) == 1
+    assert again.total() <= config.concurrency
+    assert progress.totals.maybe_paid <= config.concurrency + config.concurrency // 2 + 1  # those that waited for their turn, too
+
+
+def test_a_driver_that_is_killed_leaves_nothing_unmerged(tmp_path):
+    with PatientServer(Author(1), latency_s=0.05) as server:
+        config = config_for("openai", server, samples=60)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            start(store, config)
+            expected = exported(store, tmp_path / "one")
+        once = prompts(server)
+        path, settings = tmp_path / "many.duckdb", config.model_dump(mode="json")
+        with started(path, settings) as process:
+            until(lambda: (prompts(server) - once).total() > 150 or process.poll() is not None)
+            family = below(process.pid)
+            process.kill()
+            process.wait()
+        assert partition_files(tmp_path) != []
+        with Store.open(path) as store:
+            assert resume(store).status == "finished"
+            assert exported(store, tmp_path / "many") == expected
+            assert open_sends(store, get_run(store, "last").id) == []
+        assert (prompts(server) - once - once).total() <= 2 * config.concurrency
+    assert partition_files(tmp_path) == []
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
+
+
+def started(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", DRIVER, str(path), json.dumps(settings)]
+    return subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), stderr=subprocess.DEVNULL)
+
+
+def test_a_stop_and_a_budget_reach_all_workers(tmp_path):
+    price = "input=1000,output=2000"
+    with PatientServer(Author(2), latency_s=0.02) as server, Store.open(tmp_path / "many.duckdb") as store:
+        config = config_for("openai", server, samples=40, price=price, budget_usd=40.0)
+        stop, answers = StopSignal(), []
+
+        def heard(event: object) -> None:
+            answers.append(isinstance(event, CallAnswered))
+            if sum(answers) > 60:
+                stop.request()
+
+        progress = run_by_ray(store, config, 2, stop=stop, conduct=replace(conduct_of(config), retry=QUICK, sink=heard))
+        assert progress.status == "interrupted"
+        assert 60 < server.requests < 250
+        with pytest.raises(BudgetReached):
+            run_by_ray(store, config, 2, resumed=True)
+        assert sum(parse_prices(price).cost_usd(usage) or 0.0 for usage in server.billed_usage) <= 40.0
+        assert resume(store, budget_usd=500.0).accepted == 40
+        assert max(prompts(server).values()) == 1
+
+
+def test_a_cluster_that_is_not_there_is_one_clear_error(tmp_path):
+    with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(RunError, match="cannot be joined"):
+        run_by_ray(store, make_config({"samples": 40}), 2, address="127.0.0.1:1")
