@@ -11,6 +11,7 @@ import importlib
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -26,6 +27,7 @@ from generation.partition_work import Assignment, PartitionReport, run_assignmen
 _OBJECT_STORE = 128 * 2**20
 # So many posts and polls can be at the desk at once.
 _AT_THE_DESK = 4096
+_REACHABLE_WITHIN_S = 5.0
 
 
 @asynccontextmanager
@@ -38,6 +40,7 @@ async def ray_crew(partitions: int, address: str | None = None) -> AsyncIterator
     if partitions < 1:
         raise UsageError("at least one partition is needed", where="--ray")
     ray = _import_ray()
+    _check_reachable(address)
     ours = not ray.is_initialized()
     if ours:
         with _own_signals():
@@ -117,6 +120,27 @@ def _import_ray() -> Any:
         return importlib.import_module("ray")
     except ImportError:
         raise UsageError("partitions need Ray, which is not installed", where="--ray", remedy="pip install 'piiloom[ray]'") from None
+
+
+def _check_reachable(address: str | None) -> None:
+    """Refuse an address where nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
+    if address is None or address in {"auto", "local"}:
+        return
+    host, _, port = address.rpartition(":")
+    if "/" in host or not host or not port.isdecimal():
+        raise UsageError(
+            "a cluster is named by host and port of its head",
+            where=f"--ray-address {address}",
+            remedy="Give HOST:6379, or auto, and start piiloom on a node of the cluster",
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHABLE_WITHIN_S).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(
+            f"no Ray answers there ({getattr(error, 'strerror', None) or type(error).__name__})",
+            where=address,
+            remedy="Start it with ray start --head, and see ray status",
+        ) from error
 
 
 def _join(ray: Any, partitions: int, address: str | None) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from corpus.store.database import Store
@@ -16,6 +17,7 @@ from execution.line import Conduct
 from execution.ordering import StopSignal
 from foundation.errors import PiiloomError
 from generation.configuration import RunConfig
+from generation.partitioned import generate_partitioned
 from generation.progress import RunProgress, Watch, unwatched
 from generation.run import generate_records
 from generation.session import open_provider, resume_run, settle, start_run
@@ -23,6 +25,14 @@ from generation.stage_run import run_stage
 from providers.protocol import Provider
 
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crew:
+    """How many Ray tasks work at once, and the cluster they run on (None: this machine)."""
+
+    partitions: int
+    address: str | None = None
 
 
 def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]:
@@ -51,12 +61,21 @@ def sit(
     stage: str | None = None,
     watch: Watch = unwatched,
     conduct: Conduct | None = None,
+    crew: Crew | None = None,
 ) -> RunProgress:
-    """Run to the end, or only *stage*; the first Ctrl-C stops cleanly (status "interrupted"), the second at once."""
+    """Run to the end, or only *stage*; the first Ctrl-C stops cleanly (status "interrupted"), the second at once.
+
+    With a *crew*, the items are worked on by Ray tasks (extra ``ray``).
+    """
     stop = StopSignal()
 
     async def work() -> RunProgress:
         with _ctrl_c(stop):
+            if crew is not None:
+                await provider.aclose()  # each partition has its own
+                return await generate_partitioned(
+                    store, run, config, partitions=crew.partitions, address=crew.address, stop=stop, watch=watch, conduct=conduct
+                )
             if stage is None:
                 return await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
             return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch, conduct=conduct)

@@ -52,7 +52,7 @@ EPILOG = examples(
 )
 
 # What else the command takes; all other options are settings of the run, under their names in ``RunConfig``.
-_NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "otel", "as_json", "quiet")
+_NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "ray", "ray_address", "otel", "as_json", "quiet")
 
 
 def generate(
@@ -95,6 +95,10 @@ def generate(
         bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
     ] = False,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0,
+    ray: Annotated[
+        int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
+    ] = None,
+    ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")] = None,
     otel: Annotated[
         bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")
     ] = False,

@@ -22,7 +22,7 @@ from corpus.store.spending import open_sends
 from execution.budget import BudgetReached
 from execution.events import CallAnswered
 from execution.ordering import StopSignal
-from foundation.errors import RunError
+from foundation.errors import PiiloomError
 from generation.configuration import make_config
 from generation.session import conduct_of
 from providers.prices import parse_prices
@@ -153,7 +153,7 @@ def test_a_driver_that_is_killed_leaves_nothing_unmerged(tmp_path):
         path, settings = tmp_path / "many.duckdb", config.model_dump(mode="json")
         with started(path, settings) as process:
             until(lambda: (prompts(server) - once).total() > 150 or process.poll() is not None)
-            family = below(process.pid)
+            workers = [pid for pid, name in below(process.pid).items() if name.startswith("ray::run_assignment")]
             process.kill()
             process.wait()
         assert partition_files(tmp_path) != []
@@ -163,7 +163,7 @@ def test_a_driver_that_is_killed_leaves_nothing_unmerged(tmp_path):
             assert open_sends(store, get_run(store, "last").id) == []
         assert (prompts(server) - once - once).total() <= 2 * config.concurrency
     assert partition_files(tmp_path) == []
-    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
 def started(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
@@ -192,6 +192,10 @@ def test_a_stop_and_a_budget_reach_all_workers(tmp_path):
         assert max(prompts(server).values()) == 1
 
 
-def test_a_cluster_that_is_not_there_is_one_clear_error(tmp_path):
-    with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(RunError, match="cannot be joined"):
-        run_by_ray(store, make_config({"samples": 40}), 2, address="127.0.0.1:1")
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("127.0.0.1:1", "no Ray answers there"), ("ray://head:10001", "host and port of its head"), ("auto", "cannot be joined")],
+)
+def test_a_cluster_that_is_not_there_is_one_clear_error(address, said, tmp_path):
+    with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(PiiloomError, match=said):
+        run_by_ray(store, make_config({"samples": 40}), 2, address=address)
