@@ -144,9 +144,11 @@ def _check_reachable(address: str | None) -> None:
 
 
 def _join(ray: Any, partitions: int, address: str | None) -> None:
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
+    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     # With "local", neither RAY_ADDRESS nor a Ray that happens to run here draws the run to a place nobody named.
     ours = {"address": "local", "num_cpus": partitions, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
+    # It has much to say on standard error, and none of it is about the run.
+    logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(**quiet, **(ours if address is None else {"address": address}))
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:

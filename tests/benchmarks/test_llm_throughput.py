@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -15,6 +17,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+@pytest.mark.long
 def test_throughput_kill_and_refusals_of_piiloom(tmp_path: Path):
     out = tmp_path / "out.json"
     arguments = ("--only", "floor,ours,sdg-hub", "--calls", "100", "--concurrency", "16", "--repeats", "1")

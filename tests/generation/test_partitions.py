@@ -30,6 +30,8 @@ from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import QUICK, check_exact, config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_crews import HalfCrew, HereCrew, partition_files, run_by, run_by_ray
 
+pytestmark = pytest.mark.long
+
 CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
 PRICE = "input=1000,output=2000"
 COMPOSED = {"samples": 60, "max_attempts": 1, "situation_words": (25, 35), "seed": 3}

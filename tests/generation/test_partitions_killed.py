@@ -37,6 +37,8 @@ from corpus.store.database import Store
 from generation.configuration import make_config
 from tests.generation.partition_crews import HereCrew, run_by
 
+pytestmark = pytest.mark.long
+
 def after(assignment):
     if assignment.partition.number == int(sys.argv[4]):
         if sys.argv[3] == "kill":
