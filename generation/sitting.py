@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from corpus.store.database import Store
@@ -28,11 +29,12 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crew:
-    """How many Ray tasks work at once, and the cluster they run on (None: this machine)."""
+class RayWish:
+    """How many Ray tasks work at once, on which cluster (None: this machine), and the folder that its nodes share, if any."""
 
     partitions: int
     address: str | None = None
+    folder: Path | None = None
 
 
 def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]:
@@ -61,20 +63,28 @@ def sit(
     stage: str | None = None,
     watch: Watch = unwatched,
     conduct: Conduct | None = None,
-    crew: Crew | None = None,
+    ray: RayWish | None = None,
 ) -> RunProgress:
     """Run to the end, or only *stage*; the first Ctrl-C stops cleanly (status "interrupted"), the second at once.
 
-    With a *crew*, the items are worked on by Ray tasks (extra ``ray``).
+    With *ray*, the items are worked on by Ray tasks (extra ``ray``).
     """
     stop = StopSignal()
 
     async def work() -> RunProgress:
         with _ctrl_c(stop):
-            if crew is not None:
+            if ray is not None:
                 await provider.aclose()  # each partition has its own
                 return await generate_partitioned(
-                    store, run, config, partitions=crew.partitions, address=crew.address, stop=stop, watch=watch, conduct=conduct
+                    store,
+                    run,
+                    config,
+                    partitions=ray.partitions,
+                    address=ray.address,
+                    folder=ray.folder,
+                    stop=stop,
+                    watch=watch,
+                    conduct=conduct,
                 )
             if stage is None:
                 return await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -52,7 +53,7 @@ EPILOG = examples(
 )
 
 # What else the command takes; all other options are settings of the run, under their names in ``RunConfig``.
-_NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "ray", "ray_address", "otel", "as_json", "quiet")
+_NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "ray", "ray_address", "ray_folder", "otel", "as_json", "quiet")
 
 
 def generate(
@@ -99,6 +100,7 @@ def generate(
         int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
     ] = None,
     ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")] = None,
+    ray_folder: Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")] = None,
     otel: Annotated[
         bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")
     ] = False,

@@ -21,7 +21,7 @@ from generation.configuration import CONDUCT, RunConfig, make_config, read_confi
 from generation.pipeline import stage_names
 from generation.progress import RunProgress
 from generation.session import conduct_of
-from generation.sitting import Crew, sit
+from generation.sitting import RayWish, sit
 from piiloom.estimate_view import say_estimate
 from piiloom.live_view import chosen_mode, shown_run
 from piiloom.progress_view import shown_progress
@@ -47,6 +47,7 @@ class Wishes:
     estimate: bool
     ray: int | None
     ray_address: str | None
+    ray_folder: Path | None
     otel: bool
     as_json: bool
     quiet: bool
@@ -56,8 +57,8 @@ def generate_records(wishes: Wishes) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
     if wishes.retry is not None and wishes.resume is None:
         raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
-    if wishes.ray_address is not None and wishes.ray is None:
-        raise UsageError("--ray-address goes with --ray", remedy="Say how many tasks are to work, as in --ray 8")
+    if (wishes.ray_address or wishes.ray_folder) and wishes.ray is None:
+        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many tasks are to work, as in --ray 8")
     if wishes.estimate:
         say_estimate(wishes.store, wishes.resume, configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
         return True
@@ -81,7 +82,7 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
     """Run to the end, shown as the options ask."""
     if not opened.provider.paid:
         with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
-            return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, crew=_crew(wishes))
+            return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, ray=_ray(wishes))
     lines: list[Line] = []
     mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
 
@@ -102,15 +103,15 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
         conduct = replace(conduct_of(opened.config), sink=sink, on_open=lines.append)
-        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct, crew=_crew(wishes))
+        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct, ray=_ray(wishes))
     for line in lines:
         if line.waves is not None and (left := how_to_go_on(line.waves.out, opened.run.id)):
             say_aside(left)
     return progress
 
 
-def _crew(wishes: Wishes) -> Crew | None:
-    return Crew(partitions=wishes.ray, address=wishes.ray_address) if wishes.ray is not None else None
+def _ray(wishes: Wishes) -> RayWish | None:
+    return RayWish(partitions=wishes.ray, address=wishes.ray_address, folder=wishes.ray_folder) if wishes.ray is not None else None
 
 
 def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:

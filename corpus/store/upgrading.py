@@ -48,9 +48,9 @@ def schema_version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
                 "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND table_name = 'schema_version'"
             ).fetchall()
             if {name for (name,) in columns} >= {"version", "application"}:
-                row = connection.execute("SELECT max(version) FROM schema_version WHERE application = ?", [APPLICATION]).fetchone()
-                if row is not None and row[0] is not None:
-                    return int(row[0])
+                found = connection.execute("SELECT max(version) FROM schema_version WHERE application = ?", [APPLICATION]).fetchall()
+                if found[0][0] is not None:
+                    return int(found[0][0])
     raise NotAStore("the DuckDB file holds other tables than piiloom's", where=str(path), remedy="Name another file with --store")
 
 
