@@ -31,7 +31,7 @@ from taxonomy.scenarios import Bank
 # Rows of an unpaid provider can be recomputed, so they may gather: fewer, larger commits.
 UNPAID_PACE_S = 0.5
 # A commit takes 1 to 3 ms of a processor, with one row or with thirty.
-PAID_PACE_S = 0.02
+PAID_PACE_S = 0.01
 # In batch mode so many items wait together; each takes some tens of kB.
 BATCH_WINDOW = 4096
 
