@@ -12,6 +12,7 @@ from corpus.store.database import Store
 from corpus.store.spending import open_sends, spending
 from execution.budget import BudgetReached
 from foundation.seeding import derive_rng
+from providers.errors import ProviderUnavailable
 from providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_faults import DELIVERED, LOST
@@ -45,16 +46,19 @@ def test_the_bill_never_passes_the_budget(seed, tmp_path):
     with LLMServer(Author(seed), schedule=schedule) as server, Store.open(tmp_path / "s.duckdb") as store:
         budget = rng.uniform(5, 60)
         config = config_for(name, server, samples=6, concurrency=rng.choice([1, 4, 16]), budget_usd=budget, price=PRICE)
-        reached = 0
+        sittings = 0
         while True:
+            sittings += 1
             try:
-                progress = start(store, config, timeout_s=0.2) if not reached else resume(store, timeout_s=0.2, budget_usd=budget)
+                progress = start(store, config, timeout_s=0.2) if sittings == 1 else resume(store, timeout_s=0.2, budget_usd=budget)
             except BudgetReached:
                 assert bill(server) <= budget
-                reached += 1
                 budget += rng.uniform(10, 80)
-                continue
-            break
+            except ProviderUnavailable:  # nobody answers in 0.2 s on a busy machine: what was lost is charged all the same
+                assert bill(server) <= budget
+                assert sittings < 30
+            else:
+                break
         run = read_back(store).run.id
         assert progress.status == "finished"
         assert bill(server) <= spending(store, run).cost_usd + spending(store, run).charged_usd + 1e-9 <= budget + 2e-9
