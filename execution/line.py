@@ -110,16 +110,7 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
         sender = waves
     else:
         _check_nothing_is_out(store, run_id)
-        sender = LiveCalls(
-            provider,
-            committer,
-            totals,
-            # Whatever has their faces will do.
-            limiter=cast("Limiter", limiter),
-            budget=cast("Budget", budget),
-            policy=conduct.retry,
-            sink=conduct.sink,
-        )
+        sender = LiveCalls(provider, committer, totals, limiter=limiter, budget=budget, policy=conduct.retry, sink=conduct.sink)
     journal = Journal(store, committer)
     calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
     line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)

@@ -13,15 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from execution.budget import Budget, Reservation
 from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry
 from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
 from execution.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
-from execution.limiter import Limiter, Slot
 from execution.prompt_notes import PromptNotes
 from execution.retrying import RetryPolicy
+from execution.shared_limits import CallBudget, CallLimiter, CallReservation, CallSlot
 from execution.worst_case import estimated_tokens, worst_case_usd
 from foundation.errors import ProviderError
 from foundation.seeding import derive_rng
@@ -35,8 +34,8 @@ class _Try:
 
     number: int
     worst_usd: float | None
-    reservation: Reservation | None
-    slot: Slot
+    reservation: CallReservation | None
+    slot: CallSlot
     first_began: float
 
 
@@ -49,8 +48,8 @@ class LiveCalls:
         committer: GroupCommitter,
         totals: CallTotals,
         *,
-        limiter: Limiter,
-        budget: Budget,
+        limiter: CallLimiter,
+        budget: CallBudget,
         policy: RetryPolicy,
         sink: EventSink = unheard,
     ) -> None:
@@ -113,7 +112,7 @@ class LiveCalls:
             raise
         return _Try(number, worst, reservation, slot, began)
 
-    async def _slot(self, request: Request) -> Slot:
+    async def _slot(self, request: Request) -> CallSlot:
         slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
         # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
         await slot.__aenter__()

@@ -18,7 +18,6 @@ from execution.line import Conduct
 from execution.ordering import StopSignal
 from foundation.errors import PiiloomError
 from generation.configuration import RunConfig
-from generation.partitioned import generate_partitioned
 from generation.progress import RunProgress, Watch, unwatched
 from generation.run import generate_records
 from generation.session import open_provider, resume_run, settle, start_run
@@ -74,6 +73,8 @@ def sit(
     async def work() -> RunProgress:
         with _ctrl_c(stop):
             if ray is not None:
+                from generation.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
+
                 await provider.aclose()  # each partition has its own
                 return await generate_partitioned(
                     store,

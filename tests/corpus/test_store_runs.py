@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from corpus.store.call_events import CallEvent, EventKind, answered_keys, find_replies, save_call_events, short_key
-from corpus.store.completions import load_completions
 from corpus.store.database import Store
 from corpus.store.outcomes import count_by_furthest_stage, count_reasons
 from corpus.store.progress import (
@@ -24,6 +23,7 @@ from corpus.store.progress import (
 from corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
 from corpus.store.spending import open_sends, spending
 from foundation.errors import DataError, RunError
+from tests.ended_calls import load_completions
 
 
 def new_run(store: Store, *, run_id: str | None = None, digest: str = "abcdef0123", seed: int = 1) -> RunRow:

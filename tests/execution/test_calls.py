@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from corpus.store.call_events import CallEvent, save_call_events
-from corpus.store.completions import load_completions
 from corpus.store.spending import open_sends, spending
 from execution.call_entries import sent_entry
 from execution.events import CallAnswered, CallFailed, CallReplayed, CallStarted
 from execution.line import close_open_sends
 from providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
+from tests.ended_calls import load_completions
 from tests.execution.paid_line import COST, PaidProvider, a_call, completion, events, kinds, new_run, on_line, open_store
 
 

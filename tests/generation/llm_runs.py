@@ -10,7 +10,6 @@ import pytest
 
 from corpus.record import Record
 from corpus.releases.freezing import create_release, export_release
-from corpus.store.completions import CompletionRow, load_completions
 from corpus.store.database import Store
 from corpus.store.progress import RejectRow, load_rejects
 from corpus.store.records import iter_records
@@ -21,6 +20,7 @@ from generation.progress import RunProgress
 from generation.session import conduct_of, open_provider, resume_run, settle, start_run
 from generation.sitting import sit
 from providers.protocol import Provider
+from tests.ended_calls import CompletionRow, load_completions
 from tests.fakes.llm_server import LLMServer
 
 KEY = "sk-test-LOOPBACK-0123456789-keyring"

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import pytest
 
 from corpus.marks import MarkedText, strip_marks
-from corpus.store.completions import CompletionRow, load_completions
 from corpus.store.database import MEMORY, Store
 from corpus.store.runs import create_run
 from execution.committing import GroupCommitter
@@ -26,6 +25,7 @@ from generation.stage import ItemRejected, Stage, StageContext
 from providers.errors import InvalidReply
 from providers.protocol import Completion, PromptCall
 from providers.replies import BadReply, read_reply
+from tests.ended_calls import CompletionRow, load_completions
 
 R = TypeVar("R")
 Answer = Callable[[PromptCall], Any]

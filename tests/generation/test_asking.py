@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.store.completions import CompletionRow
 from generation.asking import Ask, Fault, ask
 from generation.stage import ItemRejected, text_schema
 from providers.errors import (
@@ -18,6 +17,7 @@ from providers.errors import (
     Truncated,
 )
 from providers.protocol import Completion
+from tests.ended_calls import CompletionRow
 from tests.generation.scripted_provider import bench, in_turn
 
 QUESTION = Ask(

@@ -1,6 +1,6 @@
 """Calls as rows: each paid reply, and each call that came to nothing, with the last verdict on it.
 
-A view for reports and tests; what is written are the events of ``call_events``.
+For tests; what is written are the events of ``corpus.store.call_events``.
 """
 
 from __future__ import annotations
