@@ -1,1 +1,1 @@
-"""How calls are made and their outcomes kept: ordered concurrency, group commits, the call ledger."""
+"""How calls are made and their outcomes kept: one seam, journal and retries here; limits, money, batches, watching beside."""

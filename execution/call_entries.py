@@ -60,6 +60,11 @@ def failure_entry(number: int, code: str, message: str, *, charge_usd: float, ma
     return {"try": number, "code": code, "message": message, "maybe_billed": maybe_billed, "charge_usd": charge_usd, "final": final}
 
 
+def unsaid_cost(completion: Completion, worst_usd: float | None) -> float:
+    """What to set aside for an answer that does not say what it cost: its worst case, where prices are known (USD)."""
+    return 0.0 if completion.cost_usd is not None else worst_usd or 0.0
+
+
 def reply_entry(
     provider: Provider,
     rendered_sha256: str,
@@ -68,9 +73,10 @@ def reply_entry(
     completion: Completion,
     error: str | None,
     *,
+    charge_usd: float = 0.0,
     batch: bool = False,
 ) -> dict[str, Any]:
-    """Try *number* was answered; *error* says why the answer cannot be used, if so."""
+    """Try *number* was answered; *error* says why the answer cannot be used, *charge_usd* what is set aside for one of unknown cost."""
     usage = completion.usage
     return {
         "try": number,
@@ -87,6 +93,7 @@ def reply_entry(
         "cache_write": getattr(usage, "cache_write", 0),
         "output": usage.output,
         "cost_usd": completion.cost_usd,
+        "charge_usd": charge_usd,
         "latency_s": round(completion.latency_s, 4),
         "retries": completion.retries,
         "batch": batch,

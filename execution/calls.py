@@ -16,8 +16,8 @@ from execution.call_entries import REPLY_FAULTS, reply_entry
 from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
-from execution.events import CallJudged, CallReplayed, EventSink, unheard
 from execution.journal import Journal
+from execution.watching.events import CallJudged, CallReplayed, EventSink, unheard
 from foundation.seeding import digest
 from providers.errors import InvalidReply, ReplyRejected
 from providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from corpus.store.batches import load_open_batches
 from corpus.store.call_events import CallEvent, save_call_events
 from corpus.store.database import Store
 from corpus.store.spending import OpenSend, open_sends, spending
-from execution.batch_asks import WavePolicy
-from execution.budget import Budget
+from execution.batches.asks import WavePolicy
+from execution.batches.sights import WaveState
+from execution.batches.waves import Waves
 from execution.call_entries import failure_entry
 from execution.call_totals import CallTotals
 from execution.calls import Calls, Sender
 from execution.committing import GroupCommitter
-from execution.events import EventSink, unheard
+from execution.desk.shared_limits import CallBudget, CallLimiter
 from execution.journal import Journal
-from execution.limiter import Limiter
+from execution.limits.limiter import Limiter, LimiterState
 from execution.live import LiveCalls
+from execution.money.budget import Budget
 from execution.retrying import RetryPolicy
-from execution.shared_limits import CallBudget, CallLimiter
-from execution.waves import Waves
+from execution.watching.events import EventSink, unheard
 from foundation.errors import RunError
 from providers.protocol import Provider
 from providers.sdk_batches import make_batch_api
@@ -76,6 +76,10 @@ class Line:
     # In batch mode: what gathers, and what is out.
     waves: Waves | None = None
 
+    def snapshot(self) -> LimiterState | WaveState:
+        """What is under way now: calls, or batches. May be asked from another thread."""
+        return self.limiter.snapshot() if self.waves is None else WaveState(out=self.waves.out, gathered=self.waves.parked)
+
 
 def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int) -> Line:
     """Open the line of run *run_id*; call before the committer's thread owns the store.
@@ -101,7 +105,7 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
             committer,
             totals,
             run_id=run_id,
-            budget=cast("Budget", budget),
+            budget=_own(budget),
             open_items=lambda: items.count,
             policy=conduct.waves,
             sink=conduct.sink,
@@ -116,6 +120,13 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
     line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)
     conduct.on_open(line)
     return line
+
+
+def _own(budget: CallBudget) -> Budget:
+    """The budget that a sitting holds itself: what earlier ones have handed over in batches is reserved from it."""
+    if not isinstance(budget, Budget):
+        raise RunError("batches are sent by one process", remedy="Leave --ray out: a batch holds as many calls as there are")
+    return budget
 
 
 def _check_nothing_is_out(store: Store, run_id: str) -> None:

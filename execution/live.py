@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry
+from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
 from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
-from execution.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
+from execution.desk.shared_limits import CallBudget, CallLimiter, CallReservation, CallSlot
+from execution.money.worst_case import estimated_tokens, worst_case_usd
 from execution.prompt_notes import PromptNotes
 from execution.retrying import RetryPolicy
-from execution.shared_limits import CallBudget, CallLimiter, CallReservation, CallSlot
-from execution.worst_case import estimated_tokens, worst_case_usd
+from execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
 from foundation.errors import ProviderError
 from foundation.seeding import derive_rng
 from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable, RateLimited, ReplyRejected
@@ -159,11 +159,11 @@ class LiveCalls:
 
     async def _keep(self, request: Request, attempt: _Try, completion: Completion, error: str | None) -> None:
         """Free the slot, count the cost, and have the reply on disk."""
-        usage, call = completion.usage, request.call
+        usage, call, charge = completion.usage, request.call, unsaid_cost(completion, attempt.worst_usd)
         attempt.slot.answered(tokens=usage.input + usage.output or None, latency_s=max(completion.latency_s, 1e-6), stage=call.stage)
         if attempt.reservation is not None:
-            attempt.reservation.settle(completion.cost_usd if completion.cost_usd is not None else attempt.worst_usd or 0.0)
-        self._totals.count(completion)
+            attempt.reservation.settle((completion.cost_usd or 0.0) + charge)
+        self._totals.count(completion, charge)
         if self._sink is not unheard:
             self._sink(
                 CallAnswered(
@@ -178,7 +178,7 @@ class LiveCalls:
                     completion.retries,
                 )
             )
-        entry = reply_entry(self._provider, request.rendered_sha256, call, attempt.number, completion, error)
+        entry = reply_entry(self._provider, request.rendered_sha256, call, attempt.number, completion, error, charge_usd=charge)
         await self._committer.commit(Batch(calls=[request.event("reply", entry)]))
 
     def _leave(self, attempt: _Try, error: ProviderError) -> None:

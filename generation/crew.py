@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from execution.desk_words import DeskLink, DeskSettings
+from execution.desk.words import DeskLink, DeskSettings
 from generation.partition_work import Assignment, PartitionReport
 
 

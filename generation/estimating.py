@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from corpus.marks import MarkedText
 from execution.call_totals import CallTotals
 from execution.calls import Answer, Calls
-from execution.events import unheard
-from execution.worst_case import prompt_bytes, schema_bytes
+from execution.money.worst_case import prompt_bytes, schema_bytes
+from execution.watching.events import unheard
 from foundation.errors import PiiloomError
 from generation import spans, subtopics, topics
 from generation.configuration import RunConfig

@@ -13,10 +13,10 @@ from corpus.store.database import Store
 from corpus.store.partitions import Partition, deal, merge, remove
 from corpus.store.runs import RunRow
 from execution.call_totals import CallTotals
-from execution.desk_words import DeskLink, Tally
-from execution.events import unheard
+from execution.desk.words import DeskLink, Tally
 from execution.line import Conduct
 from execution.ordering import StopSignal
+from execution.watching.events import unheard
 from foundation.errors import PiiloomError
 from generation.configuration import RunConfig
 from generation.crew import Crew, PartitionLost

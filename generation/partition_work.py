@@ -18,13 +18,13 @@ from corpus.store.database import Store
 from corpus.store.partitions import Partition
 from corpus.store.runs import RunRow
 from execution.call_totals import CallTotals
-from execution.desk_client import DeskClient
-from execution.desk_words import DeskLink, Tally
-from execution.events import unheard
+from execution.desk.client import DeskClient
+from execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from execution.desk.words import DeskLink, Tally
 from execution.line import Conduct
 from execution.ordering import OrderedRun, StopSignal
-from execution.remote_limits import RemoteBudget, RemoteLimiter
 from execution.retrying import RetryPolicy
+from execution.watching.events import unheard
 from foundation.errors import PiiloomError, RunError
 from foundation.portable_errors import PortableError
 from generation.configuration import RunConfig

@@ -19,11 +19,11 @@ from corpus.store.runs import RunRow, set_run_status
 from corpus.store.spending import spending
 from execution.call_totals import CallTotals
 from execution.committing import Batch, write_batch
-from execution.desk_client import DeskClient
-from execution.desk_words import DeskSettings
+from execution.desk.client import DeskClient
+from execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from execution.desk.words import DeskSettings
 from execution.line import Conduct, close_open_sends
 from execution.ordering import StopSignal
-from execution.remote_limits import RemoteBudget, RemoteLimiter
 from foundation.errors import RunError, UsageError
 from generation.configuration import RunConfig
 from generation.crew import Crew

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from corpus.store.judgements import JudgementKind
-from execution.events import StageEntered, StagePassed, unheard
+from execution.watching.events import StageEntered, StagePassed, unheard
 from generation import paraphrase, peripheral, question, screen, situation, spans, subtopics, topics, values
 from generation.item import Item
 from generation.judging import JUDGES, judge_stages

@@ -17,8 +17,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from execution.desk import Desk
-from execution.desk_words import Ask, DeskLink, DeskSettings, DeskView, Word
+from execution.desk.server import Desk
+from execution.desk.words import Ask, DeskLink, DeskSettings, DeskView, Word
 from foundation.errors import RunError, UsageError
 from generation.crew import PartitionLost
 from generation.partition_work import Assignment, PartitionReport, run_assignment

@@ -8,11 +8,11 @@ from corpus.store.database import Store
 from corpus.store.progress import StageResultRow
 from corpus.store.records import iter_records
 from corpus.store.runs import RunRow, set_run_status
-from execution import events
 from execution.committing import Batch
-from execution.events import EventSink, unheard
 from execution.line import Conduct
 from execution.ordering import OrderedRun, StopSignal
+from execution.watching import events
+from execution.watching.events import EventSink, unheard
 from generation import screen
 from generation.configuration import RunConfig
 from generation.earlier import EarlierWork, read_earlier
@@ -77,7 +77,6 @@ class _Sitting:
 
     def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
-        session.ctx.draws = {str(index): count for index, count in earlier.draws.items()}
         self._config = session.ctx.config
         self._digest = self._config.plan_digest()
         self.progress = RunProgress(
@@ -85,7 +84,7 @@ class _Sitting:
         )
         for row in earlier.rejects:
             self.progress.count_reject(row)
-        session.book.note = self._preparing
+        make_ready(session, earlier, self.progress, watch)
 
     async def until_done(self, stop: StopSignal) -> None:
         """Plan and work in rounds: a later round replaces what the one before it had rejected."""
@@ -111,11 +110,6 @@ class _Sitting:
             stop=stop,
             gauge=self._session.line.items,
         ).run()
-
-    def _preparing(self, what: str) -> None:
-        self.progress.preparing = what
-        if self._session.ctx.calls.provider.paid:  # the composer prepares in a moment
-            self._watch(self.progress)
 
     def _missing(self) -> int:
         return self.progress.wanted - self.progress.accepted
@@ -148,6 +142,18 @@ class _Sitting:
         tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)
+
+
+def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, watch: Watch) -> None:
+    """Have *session* draw anew for items that were lifted, and *watch* told what is being prepared before the first item."""
+    session.ctx.draws = {str(index): count for index, count in earlier.draws.items()}
+
+    def preparing(what: str) -> None:
+        progress.preparing = what
+        if session.ctx.calls.provider.paid:  # the composer prepares in a moment
+            watch(progress)
+
+    session.book.note = preparing
 
 
 def begun(session: Session, index: int, digest: str) -> Outcome:

@@ -16,7 +16,7 @@ from generation.earlier import EarlierWork, read_earlier
 from generation.item import item_from_json
 from generation.pipeline import Outcome, advance, item_stages, stage_names
 from generation.progress import RunProgress, Watch, unwatched
-from generation.run import begun, outcome_rows, primed_screening, screened, tell_decided
+from generation.run import begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
 from generation.screen import Screening
 from generation.session import Session, open_session
 from generation.stage import ItemRejected, Stage
@@ -69,18 +69,12 @@ class _StageAlone:
 
     def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._watch, self._stop = session, earlier, watch, stop
-        session.ctx.draws = {str(index): count for index, count in earlier.draws.items()}
         self._config = session.ctx.config
         self._stages = item_stages(self._config.judges)
         # As many more as were rejected: running the stages again fills a set up.
         self._planned = planned_for(self._config.samples, self._config.margin) + len(earlier.rejects)
         self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
-        session.book.note = self._preparing
-
-    def _preparing(self, what: str) -> None:
-        self.progress.preparing = what
-        if self._session.ctx.calls.provider.paid:  # the composer prepares in a moment
-            self._watch(self.progress)
+        make_ready(session, earlier, self.progress, watch)
 
     async def work(self, name: str, screening: Screening | None) -> None:
         """Find the items that wait for stage *name* and work on them."""

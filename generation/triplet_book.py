@@ -10,9 +10,9 @@ from typing import Any
 
 from corpus.store.database import Store
 from corpus.store.progress import RejectRow, load_shared_results
-from execution import events
 from execution.committing import Batch, GroupCommitter
 from execution.ordering import StopSignal
+from execution.watching import events
 from generation import subtopics, topics
 from generation.earlier import TRANSIENT_CODES
 from generation.phrases import PhraseList

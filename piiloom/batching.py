@@ -12,7 +12,7 @@ from typing import Any
 from corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from corpus.store.database import Store
 from corpus.store.runs import RunRow, get_run
-from execution.batch_settling import Settled, cancel_batches, forget_batches
+from execution.batches.settling import Settled, cancel_batches, forget_batches
 from execution.committing import GroupCommitter
 from generation.configuration import make_config
 from generation.session import open_provider

@@ -103,8 +103,9 @@ def _remarks(report: CostReport) -> list[str]:
         tokens = f"{total.unpriced_input_tokens:,} tokens in, {total.unpriced_output_tokens:,} out"
         lines.append(f"not in these sums: {total.unpriced:,} of the answers ({tokens}), whose price is unknown")
     if total.maybe_paid:
-        aside = f"; {dollars(total.charged_usd)} is set aside for that" if total.charged_usd else ""
-        lines.append(f"may have been billed without an answer: {_calls(total.maybe_paid)}{aside}")
+        lines.append(f"may have been billed without an answer: {_calls(total.maybe_paid)}")
+    if total.charged_usd:
+        lines.append(f"set aside for calls whose cost nobody knows: {dollars(total.charged_usd)}, which counts against a budget")
     if total.open:
         most = f"up to {dollars(total.open_worst_usd)}" if total.open_worst_usd else "nobody knows how much"
         lines.append(f"under way when their process ended: {_calls(total.open)}; {most} may have been paid for that")

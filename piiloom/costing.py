@@ -21,7 +21,8 @@ class Costs:
 
     ``calls`` = ``answered`` + ``failed`` + ``open`` + ``in_batches``. ``refused`` of the answered could not be used;
     ``replayed`` answers were taken from the journal of another run and cost nothing. ``charged_usd`` is set aside for
-    ``maybe_paid`` calls, whose outcome nobody knows, as is ``open_worst_usd`` for those that a killed process left behind.
+    ``maybe_paid`` calls, whose outcome nobody knows, and for answers that did not say what they used; ``open_worst_usd`` for
+    those that a killed process left behind.
     ``unpriced`` of the answered have no known price.
     """
 
@@ -77,6 +78,7 @@ class Costs:
         self.unpriced_input_tokens += sums.unpriced_input_tokens
         self.unpriced_output_tokens += sums.unpriced_output_tokens
         self.cost_usd += sums.cost_usd
+        self.charged_usd += sums.charged_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

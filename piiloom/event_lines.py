@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any
 
-from execution.events import Braked, CallFailed, Event, ItemRejected
+from execution.watching.events import Braked, CallFailed, Event, ItemRejected
 
 
 def say_event(name: str, values: dict[str, Any]) -> None:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from corpus.store.records import iter_records
-from execution.batch_sights import how_to_go_on
-from execution.budget import BudgetReached
-from execution.events import fan_out
-from execution.limiter import LimiterState
+from execution.batches.sights import how_to_go_on
 from execution.line import Line
-from execution.telemetry import telemetry
+from execution.money.budget import BudgetReached
+from execution.watching.events import fan_out
+from execution.watching.telemetry import telemetry
 from foundation.errors import UsageError
 from generation.configuration import CONDUCT, RunConfig, make_config, read_config
 from generation.pipeline import stage_names
@@ -23,8 +22,9 @@ from generation.progress import RunProgress
 from generation.session import conduct_of
 from generation.sitting import RayWish, sit
 from piiloom.estimate_view import say_estimate
-from piiloom.live_view import chosen_mode, shown_run
+from piiloom.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
 from piiloom.progress_view import shown_progress
+from piiloom.run_picture import Traffic
 from piiloom.run_summary import progress_to_json, say_summary, say_unfinished, store_option
 from piiloom.sample_table import print_samples
 from piiloom.terminal import console, say_aside, say_json
@@ -86,17 +86,18 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
     lines: list[Line] = []
     mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
 
-    def limiter_state() -> LimiterState | None:
-        return lines[0].limiter.snapshot() if lines else None
+    def traffic() -> Traffic | None:
+        return lines[0].snapshot() if lines else None
 
     with ExitStack() as stack:
         watch, sink = stack.enter_context(
             shown_run(
                 opened.run.id,
                 mode=mode,
-                limiter_state=limiter_state,
+                traffic=traffic,
                 budget_usd=opened.config.budget_usd,
                 stages=stage_names(opened.config.judges),
+                line_every_s=BATCH_LINE_EVERY_S if opened.config.batch else LINE_EVERY_S,
             )
         )
         if wishes.otel:

@@ -15,17 +15,19 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from execution.events import EventSink, fan_out, unheard
-from execution.metrics import RunMetrics
+from execution.watching.events import EventSink, fan_out, unheard
+from execution.watching.metrics import RunMetrics
 from generation.pipeline import STAGE_NAMES
 from generation.progress import Watch, unwatched
 from piiloom.event_lines import EventLines, say_event
 from piiloom.pace import Pace
-from piiloom.run_picture import LimiterView, RunPicture
+from piiloom.run_picture import RunPicture, TrafficView
 from piiloom.terminal import error_console, harmless, say_aside
 
 Mode = Literal["live", "lines", "json", "quiet"]
 LINE_EVERY_S = 5.0
+# Batches take hours.
+BATCH_LINE_EVERY_S = 60.0
 FRAME_EVERY_S = 0.25
 # Drawing never takes more than this share of one core: where a frame is dear, they come less often.
 _SHARE = 0.01
@@ -45,13 +47,14 @@ def shown_run(
     label: str,
     *,
     mode: Mode,
-    limiter_state: LimiterView | None = None,
+    traffic: TrafficView | None = None,
     budget_usd: float | None = None,
     stages: Iterable[str] = STAGE_NAMES,
+    line_every_s: float = LINE_EVERY_S,
 ) -> Iterator[tuple[Watch, EventSink]]:
     """Show the run *label* in *mode* as long as the block lasts; gives the watch and the event sink to feed.
 
-    The sink never raises. In mode ``quiet`` it is ``unheard``, for which no event needs to be made.
+    Lines come every *line_every_s*. The sink never raises. In mode ``quiet`` it is ``unheard``, for which no event needs to be made.
     """
     if mode == "quiet":
         yield unwatched, unheard
@@ -60,14 +63,14 @@ def shown_run(
         label=label,
         pace=Pace(started=time.monotonic()),
         metrics=RunMetrics(stages),
-        limiter=limiter_state,
+        traffic=traffic,
         budget_usd=budget_usd,
     )
     if mode == "live":
         with _live(error_console(), picture):
             yield picture.watch, fan_out(picture.metrics)
     elif mode == "lines":
-        with _ticking(lambda: say_aside(picture.line()), LINE_EVERY_S):
+        with _ticking(lambda: say_aside(picture.line()), line_every_s):
             yield picture.watch, fan_out(picture.metrics)
     else:
 
@@ -76,7 +79,7 @@ def shown_run(
 
         _unread_is_fine(say_progress)
         try:
-            with _ticking(say_progress, LINE_EVERY_S):
+            with _ticking(say_progress, line_every_s):
                 yield picture.watch, fan_out(picture.metrics, EventLines(label))
         finally:
             _unread_is_fine(say_progress)

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from execution.limiter import LimiterState
-from execution.metrics import RunMetrics, StageMetrics
+from execution.batches.sights import WaveState
+from execution.limits.limiter import LimiterState
+from execution.watching.metrics import RunMetrics, StageMetrics
 from generation.progress import RunProgress
 from piiloom.columns import in_columns
 from piiloom.pace import Pace, cost_text, count_text, dollars, seconds_text
 
+Traffic = LimiterState | WaveState
 # None: the run has not opened its line to the provider yet.
-LimiterView = Callable[[], LimiterState | None]
+TrafficView = Callable[[], Traffic | None]
 _TITLES = ("stage", "queued", "in flight", "done", "rejected", "in", "cached", "out", "cost", "p50", "p95")
 # What a narrow terminal does without, in this order.
 _SPARED = ("cached", "out", "in", "p50", "queued", "cost", "p95")
@@ -27,7 +29,7 @@ class RunPicture:
     label: str
     pace: Pace
     metrics: RunMetrics
-    limiter: LimiterView | None = None
+    traffic: TrafficView | None = None
     budget_usd: float | None = None
     progress: RunProgress | None = None
 
@@ -49,9 +51,11 @@ class RunPicture:
         return [f"{self.label}: {done}", self.cost(self.progress), self.calls()]
 
     def calls(self) -> str:
-        """Say what is under way and what the limiter allows."""
-        state = self.limiter() if self.limiter else None
-        return limiter_text(state) if state else f"{self.metrics.in_flight:,} in flight"
+        """Say what is under way: calls and what the limiter allows, or batches."""
+        state = self.traffic() if self.traffic else None
+        if state is None:
+            return f"{self.metrics.in_flight:,} in flight"
+        return batches_text(state) if isinstance(state, WaveState) else limiter_text(state)
 
     def table(self, width: int) -> list[str]:
         """Give the lines of the table, *width* letters at most: its titles and a row a stage; none before the first event."""
@@ -60,7 +64,7 @@ class RunPicture:
 
     def values(self) -> dict[str, Any]:
         """Give the same as JSON values."""
-        progress, limiter = self.progress, self.limiter() if self.limiter else None
+        progress, traffic = self.progress, self.traffic() if self.traffic else None
         if progress is None:
             return {"run": self.label, "preparing": "", "wanted": None, "accepted": 0, "rejected": 0}
         rate, left = (0.0, None) if progress.preparing else self.pace.reckon(progress, time.monotonic())
@@ -77,7 +81,8 @@ class RunPicture:
             "budget_usd": self.budget_usd,
             "unpriced_calls": progress.totals.unpriced,
             "in_flight": self.metrics.in_flight,
-            "limiter": asdict(limiter) if limiter else None,
+            "limiter": asdict(traffic) if isinstance(traffic, LimiterState) else None,
+            "batches": _batches(traffic) if isinstance(traffic, WaveState) else None,
             "stages": {name: _values(stage) for name, stage in self.metrics.stages.items()},
         }
 
@@ -103,6 +108,20 @@ def limiter_text(state: LimiterState) -> str:
     if state.refused:
         parts.append(f"{state.refused:,} refused by the server")
     return " · ".join(parts)
+
+
+def batches_text(state: WaveState) -> str:
+    """Say what is out at the provider, how far it has come there, and what gathers for the next batches."""
+    out, requests = len(state.out), sum(sight.total for sight in state.out)
+    done = sum(sight.done for sight in state.out)
+    parts = [f"{out:,} batch{'' if out == 1 else 'es'} out: {done:,} of {requests:,} requests done"] if out else ["no batch out"]
+    parts += [f"{state.gathered:,} calls gathered for the next"] if state.gathered else []
+    return " · ".join(parts)
+
+
+def _batches(state: WaveState) -> dict[str, Any]:
+    out = [{"id": sight.row.remote_id, "state": sight.row.state, "requests": sight.total, "done": sight.done} for sight in state.out]
+    return {"out": out, "gathered": state.gathered}
 
 
 def _cells(name: str, stage: StageMetrics) -> tuple[str, ...]:

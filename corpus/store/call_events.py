@@ -29,7 +29,8 @@ class CallEvent:
     ========  =====================================================================================================
     sent      try, worst_usd, at; with the first try also system (SHA-256), user, schema_name; batch: its id
     reply     try, provider, endpoint, model, template, rendered_sha256, reply, finish_reason, error, input, cached,
-              cache_write, output (tokens), cost_usd, latency_s, retries, batch
+              cache_write, output (tokens), cost_usd, charge_usd (set aside where the server did not say what it
+              used), latency_s, retries, batch
     failed    try, code, message, maybe_billed, charge_usd (what is set aside for it), final
     verdict   verdict, fault
     used      from_run: the run that paid for the reply

@@ -29,7 +29,8 @@ class JournalLine:
     ``calls`` are different requests, ``tries`` how often something was sent. ``unusable`` replies were paid for but could
     not be read, ``refused`` ones a validator sent back; ``purged`` have lost their text. ``reused`` were paid for by another
     run. ``maybe_paid`` tries ended without an answer and were charged in full for it; ``open`` ones have no outcome on record
-    (worth ``open_worst_usd`` at most) and may have been paid for, too. ``in_batches`` wait for their batch.
+    (worth ``open_worst_usd`` at most) and may have been paid for, too. ``in_batches`` wait for their batch. ``charged_usd`` is
+    set aside for ``maybe_paid`` tries and for replies that did not say what they used.
     """
 
     run_id: str
@@ -124,7 +125,7 @@ _SUMS = f"""
         coalesce(sum(said[7]::BIGINT) FILTER (kind = 'reply'), 0)::BIGINT,
         coalesce(sum(said[8]::BIGINT) FILTER (kind = 'reply'), 0)::BIGINT,
         coalesce(sum(said[9]::DOUBLE) FILTER (kind = 'reply'), 0),
-        coalesce(sum(said[10]::DOUBLE) FILTER (kind = 'failed'), 0),
+        coalesce(sum(said[10]::DOUBLE), 0),
         count(*) FILTER (kind = 'reply' AND said[9] IS NULL)
     FROM (SELECT rowid AS place, run_id, stage, kind, CASE WHEN kind IN ('reply', 'failed') THEN json_extract_string(entry, ['$.error',
             '$.code', '$.final', '$.maybe_billed', '$.reply', '$.input', '$.cached', '$.output', '$.cost_usd', '$.charge_usd']) END AS said
@@ -176,7 +177,7 @@ _TAKEN = """
     greatest(count(*) FILTER (kind = 'sent'), count(*) FILTER (kind IN ('reply', 'failed')))
         - count(*) FILTER (kind = 'failed' AND said[3] = 'not_sent'),
     count(*) FILTER (kind = 'reply'),
-    coalesce(sum(said[1]::DOUBLE) FILTER (kind = 'reply'), 0) + coalesce(sum(said[2]::DOUBLE) FILTER (kind = 'failed'), 0),
+    coalesce(sum(said[1]::DOUBLE) FILTER (kind = 'reply'), 0) + coalesce(sum(said[2]::DOUBLE), 0),
     count(*) FILTER (kind = 'reply' AND said[1] IS NULL)"""
 
 

@@ -15,7 +15,8 @@ from corpus.store.database import Store
 class ReplyCosts:
     """The paid replies of one model to one stage of a run. Tokens written to and read from a cache are part of the input.
 
-    ``unpriced`` replies have no known price and are not in ``cost_usd``; ``batch_replies`` came by a batch.
+    ``unpriced`` replies have no known cost and are not in ``cost_usd``; ``charged_usd`` is set aside for those of them whose model
+    has a price; ``batch_replies`` came by a batch.
     """
 
     run_id: str
@@ -33,6 +34,7 @@ class ReplyCosts:
     unpriced_input_tokens: int
     unpriced_output_tokens: int
     cost_usd: float
+    charged_usd: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ def reply_costs(store: Store, run_id: str | None = None) -> list[ReplyCosts]:
             coalesce(sum((entry->>'$.cache_write')::BIGINT), 0)::BIGINT, coalesce(sum((entry->>'$.output')::BIGINT), 0)::BIGINT,
             coalesce(sum((entry->>'$.input')::BIGINT) FILTER (entry->>'$.cost_usd' IS NULL), 0)::BIGINT,
             coalesce(sum((entry->>'$.output')::BIGINT) FILTER (entry->>'$.cost_usd' IS NULL), 0)::BIGINT,
-            coalesce(fsum((entry->>'$.cost_usd')::DOUBLE), 0)
+            coalesce(fsum((entry->>'$.cost_usd')::DOUBLE), 0), coalesce(fsum((entry->>'$.charge_usd')::DOUBLE), 0)
         FROM call_events WHERE kind = 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)"""
     return [ReplyCosts(**dict(zip(_FIELDS, row, strict=True))) for row in store.rows(sql, [run_id, run_id])]
 

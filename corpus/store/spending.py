@@ -22,9 +22,13 @@ class OpenSend:
     worst_usd: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Spending:
-    """Sums over the calls of a run. ``charged_usd`` is set aside for calls whose outcome nobody knows."""
+    """Sums over the calls of a run; costs in USD.
+
+    ``charged_usd`` is set aside for ``maybe_paid`` calls, whose outcome nobody knows, and for replies that did not say what
+    they used. ``unpriced`` answers have no known cost.
+    """
 
     answered: int = 0
     failed: int = 0
@@ -36,7 +40,6 @@ class Spending:
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
-    replayed: int = 0
 
 
 def open_sends(store: Store, run_id: str) -> list[OpenSend]:
@@ -67,14 +70,13 @@ def spending(store: Store, run_id: str) -> Spending:
     sql = """
         SELECT count(*) FILTER (kind = 'reply'), count(*) FILTER (kind = 'failed' AND said[1] = 'true'),
             count(*) FILTER (kind = 'failed' AND said[1] = 'false'), count(*) FILTER (kind = 'reply' AND said[2] IS NULL),
-            coalesce(sum(said[2]::DOUBLE) FILTER (kind = 'reply'), 0), coalesce(sum(said[3]::DOUBLE) FILTER (kind = 'failed'), 0),
+            coalesce(sum(said[2]::DOUBLE) FILTER (kind = 'reply'), 0), coalesce(sum(said[3]::DOUBLE), 0),
             count(*) FILTER (kind = 'failed' AND said[4] = 'true'), coalesce(sum(said[5]::BIGINT) FILTER (kind = 'reply'), 0),
-            coalesce(sum(said[6]::BIGINT) FILTER (kind = 'reply'), 0), coalesce(sum(said[7]::BIGINT) FILTER (kind = 'reply'), 0),
-            count(*) FILTER (kind = 'used')
+            coalesce(sum(said[6]::BIGINT) FILTER (kind = 'reply'), 0), coalesce(sum(said[7]::BIGINT) FILTER (kind = 'reply'), 0)
         FROM (SELECT kind, CASE WHEN kind IN ('reply', 'failed') THEN json_extract_string(entry,
                 ['$.final', '$.cost_usd', '$.charge_usd', '$.maybe_billed', '$.input', '$.cached', '$.output']) END AS said
             FROM call_events WHERE run_id = ?)"""
-    answered, failed, retries, unpriced, cost, charged, maybe, given, cached, output, replayed = store.rows(sql, [run_id])[0]
+    answered, failed, retries, unpriced, cost, charged, maybe, given, cached, output = store.rows(sql, [run_id])[0]
     return Spending(
         answered=answered,
         failed=failed,
@@ -86,5 +88,4 @@ def spending(store: Store, run_id: str) -> Spending:
         input_tokens=int(given),
         cached_tokens=int(cached),
         output_tokens=int(output),
-        replayed=replayed,
     )

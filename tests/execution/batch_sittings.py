@@ -15,13 +15,13 @@ from corpus.store.batches import BatchRow, load_batches, load_open_batches
 from corpus.store.database import Store
 from corpus.store.runs import create_run, list_runs
 from corpus.store.spending import spending
-from execution.batch_asks import WavePolicy
-from execution.budget import Budget
+from execution.batches.asks import WavePolicy
+from execution.batches.waves import Waves
 from execution.call_totals import CallTotals
 from execution.calls import Calls
 from execution.committing import GroupCommitter
 from execution.journal import Journal
-from execution.waves import Waves
+from execution.money.budget import Budget
 from providers.batch_api import BatchLimits
 from providers.factory import make_provider
 from providers.protocol import Message, PromptCall

@@ -28,7 +28,7 @@ Answer = Callable[[PromptCall], Any]
 
 
 class PaidProvider:
-    """Answers what *answer* gives (awaited where it is a coroutine; an exception is raised), and keeps the calls."""
+    """Answers what *answer* gives (a coroutine is awaited, an exception raised, a completion given as it is), and keeps the calls."""
 
     name, model, endpoint, paid = "scripted", "script-1", "test", True
     on_rates = None
@@ -44,7 +44,7 @@ class PaidProvider:
             found = await found
         if isinstance(found, Exception):
             raise found
-        return completion(found, self.spec)
+        return found if isinstance(found, Completion) else completion(found, self.spec)
 
     async def aclose(self) -> None:
         """Nothing is open."""

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from execution.budget import Budget, BudgetReached
+from execution.money.budget import Budget, BudgetReached
 from foundation.errors import ProviderError, UsageError
 from providers.errors import BudgetExceeded
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from corpus.store.call_events import CallEvent, save_call_events
+from corpus.store.call_history import journal_lines
+from corpus.store.costs import reply_costs, unanswered_calls
 from corpus.store.spending import open_sends, spending
 from execution.call_entries import sent_entry
-from execution.events import CallAnswered, CallFailed, CallReplayed, CallStarted
 from execution.line import close_open_sends
+from execution.watching.events import CallAnswered, CallFailed, CallReplayed, CallStarted
 from providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
+from providers.protocol import TokenUsage
 from tests.ended_calls import load_completions
 from tests.execution.paid_line import COST, PaidProvider, a_call, completion, events, kinds, new_run, on_line, open_store
 
@@ -136,6 +140,27 @@ def test_a_call_that_may_have_been_answered_is_charged_in_full(store):
     assert failed["charge_usd"] == sent["worst_usd"]
     spent = spending(store, run)
     assert (spent.charged_usd, spent.maybe_paid) == (sent["worst_usd"], 1)
+
+
+def test_an_answer_that_does_not_say_what_it_used_counts_in_full_also_in_later_sittings(store):
+    run = new_run(store)
+    mute = replace(completion({"n": 0}), usage=TokenUsage(), cost_usd=None)
+    left = on_line(store, run, PaidProvider(lambda _: mute), lambda line: asyncio.sleep(0, line), budget_usd=5.0)
+    assert left.budget.spent_usd == 0
+
+    async def one(line):
+        await line.calls.complete(a_call())
+        return line
+
+    line = on_line(store, run, PaidProvider(lambda _: mute), one, budget_usd=5.0)
+    worst = events(store)[0][1]["worst_usd"]
+    spent = spending(store, run)
+    assert (spent.answered, spent.unpriced, spent.cost_usd, spent.charged_usd) == (1, 1, 0.0, worst)
+    assert line.calls.totals.spent_usd == line.budget.spent_usd == pytest.approx(worst)
+    later = on_line(store, run, PaidProvider(lambda _: mute), lambda line: asyncio.sleep(0, line), budget_usd=5.0)
+    assert later.budget.spent_usd == pytest.approx(worst)
+    assert (unanswered_calls(store, run), reply_costs(store, run)[0].charged_usd) == ([], worst)
+    assert journal_lines(store, run)[0].charged_usd == worst
 
 
 def test_a_wrong_key_is_told_at_once(store):

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.budget import BudgetReached
-from execution.desk import Desk
-from execution.desk_client import DeskClient
-from execution.desk_words import DeskSettings, Reserve, Word
-from execution.events import CallStarted
-from execution.remote_limits import RemoteBudget, RemoteLimiter
+from execution.desk.client import DeskClient
+from execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from execution.desk.server import Desk
+from execution.desk.words import DeskSettings, Reserve, Word
+from execution.money.budget import BudgetReached
+from execution.watching.events import CallStarted
 from foundation.errors import RunError, UsageError
 from foundation.portable_errors import PortableError
 from providers.errors import RateLimited

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.limiter import Limiter
+from execution.limits.limiter import Limiter
 from providers.rate_headers import RateReport
 from tests.execution.virtual_time import clock, run_virtually
 

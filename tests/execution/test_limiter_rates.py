@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.limiter import Limiter
-from execution.rate_buckets import RateBucket
-from execution.token_ratios import TokenRatios
+from execution.limits.limiter import Limiter
+from execution.limits.rate_buckets import RateBucket
+from execution.limits.token_ratios import TokenRatios
 from providers.rate_headers import RateReport
 from tests.execution.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
 from tests.execution.virtual_time import clock, run_virtually

@@ -10,8 +10,8 @@ import pytest
 
 from corpus.store.database import Store
 from corpus.store.spending import spending
-from execution.batch_sights import how_to_go_on
-from execution.budget import BudgetReached
+from execution.batches.sights import how_to_go_on
+from execution.money.budget import BudgetReached
 from foundation.errors import RunError
 from providers.batch_api import BatchLimits
 from providers.errors import AuthFailed, InvalidReply, InvalidRequest, ProviderUnavailable, Refused, Truncated

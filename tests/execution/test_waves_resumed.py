@@ -15,7 +15,7 @@ import pytest
 
 from corpus.store.batches import load_open_batches, save_batches
 from corpus.store.database import Store
-from execution.budget import BudgetReached
+from execution.money.budget import BudgetReached
 from foundation.errors import RunError
 from providers.batch_api import BatchLimits
 from tests.execution.batch_sittings import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
@@ -100,7 +100,7 @@ def test_a_kill_before_anything_reached_the_provider(server, path, name):
 
 @BOTH
 def test_a_kill_while_results_are_collected_counts_them_once(server, path, name, monkeypatch):
-    monkeypatch.setattr("execution.batch_jobs._TOGETHER", 5)
+    monkeypatch.setattr("execution.batches.jobs._TOGETHER", 5)
     sent = impatient(first_poll_s=0.001)
 
     async def some(sitting):

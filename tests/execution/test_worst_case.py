@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execution.worst_case import estimated_tokens, prompt_bytes, schema_bytes, worst_case_usd
+from execution.money.worst_case import estimated_tokens, prompt_bytes, schema_bytes, worst_case_usd
 from providers.factory import make_provider
 from providers.prices import ModelSpec, shipped_models
 from providers.protocol import Message, PromptCall, SamplingSettings, TokenUsage

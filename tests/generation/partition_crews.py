@@ -10,8 +10,8 @@ from typing import Any
 
 from corpus.store.database import Store
 from corpus.store.runs import get_run
-from execution.desk import Desk
-from execution.desk_words import DeskLink, DeskSettings, Enter, Reserve
+from execution.desk.server import Desk
+from execution.desk.words import DeskLink, DeskSettings, Enter, Reserve
 from execution.line import Conduct
 from execution.ordering import StopSignal
 from generation.configuration import RunConfig

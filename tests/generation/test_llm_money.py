@@ -10,7 +10,7 @@ import pytest
 
 from corpus.store.database import Store
 from corpus.store.spending import open_sends, spending
-from execution.budget import BudgetReached
+from execution.money.budget import BudgetReached
 from foundation.seeding import derive_rng
 from providers.errors import ProviderUnavailable
 from providers.prices import parse_prices

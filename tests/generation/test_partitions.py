@@ -12,9 +12,9 @@ from corpus.store.database import Store
 from corpus.store.judgements import load_judgements
 from corpus.store.runs import get_run
 from corpus.store.spending import open_sends, spending
-from execution.budget import BudgetReached
-from execution.events import CallAnswered, StagePassed
+from execution.money.budget import BudgetReached
 from execution.ordering import StopSignal
+from execution.watching.events import CallAnswered, StagePassed
 from foundation.errors import RunError, UsageError
 from generation import partition_round
 from generation.configuration import make_config

@@ -19,9 +19,9 @@ import pytest
 from corpus.store.database import Store
 from corpus.store.runs import get_run
 from corpus.store.spending import open_sends
-from execution.budget import BudgetReached
-from execution.events import CallAnswered
+from execution.money.budget import BudgetReached
 from execution.ordering import StopSignal
+from execution.watching.events import CallAnswered
 from foundation.errors import PiiloomError
 from generation.configuration import make_config
 from generation.session import conduct_of

@@ -12,14 +12,15 @@ import time
 
 import pytest
 
-import piiloom.live_view as view
+from corpus.store.batches import BatchRow
+from execution.batches.sights import BatchSight, WaveState
 from execution.call_totals import CallTotals
-from execution.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed, unheard
-from execution.limiter import LimiterState
+from execution.limits.limiter import LimiterState
+from execution.watching.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed, unheard
 from generation.progress import RunProgress, unwatched
 from piiloom.columns import in_columns
 from piiloom.live_view import chosen_mode, shown_run
-from piiloom.run_picture import limiter_text
+from piiloom.run_picture import batches_text, limiter_text
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import set_keys
@@ -58,7 +59,7 @@ def test_the_mode_follows_the_options_and_without_a_terminal_is_lines(as_json, q
 
 
 def test_json_lines_begin_and_end_with_the_whole_picture(capfd):
-    with shown_run("r0001", mode="json", limiter_state=lambda: STATE, budget_usd=2.0) as (watch, sink):
+    with shown_run("r0001", mode="json", traffic=lambda: STATE, budget_usd=2.0) as (watch, sink):
         watch(progress(1, rejected=1, totals=CallTotals(cost_usd=0.25, charged_usd=0.05)))
         one_call(sink)
         sink(Braked(4.0))
@@ -92,9 +93,8 @@ def test_a_run_that_breaks_off_still_ends_with_its_picture(capfd):
     assert json_lines(capfd.readouterr().err)[-1]["accepted"] == 7
 
 
-def test_lines_come_by_themselves_also_when_the_run_stands_still(monkeypatch, capfd):
-    monkeypatch.setattr(view, "LINE_EVERY_S", 0.05)
-    with shown_run("r0001", mode="lines", limiter_state=lambda: STATE, budget_usd=10.0) as (watch, _):
+def test_lines_come_by_themselves_also_when_the_run_stands_still(capfd):
+    with shown_run("r0001", mode="lines", traffic=lambda: STATE, budget_usd=10.0, line_every_s=0.05) as (watch, _):
         watch(progress(5, rejected=2, totals=CallTotals(cost_usd=2.5, charged_usd=0.5)))
         time.sleep(0.4)
     out, err = capfd.readouterr()
@@ -110,8 +110,36 @@ def test_a_calm_limiter_says_little():
     assert limiter_text(CALM) == "3 in flight of 64"
 
 
+def out_at_provider(requests, done):
+    row = BatchRow(
+        id="b1",
+        run_id="r0001",
+        provider="openai",
+        endpoint="https://api.example",
+        model="m",
+        remote_id="batch_7",
+        state="submitted",
+        requests=requests,
+        created_at="2026-11-01T10:00:00+00:00",
+    )
+    return BatchSight(row=row, total=requests, done=done)
+
+
+def test_batches_show_what_is_out_and_what_gathers(capfd):
+    state = WaveState(out=[out_at_provider(1000, 400), out_at_provider(234, 100)], gathered=52)
+    assert batches_text(state) == "2 batches out: 500 of 1,234 requests done · 52 calls gathered for the next"
+    assert batches_text(WaveState(out=[out_at_provider(3, 0)], gathered=0)) == "1 batch out: 0 of 3 requests done"
+    assert batches_text(WaveState(out=[], gathered=4)) == "no batch out · 4 calls gathered for the next"
+    with shown_run("r0001", mode="json", traffic=lambda: state) as (watch, _):
+        watch(progress(2))
+    last = json_lines(capfd.readouterr().err)[-1]
+    assert last["limiter"] is None
+    assert last["batches"]["gathered"] == 52
+    assert last["batches"]["out"][0] == {"id": "batch_7", "state": "submitted", "requests": 1000, "done": 400}
+
+
 def test_before_the_line_is_open_nothing_is_known_of_the_limiter(capfd):
-    with shown_run("r0001", mode="json", limiter_state=lambda: None) as (watch, sink):
+    with shown_run("r0001", mode="json", traffic=lambda: None) as (watch, sink):
         watch(progress(preparing="topics 1/78"))
         sink(CallStarted("topics", "age+health", 0, 1))
     last = json_lines(capfd.readouterr().err)[-1]
@@ -123,7 +151,6 @@ def test_nobody_reading_the_lines_does_not_end_the_run(monkeypatch):
         def write(self, _text):
             raise BrokenPipeError
 
-    monkeypatch.setattr(view, "LINE_EVERY_S", 0.01)
     monkeypatch.setattr(sys, "stderr", Gone())
     with shown_run("r0001", mode="json") as (watch, sink):
         watch(progress(1))
@@ -155,15 +182,17 @@ def on_a_terminal(code, columns=100):
 
 LIVE = """
 import time
+from corpus.store.batches import BatchRow
+from execution.batches.sights import BatchSight, WaveState
 from execution.call_totals import CallTotals
-from execution.events import *
-from execution.limiter import LimiterState
+from execution.watching.events import *
+from execution.limits.limiter import LimiterState
 from generation.progress import RunProgress
 from piiloom.live_view import chosen_mode, shown_run
 state = LimiterState(limit=64, in_flight=61, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
 mode = chosen_mode(as_json=False, quiet=False)
 assert mode == "live"
-with shown_run("r0001", mode=mode, limiter_state=lambda: state, budget_usd=5.0) as (watch, sink):
+with shown_run("r0001", mode=mode, traffic=lambda: state, budget_usd=5.0) as (watch, sink):
     watch(RunProgress(run_id="r0001", wanted=100, accepted=4, totals=CallTotals(cost_usd=1.25)))
     for stage in ("topics", "question"):
         sink(StageEntered(stage, "0")); sink(CallStarted(stage, "0", 0, 1))

@@ -9,12 +9,12 @@ from typing import Any
 
 from corpus.store.batches import BatchRow, load_batches
 from corpus.store.call_events import CallEvent, EventKind
-from execution.batch_asks import Ask
-from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry
+from execution.batches.asks import Ask
+from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter
-from execution.events import CallAnswered, CallFailed, CallStarted, EventSink, unheard
 from execution.prompt_notes import PromptNotes
+from execution.watching.events import CallAnswered, CallFailed, CallStarted, EventSink, unheard
 from foundation.errors import ProviderError
 from providers.protocol import Completion, PromptCall, Provider
 
@@ -109,14 +109,17 @@ class BatchLedger:
         call = request.call if request is not None else _unknown_call(ask)
         rendered = request.rendered_sha256 if request is not None else ""
         error = None if found.error is None else f"{failure_code(found.error)}: {found.error}"
-        return _event(ask, "reply", reply_entry(self._provider, rendered, call, ask.tries, found.completion, error, batch=True))
+        charge = unsaid_cost(found.completion, ask.worst_usd)
+        entry = reply_entry(self._provider, rendered, call, ask.tries, found.completion, error, charge_usd=charge, batch=True)
+        return _event(ask, "reply", entry)
 
     def _count_answer(self, found: _Answered) -> None:
         ask, completion = found.ask, found.completion
+        charge = unsaid_cost(completion, ask.worst_usd)
         if ask.reservation is not None:
-            ask.reservation.settle(completion.cost_usd if completion.cost_usd is not None else ask.worst_usd or 0.0)
+            ask.reservation.settle((completion.cost_usd or 0.0) + charge)
             ask.reservation = None
-        self._totals.count(completion)
+        self._totals.count(completion, charge)
         if self._sink is not unheard:
             usage, cost = completion.usage, completion.cost_usd
             told = (completion.latency_s, usage.input, usage.cached, usage.output, cost, completion.retries)

@@ -18,8 +18,8 @@ from math import isfinite
 from types import TracebackType
 from typing import Self
 
-from execution.gates import Admission, Gates
-from execution.turnstile import Turnstile
+from execution.limits.gates import Admission, Gates
+from execution.limits.turnstile import Turnstile
 from providers.rate_headers import RateReport
 
 

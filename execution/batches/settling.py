@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from corpus.store.batches import BatchRow, OpenBatch
 from corpus.store.call_events import CallEvent
-from execution.batch_asks import WavePolicy, ask_owed
-from execution.batch_jobs import BatchJob, QueueFull
-from execution.batch_ledger import BatchLedger
+from execution.batches.asks import WavePolicy, ask_owed
+from execution.batches.jobs import BatchJob, QueueFull
+from execution.batches.ledger import BatchLedger
 from execution.call_entries import failure_entry
 from execution.call_totals import CallTotals
 from execution.committing import Batch, GroupCommitter

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from corpus.store.batches import BatchRow
-from execution.batch_asks import Ask
+from execution.batches.asks import Ask
 from foundation.errors import ProviderError
 from providers.batch_api import BatchApi, BatchRequest, custom_id
 from providers.errors import InvalidRequest

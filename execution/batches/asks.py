@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from corpus.store.batches import BatchRequestRow, OwedRequest
-from execution.budget import Reservation
 from execution.call_request import Request
+from execution.money.budget import Reservation
 from providers.errors import InvalidReply
 from providers.protocol import Completion
 from providers.replies import BadReply, read_reply

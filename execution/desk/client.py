@@ -12,9 +12,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from execution.desk_words import Ask, DeskLink, DeskState, Enter, Heard, Reserve, Withdraw, Word
-from execution.events import Event
-from execution.limiter import LimiterState
+from execution.desk.words import Ask, DeskLink, DeskState, Enter, Heard, Reserve, Withdraw, Word
+from execution.limits.limiter import LimiterState
+from execution.watching.events import Event
 from foundation.errors import PiiloomError, RunError
 
 # Events wait this long for company.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from execution.call_totals import CallTotals
-from execution.events import Event
-from execution.limiter import LimiterState
+from execution.limits.limiter import LimiterState
+from execution.watching.events import Event
 from foundation.portable_errors import PortableError
 from providers.rate_headers import RateReport
 

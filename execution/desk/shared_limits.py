@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Protocol, Self
 
-from execution.limiter import LimiterState
+from execution.limits.limiter import LimiterState
 from providers.rate_headers import RateReport
 
 

@@ -15,19 +15,19 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from corpus.store.batches import BatchRow, OpenBatch
-from execution.batch_asks import Ask, WavePolicy, ask_of, ask_owed, read_for
-from execution.batch_jobs import BatchJob, QueueFull
-from execution.batch_ledger import BatchLedger, Outcomes
-from execution.batch_packing import Package, Packer
-from execution.batch_sights import BatchSight
-from execution.budget import Budget
+from execution.batches.asks import Ask, WavePolicy, ask_of, ask_owed, read_for
+from execution.batches.jobs import BatchJob, QueueFull
+from execution.batches.ledger import BatchLedger, Outcomes
+from execution.batches.packing import Package, Packer
+from execution.batches.patience import cancelled
+from execution.batches.sights import BatchSight
+from execution.batches.stillness import Stillness
 from execution.call_request import Request
 from execution.call_totals import CallTotals
 from execution.committing import GroupCommitter
-from execution.events import Braked, EventSink, unheard
-from execution.patience import cancelled
-from execution.stillness import Stillness
-from execution.worst_case import worst_case_usd
+from execution.money.budget import Budget
+from execution.money.worst_case import worst_case_usd
+from execution.watching.events import Braked, EventSink, unheard
 from foundation.errors import PiiloomError, ProviderError, RunError
 from providers.batch_api import BatchApi, BatchRequest
 from providers.errors import AuthFailed, BudgetExceeded

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from execution.desk_client import DeskClient
-from execution.desk_words import Book, BrakeFor, Enter, Leave, RatesSeen, Reserve, Spent
-from execution.limiter import LimiterState
+from execution.desk.client import DeskClient
+from execution.desk.words import Book, BrakeFor, Enter, Leave, RatesSeen, Reserve, Spent
+from execution.limits.limiter import LimiterState
 from providers.rate_headers import RateReport
 
 

@@ -13,8 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from execution.budget import Budget, Reservation
-from execution.desk_words import (
+from execution.desk.words import (
     Ask,
     Book,
     BrakeFor,
@@ -31,8 +30,9 @@ from execution.desk_words import (
     Withdraw,
     Word,
 )
-from execution.events import Event
-from execution.limiter import Limiter, Slot
+from execution.limits.limiter import Limiter, Slot
+from execution.money.budget import Budget, Reservation
+from execution.watching.events import Event
 from foundation.errors import PiiloomError
 from foundation.portable_errors import PortableError
 

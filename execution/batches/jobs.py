@@ -15,9 +15,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from corpus.store.batches import BatchRow, BatchState
-from execution.batch_asks import Ask, WavePolicy
-from execution.batch_ledger import BatchLedger, Outcomes
-from execution.patience import TRANSIENT, Patience
+from execution.batches.asks import Ask, WavePolicy
+from execution.batches.ledger import BatchLedger, Outcomes
+from execution.batches.patience import TRANSIENT, Patience
 from foundation.errors import ProviderError, RunError
 from providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
 from providers.errors import BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected

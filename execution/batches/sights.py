@@ -17,6 +17,14 @@ class BatchSight:
     done: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveState:
+    """Batch mode at a moment: the batches that are out, and how many calls have gathered for the next ones."""
+
+    out: Sequence[BatchSight]
+    gathered: int
+
+
 def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
     """Say what goes on at the provider without us, and how to take it up or end it; empty when nothing is out."""
     if not sights:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from execution.batch_asks import WavePolicy
+from execution.batches.asks import WavePolicy
 from providers.errors import ProviderUnavailable, RateLimited
 
 T = TypeVar("T")

@@ -1,0 +1,1 @@
+"""One account shared by several processes: a desk that hands out slots and money, and its clients."""

@@ -1,0 +1,1 @@
+"""How many calls go out, and how fast: rates, refusals, adaptive concurrency."""

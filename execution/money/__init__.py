@@ -1,0 +1,1 @@
+"""The budget, and the most that a call can cost."""
