@@ -7,9 +7,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
+from corpus.store.batches import keys_out
 from corpus.store.call_events import KnownReply, answered_keys, find_replies, short_key
 from corpus.store.database import Store
 from execution.committing import GroupCommitter
+from foundation.errors import RunError
 
 
 class Journal:
@@ -18,9 +20,10 @@ class Journal:
     Keys answered after it was made are not in it: within one sitting no call is made twice.
     """
 
-    def __init__(self, store: Store, committer: GroupCommitter) -> None:
+    def __init__(self, store: Store, committer: GroupCommitter, run_id: str) -> None:
         """Read which keys have a reply; call before the committer's thread owns the store."""
         self._known: array[int] = answered_keys(store)
+        self._out = keys_out(store, but_not=run_id)
         self._committer = committer
         self._asked: dict[str, list[asyncio.Future[KnownReply | None]]] = {}
         self._reading: set[asyncio.Task[None]] = set()
@@ -35,8 +38,12 @@ class Journal:
         return place < len(self._known) and self._known[place] == short
 
     async def find(self, key: str) -> KnownReply | None:
-        """Give the newest reply to *key*, or None. All that is asked for in one turn of the loop is read at once."""
+        """Give the newest reply to *key*, or None. All that is asked for in one turn of the loop is read at once.
+
+        Raises ``RunError`` where a batch of another run is going to bring it: it would be paid for twice.
+        """
         if not self.may_have(key):
+            self._check_not_out(key)
             return None
         future: asyncio.Future[KnownReply | None] = asyncio.get_running_loop().create_future()
         if not self._asked:
@@ -45,6 +52,14 @@ class Journal:
             task.add_done_callback(self._reading.discard)
         self._asked.setdefault(key, []).append(future)
         return await future
+
+    def _check_not_out(self, key: str) -> None:
+        if key in self._out:
+            raise RunError(
+                "what it asks is on its way in a batch of another run",
+                where=self._out[key],
+                remedy=f"Collect that first: piiloom generate --resume {self._out[key]}; or end it: piiloom batch cancel --run {self._out[key]}",
+            )
 
     async def _read(self) -> None:
         await asyncio.sleep(0)

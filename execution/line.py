@@ -115,7 +115,7 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
     else:
         _check_nothing_is_out(store, run_id)
         sender = LiveCalls(provider, committer, totals, limiter=limiter, budget=budget, policy=conduct.retry, sink=conduct.sink)
-    journal = Journal(store, committer)
+    journal = Journal(store, committer, run_id)
     calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
     line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)
     conduct.on_open(line)

@@ -45,9 +45,8 @@ def read_earlier(store: Store, run_id: str) -> EarlierWork:
     earlier = EarlierWork(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
     earlier.draws.update(row.plan_index for row in lifted if row.plan_index is not None and row.reason_code not in TRANSIENT_CODES)
     # What a gate refused has been through all stages: to try it again is to begin again.
-    afresh = {row.plan_index for row in lifted if row.stage == screen.NAME}
+    afresh = {row.plan_index for row in lifted if row.stage == screen.NAME and row.plan_index is not None}
     for stage in item_stages():  # later stages overwrite earlier ones
-        for index, payload in load_stage_results(store, run_id, stage.name).items():
-            if index not in earlier.decided and index not in afresh:
-                earlier.under_way[index] = (stage.name, payload)
+        for index, payload in load_stage_results(store, run_id, stage.name, without=earlier.decided | afresh).items():
+            earlier.under_way[index] = (stage.name, payload)
     return earlier

@@ -102,6 +102,15 @@ def load_open_batches(store: Store, run_id: str | None = None) -> list[OpenBatch
     return [OpenBatch(row=row, owed=_owed(store, row.id)) for row in load_batches(store, run_id, states=OPEN_STATES)]
 
 
+def keys_out(store: Store, *, but_not: str) -> dict[str, str]:
+    """Keys that batches of other runs than *but_not* still owe a reply to, and the run that waits for it."""
+    sql = """
+        SELECT r.key, r.run_id FROM batch_requests r JOIN batches b ON b.id = r.batch_id
+        WHERE list_contains(?::VARCHAR[], b.state) AND b.run_id <> ? AND NOT EXISTS (
+            SELECT 1 FROM call_events e WHERE e.key = r.key AND e.run_id = r.run_id AND e.kind = 'reply')"""
+    return dict(store.rows(sql, [list(OPEN_STATES), but_not]))
+
+
 def _owed(store: Store, batch_id: str) -> tuple[OwedRequest, ...]:
     # A run that was killed while it collected results has journaled some of them; those count once.
     sql = """

@@ -6,7 +6,7 @@ changes nothing. Payloads are JSON texts; the store does not look inside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from corpus.store.database import Store
@@ -76,10 +76,13 @@ def save_stage_results(store: Store, run_id: str, rows: Sequence[StageResultRow]
         store.append("stage_results", ("plan_index", "run_id", "stage", "payload"), values)
 
 
-def load_stage_results(store: Store, run_id: str, stage: str) -> dict[int, str]:
-    """What *stage* gave, by plan index, in plan order."""
-    sql = "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? ORDER BY plan_index"
-    return dict(store.rows(sql, [run_id, stage]))
+def load_stage_results(store: Store, run_id: str, stage: str, *, without: Collection[int] = ()) -> dict[int, str]:
+    """What *stage* gave for all items but *without*, by plan index, in plan order."""
+    sql = (
+        "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? "
+        "AND plan_index NOT IN (SELECT unnest(?::BIGINT[])) ORDER BY plan_index"
+    )
+    return dict(store.rows(sql, [run_id, stage, list(without)]))
 
 
 def save_shared_results(store: Store, run_id: str, rows: Sequence[tuple[str, str, str]]) -> None:

@@ -131,7 +131,7 @@ async def sitting(
         committer = GroupCommitter(store, RUN)
         totals = CallTotals.after(spending(store, RUN))
         budget = Budget(budget_usd, spent_usd=totals.spent_usd)
-        journal, left = Journal(store, committer), load_open_batches(store, RUN)
+        journal, left = Journal(store, committer, RUN), load_open_batches(store, RUN)
         waves = Waves(
             provider,
             make_batch_api(provider, limits),

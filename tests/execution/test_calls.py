@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
 from corpus.store.call_events import CallEvent, save_call_events
 from corpus.store.call_history import journal_lines
 from corpus.store.costs import reply_costs, unanswered_calls
@@ -14,6 +15,7 @@ from corpus.store.spending import open_sends, spending
 from execution.call_entries import sent_entry
 from execution.line import close_open_sends
 from execution.watching.events import CallAnswered, CallFailed, CallReplayed, CallStarted
+from foundation.errors import RunError
 from providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
 from providers.protocol import TokenUsage
 from tests.ended_calls import load_completions
@@ -72,6 +74,24 @@ def test_a_second_run_finds_what_the_first_has_paid_for(store):
     assert sorted(int(call.item_id) for call in provider.calls) == [20, 21, 22, 23, 24]
     assert kinds(store, second).count("used") == 20
     assert spending(store, second).cost_usd == pytest.approx(5 * COST)
+
+
+def test_what_a_batch_of_another_run_will_bring_is_not_paid_for_again(store):
+    first, second = new_run(store, "first"), new_run(store, "second")
+    on_line(store, first, PaidProvider(lambda _: InvalidRequest("too long")), ask_all([0]))
+    ((key,),) = store.rows("SELECT DISTINCT key FROM call_events")
+    about = {"provider": "scripted", "endpoint": "test", "model": "script-1", "remote_id": "b_1", "created_at": "2026-11-01T10:00:00+00:00"}
+    out = BatchRow(id="b", run_id=first, state="submitted", requests=1, **about)
+    owed = {"stage": "counting", "item_id": "0", "attempt": 0, "worst_usd": 0.5}
+    save_batches(store, [out])
+    save_batch_requests(store, [BatchRequestRow(batch_id="b", run_id=first, custom_id="c", key=key, **owed)])
+    provider = PaidProvider(answered)
+    error, other = on_line(store, second, provider, ask_all([0, 1]))
+    assert (type(error), error.where) == (RunError, "first")
+    assert "piiloom generate --resume first" in error.remedy
+    assert other.completion.data == {"n": 1}
+    save_batches(store, [replace(out, state="cancelled")])
+    assert on_line(store, second, provider, ask_all([0]))[0].completion.data == {"n": 0}
 
 
 @pytest.mark.parametrize("change", [{"system": "Be bold."}, {"prompt": "number"}, {"attempt": 1}])
