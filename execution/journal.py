@@ -54,12 +54,10 @@ class Journal:
         return await future
 
     def _check_not_out(self, key: str) -> None:
-        if key in self._out:
-            raise RunError(
-                "what it asks is on its way in a batch of another run",
-                where=self._out[key],
-                remedy=f"Collect that first: piiloom generate --resume {self._out[key]}; or end it: piiloom batch cancel --run {self._out[key]}",
-            )
+        run = self._out.get(key)
+        if run is not None:
+            remedy = f"Collect that first: piiloom generate --resume {run}; or end it: piiloom batch cancel --run {run}"
+            raise RunError("what this run asks is on its way in a batch of another run", where=run, remedy=remedy)
 
     async def _read(self) -> None:
         await asyncio.sleep(0)
