@@ -34,7 +34,7 @@ class ReplyCosts:
     unpriced_input_tokens: int
     unpriced_output_tokens: int
     cost_usd: float
-    charged_usd: float
+    charged_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
