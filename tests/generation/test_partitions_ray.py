@@ -163,7 +163,7 @@ def test_a_driver_that_is_killed_leaves_nothing_unmerged(tmp_path):
             assert open_sends(store, get_run(store, "last").id) == []
         assert (prompts(server) - once - once).total() <= 2 * config.concurrency
     assert partition_files(tmp_path) == []
-    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 
 def started(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
