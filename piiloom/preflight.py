@@ -10,7 +10,6 @@ from foundation.errors import ProviderError
 from generation.configuration import RunConfig
 from generation.session import open_provider
 from providers.errors import ProviderUnavailable
-from providers.factory import make_provider
 from providers.sdk_provider import Ping, SdkProvider
 
 PING_TIMEOUT_S = 10.0
@@ -31,14 +30,13 @@ def ping(provider: SdkProvider[Any]) -> Ping:
 
 
 def check_provider(config: RunConfig) -> None:
-    """Refuse a *config* whose provider is unknown, has no key (``AuthFailed``), or cannot be reached (``ProviderUnavailable``).
+    """Refuse a *config* whose provider is unknown, has no price or key (``AuthFailed``), or cannot be reached (``ProviderUnavailable``).
 
     Any other answer to the ping proves nothing (a key may be good for completions only): the run itself finds out.
     """
-    if config.provider == "composer":
-        open_provider(config)
+    provider = open_provider(config.model_copy(update={"timeout_s": PING_TIMEOUT_S}))
+    if not isinstance(provider, SdkProvider):
         return
-    provider = make_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=PING_TIMEOUT_S)
     try:
         ping(provider)
     except ProviderUnavailable:

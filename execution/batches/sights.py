@@ -29,9 +29,10 @@ def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
     """Say what goes on at the provider without us, and how to take it up or end it; empty when nothing is out."""
     if not sights:
         return ""
-    what = "1 batch stays" if len(sights) == 1 else f"{len(sights)} batches stay"
+    one = len(sights) == 1
+    what, them = ("1 batch stays", "it") if one else (f"{len(sights)} batches stay", "them")
     requests = sum(sight.row.requests for sight in sights)
     return (
-        f"{what} at {sights[0].row.provider} and will be worked on there ({requests:,} requests). "
-        f"Take them up with: piiloom generate --resume {run_id}; end them with: piiloom batch cancel --run {run_id}"
+        f"{what} at {sights[0].row.provider} and will be worked on there ({requests:,} request{'' if requests == 1 else 's'}). "
+        f"Take {them} up with: piiloom generate --resume {run_id}; end {them} with: piiloom batch cancel --run {run_id}"
     )

@@ -86,6 +86,17 @@ def test_a_missing_key_is_named(cli, store_path, provider, variable):
     assert not store_path.exists()
 
 
+@pytest.mark.parametrize("budget", [(), ("--budget-usd", "5")])
+def test_a_model_of_unknown_price_is_refused_before_anything_is_asked(cli, store_path, monkeypatch, budget):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    server = f"http://127.0.0.1:{_closed_port()}/v1"
+    outcome = cli("generate", "--provider", "openai", "--model", "gpt-99", "--base-url", server, *budget, "--store", store_path)
+    assert outcome.code == 2
+    assert "'gpt-99'" in outcome.error_line()
+    assert "--price" in outcome.error_line()
+    assert not store_path.exists()
+
+
 def _closed_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
