@@ -81,6 +81,11 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    def beside(self) -> Self:
+        """Another store over the same open file, for another thread (``corpus.store.shared``); closed by itself."""
+        self._check_open()
+        return type(self)(self._connection.cursor(), self.path)
+
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it. An open transaction is undone. May be called twice."""
         if self._closed:

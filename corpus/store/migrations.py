@@ -145,3 +145,40 @@ def _calls(connection: duckdb.DuckDBPyConnection) -> None:
             stage VARCHAR NOT NULL, item_id VARCHAR NOT NULL, attempt BIGINT NOT NULL, worst_usd DOUBLE);
         ALTER TABLE rejects ADD COLUMN lifted BOOLEAN DEFAULT false;
     """)
+
+
+@MIGRATIONS.register(4, "annotation: events, documents, work list, people, guidelines, adjudications")
+def _annotation(connection: duckdb.DuckDBPyConnection) -> None:
+    # The events are the truth; every other table here can be made from them again, but for secrets (hashes, sessions).
+    connection.execute("""
+        CREATE SEQUENCE annotation_event;
+        CREATE TABLE annotation_events (
+            event BIGINT NOT NULL, happened_at VARCHAR NOT NULL, actor VARCHAR NOT NULL, kind VARCHAR NOT NULL, record_id VARCHAR,
+            client VARCHAR, sequence BIGINT, guideline INTEGER, entry VARCHAR NOT NULL);
+        CREATE TABLE annotation_documents (
+            record_id VARCHAR NOT NULL, annotator VARCHAR NOT NULL, version BIGINT NOT NULL, verdict VARCHAR NOT NULL,
+            flagged BOOLEAN NOT NULL, guideline INTEGER, changed_at VARCHAR NOT NULL, event BIGINT NOT NULL, state VARCHAR NOT NULL);
+        CREATE TABLE annotation_items (
+            record_id VARCHAR NOT NULL, record_order BIGINT NOT NULL, status VARCHAR NOT NULL, role VARCHAR NOT NULL,
+            wanted INTEGER NOT NULL, priority DOUBLE NOT NULL, reasons VARCHAR NOT NULL, facts VARCHAR NOT NULL,
+            changed_at VARCHAR NOT NULL);
+        CREATE TABLE annotation_assignments (
+            record_id VARCHAR NOT NULL, annotator VARCHAR NOT NULL, state VARCHAR NOT NULL, leased_until VARCHAR,
+            changed_at VARCHAR NOT NULL);
+        CREATE TABLE annotation_controls (
+            record_id VARCHAR NOT NULL, kind VARCHAR NOT NULL, source_id VARCHAR NOT NULL, entry VARCHAR NOT NULL);
+        CREATE TABLE annotation_settings (name VARCHAR NOT NULL, value VARCHAR NOT NULL);
+        CREATE TABLE annotators (
+            name VARCHAR NOT NULL, display VARCHAR NOT NULL, role VARCHAR NOT NULL, password_hash VARCHAR, oidc VARCHAR,
+            active BOOLEAN NOT NULL, made_at VARCHAR NOT NULL);
+        CREATE TABLE login_sessions (
+            token_sha256 VARCHAR NOT NULL, annotator VARCHAR NOT NULL, made_at VARCHAR NOT NULL, expires_at VARCHAR NOT NULL,
+            ended BOOLEAN NOT NULL);
+        CREATE TABLE guidelines (version INTEGER NOT NULL, markdown VARCHAR NOT NULL, made_by VARCHAR NOT NULL, made_at VARCHAR NOT NULL);
+        CREATE TABLE guideline_questions (
+            question BIGINT NOT NULL, record_id VARCHAR, asked_by VARCHAR NOT NULL, asked_at VARCHAR NOT NULL, text VARCHAR NOT NULL,
+            answer VARCHAR, answered_by VARCHAR, answered_at VARCHAR);
+        CREATE TABLE adjudications (
+            record_id VARCHAR NOT NULL, adjudicator VARCHAR NOT NULL, outcome VARCHAR NOT NULL, document VARCHAR NOT NULL,
+            made_at VARCHAR NOT NULL, event BIGINT NOT NULL);
+    """)

@@ -22,6 +22,7 @@ ROOMS = (
     "execution",
     "generation",
     "evaluation",
+    "annotation_app",
     "piiloom",
 )
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
