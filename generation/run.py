@@ -67,7 +67,7 @@ async def generate_records(
 def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Provider, bank: Bank | None) -> Screening:
     """Make the gates of a run and let them remember what it has accepted so far."""
     screening = Screening(config, provider.model, templates_of(config.judges), bank)
-    for record in iter_records(store, run_id=run.id):
+    for record in iter_records(store, run_id=run.id, status="generated"):
         screening.prime(record)
     return screening
 

@@ -37,7 +37,7 @@ def report_stages(store: Store, run: RunRow) -> list[StageLine]:
     done = {name: sum(furthest.get(later, 0) for later in names[place:]) for place, name in enumerate(names)}
     for shared in (topics.NAME, subtopics.NAME):
         done[shared] = len(load_shared_results(store, run.id, shared))
-    done[screen.NAME] = count_records(store, run_id=run.id)
+    done[screen.NAME] = count_records(store, run_id=run.id, status="generated")
     reasons, replies = count_reasons(store, run.id), count_attempts(store, run.id)
     return [
         StageLine(

@@ -17,6 +17,8 @@ from typer.exceptions import Abort, TyperException
 from foundation.errors import PiiloomError
 from piiloom import (
     __version__,
+    annotate_cmd,
+    annotators_cmd,
     batch_cmd,
     cost_cmd,
     doctor_cmd,
@@ -75,6 +77,8 @@ app.command("rejects", epilog=ledger_cmd.EPILOG)(ledger_cmd.rejects)
 app.add_typer(journal_cmd.journal_app, name="journal")
 app.add_typer(batch_cmd.batch_app, name="batch")
 app.command("import", epilog=import_cmd.EPILOG)(import_cmd.import_file)
+app.command("annotate", epilog=annotate_cmd.EPILOG)(annotate_cmd.annotate)
+app.add_typer(annotators_cmd.annotators_app, name="annotators")
 app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from corpus.releases.exporting import export_release
 from corpus.releases.grouping import Member
 from corpus.releases.splits import TEST, TRAIN, split_members
+from corpus.store.adjudications import unreleasable_records
 from corpus.store.database import Store
 from corpus.store.records import iter_records
 from corpus.store.releases import ReleaseRow, insert_release, list_releases
@@ -24,8 +25,9 @@ def create_release(
 ) -> ReleaseRow:
     """Split the records of a run (``"last"`` works; of all runs and imports when None) with *status* and freeze them.
 
-    Of several revisions of a record the latest counts, of a record that two runs hold the oldest. ``ReleaseError`` when
-    the name is taken or there are no such records, ``UsageError`` for a size that leaves nothing to train on.
+    Of several revisions of a record the latest counts, of a record that two runs hold the oldest. Left out are records that
+    people have rejected or reopened, and copies made to test people. ``ReleaseError`` when the name is taken or there are no
+    such records, ``UsageError`` for a size that leaves nothing to train on.
     """
     if not name.strip():
         raise UsageError("a release needs a name", remedy="Give one with --name")
@@ -44,7 +46,10 @@ def create_release(
 
 def _latest_members(store: Store, run_id: str | None, status: str) -> dict[str, Member]:
     members: dict[str, Member] = {}
+    left_out = unreleasable_records(store)
     for record in iter_records(store, run_id=run_id, status=None if status == ANY_STATUS else status):
+        if record.id in left_out:
+            continue
         known = members.get(record.id)
         if known is None or record.revision > known.revision:
             members[record.id] = Member.of(record)

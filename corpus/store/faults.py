@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from corpus.store.snapshot_files import restore_hint
 from foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
 
 _HOLDER = re.compile(r"\(PID (\d+)\)")
@@ -76,7 +77,9 @@ def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
     if re.search(r"newer version|storage version|version number", text, re.IGNORECASE):
         return StoreTooNew("the file was written by a newer DuckDB", where=str(path), remedy="Upgrade piiloom and its duckdb package")
     wal = " (its write-ahead log is damaged)" if "WAL" in text else ""
-    return StoreError(f"the file is damaged and cannot be opened{wal}", where=str(path), remedy="Restore it from a copy")
+    return StoreError(
+        f"the file is damaged and cannot be opened{wal}", where=str(path), remedy=restore_hint(path) or "Restore it from a copy"
+    )
 
 
 def _is_duckdb_file(path: Path) -> bool:

@@ -38,6 +38,12 @@ class SharedStore:
             with view.writing():
                 yield view
 
+    @contextmanager
+    def alone(self) -> Iterator[Store]:
+        """Give the view of this thread without a transaction, while nobody else writes: for what makes its own."""
+        with self._writer:
+            yield self._view()
+
     def close(self) -> None:
         """Close the file, once whoever writes has done; views of it are dead from then on."""
         with self._writer:

@@ -23,6 +23,8 @@ HEAVY = (
     "phonenumbers",
     "matplotlib",
     "sacrebleu",
+    "streamlit",
+    "argon2",
 )
 
 
@@ -53,6 +55,13 @@ def test_all_commands_are_there():
         "batch list",
         "batch cancel",
         "import",
+        "annotate",
+        "annotators add",
+        "annotators list",
+        "annotators role",
+        "annotators password",
+        "annotators deactivate",
+        "annotators reactivate",
         "release",
         "export",
         "probe",

@@ -1,0 +1,102 @@
+"""What people made of the same records, beside each other: the counts behind all figures of agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from annotation_app.agreement.likeness import likeness
+from annotation_app.agreement.matching import Floats, Matches, match
+from annotation_app.agreement.readings import Reading
+from annotation_app.agreement.spans_table import RELEVANCES, Integers, SpansTable, spans_table
+from annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
+
+People = tuple[str, str]
+_VERDICTS = ("accepted", "rejected")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """The *readings* that two people or more have finished, and each two people who accepted one.
+
+    ``people`` and ``record`` have a row a comparison; ``by_comparison`` and ``by_record`` (there by type) are counts of
+    ``agreement.likeness``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``units.unit_sums`` by record;
+    ``type_counts`` and ``relevance_counts`` the units themselves.
+    """
+
+    readings: tuple[Reading, ...]
+    table: SpansTable
+    matches: Matches
+    people: tuple[People, ...]
+    record: Integers
+    by_comparison: Floats
+    by_record: Floats
+    types: Floats
+    relevance: Floats
+    characters: Floats
+    verdicts: Floats
+    type_counts: Floats
+    relevance_counts: Floats
+
+    def said(self, what: str, pairs: Integers) -> tuple[list[int], list[int]]:
+        """What either side said of the *pairs* (rows of ``matches``): their ``type`` or, where both judged, their ``relevance``."""
+        values = self.table.type if what == "type" else self.table.relevance
+        ones, others = values[self.matches.left[pairs]], values[self.matches.right[pairs]]
+        both = (ones >= 0) & (others >= 0)
+        return ones[both].tolist(), others[both].tolist()
+
+
+def compare_people(readings: Sequence[Reading]) -> Compared:
+    """Lay the versions of each record beside each other."""
+    shared = tuple(reading for reading in readings if len(reading.versions) > 1)
+    documents = [version.spans for reading in shared for version in reading.accepted]
+    record = np.repeat(np.arange(len(shared)), [len(reading.accepted) for reading in shared]).astype(np.int64)
+    left, right, people = _comparisons(shared)
+    table = spans_table(documents)
+    matches = match(table, left, right)
+    owners = record[left] if left else np.zeros(0, dtype=np.int64)
+    size = len(shared)
+    mentions = mention_of(table, matches)
+    type_counts, type_at = value_counts(table, mentions, table.type, len(table.types))
+    relevance_counts, relevance_at = value_counts(table, mentions, table.relevance, len(RELEVANCES))
+    verdicts = np.array([[sum(v.verdict == name for v in r.versions) for name in _VERDICTS] for r in shared], dtype=float).reshape(-1, 2)
+    return Compared(
+        readings=shared,
+        table=table,
+        matches=matches,
+        people=tuple(people),
+        record=owners,
+        by_comparison=likeness(table, left, right, matches, np.arange(len(left)), len(left)).sum(axis=1),
+        by_record=likeness(table, left, right, matches, owners, size),
+        types=unit_sums(type_counts, record[table.document[type_at]], size),
+        relevance=unit_sums(relevance_counts, record[table.document[relevance_at]], size),
+        characters=_characters(table, record, shared),
+        verdicts=unit_sums(verdicts, np.arange(size), size),
+        type_counts=type_counts,
+        relevance_counts=relevance_counts,
+    )
+
+
+def _comparisons(readings: Sequence[Reading]) -> tuple[list[int], list[int], list[People]]:
+    left: list[int] = []
+    right: list[int] = []
+    people: list[People] = []
+    document = 0
+    for reading in readings:
+        names = [version.annotator for version in reading.accepted]
+        for one, other in combinations(range(len(names)), 2):
+            left.append(document + one)
+            right.append(document + other)
+            people.append((names[one], names[other]))
+        document += len(names)
+    return left, right, people
+
+
+def _characters(table: SpansTable, record: Integers, readings: Sequence[Reading]) -> Floats:
+    people = np.bincount(record, minlength=len(readings))
+    lengths = np.array([reading.base.characters for reading in readings], dtype=np.int64)
+    counts, owners, times = character_counts(table, record, people, lengths)
+    return unit_sums(counts, owners, len(readings), times)

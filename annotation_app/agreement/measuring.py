@@ -1,0 +1,190 @@
+"""The figures of agreement: of the whole project, by pair of types, by type, by day and for each two people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
+from annotation_app.agreement.compared import Compared, People, compare_people
+from annotation_app.agreement.likeness import AT
+from annotation_app.agreement.matching import Floats
+from annotation_app.agreement.readings import Reading
+from annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
+from annotation_app.agreement.spans_table import Integers
+
+_FORMULAS = {
+    "exact_f1": (f1(AT["exact"], AT["left"], AT["right"]), ("left", "right")),
+    "overlap_f1": (f1(AT["overlap"], AT["left"], AT["right"]), ("left", "right")),
+    "whole_f1": (f1(AT["whole"], AT["left"], AT["right"]), ("left", "right")),
+    "boundaries": (share(AT["shared"], AT["overlap"]), ("overlap",)),
+    "types": (share(AT["typed"], AT["overlap"]), ("overlap",)),
+    "relevance": (share(AT["related"], AT["judged"]), ("judged",)),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementFigures:
+    """How far people agree on some records.
+
+    ``exact_f1`` and ``overlap_f1``: spans that the other has with the same ends, or at all, whatever their labels; ``whole_f1``:
+    with the same ends, type and relevance. ``boundaries``: what paired spans share of both together. ``types`` and ``relevance``:
+    shares of the paired spans. The alphas and kappas are corrected for chance (``agreement.units`` says over what).
+    """
+
+    records: int
+    comparisons: int
+    exact_f1: Figure
+    overlap_f1: Figure
+    whole_f1: Figure
+    boundaries: Figure
+    types: Figure
+    relevance: Figure
+    boundary_alpha: Figure | None = None
+    type_alpha: Figure | None = None
+    relevance_alpha: Figure | None = None
+    verdict_alpha: Figure | None = None
+    type_kappa: float | None = None
+    relevance_kappa: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disputed:
+    """A record that people disagree on.
+
+    ``disagreement`` is the share of spans that are not the same in all, 1 where some accepted the record and others rejected it.
+    """
+
+    record_id: str
+    pair: str | None
+    people: tuple[str, ...]
+    disagreement: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementReport:
+    """All figures, over records that two people or more have finished; groups by name, ``disputed`` greatest first."""
+
+    overall: AgreementFigures
+    by_pair: dict[str, AgreementFigures]
+    by_type: dict[str, AgreementFigures]
+    by_day: dict[str, AgreementFigures]
+    by_people: dict[People, AgreementFigures]
+    disputed: tuple[Disputed, ...]
+
+
+def measure_agreement(readings: Sequence[Reading], *, seed: int = 0, disputed: int = 50, kappas: bool = True) -> AgreementReport:
+    """The figures of *readings* (``ReadingRoom.readings``), and the *disputed* records that people disagree on most.
+
+    Spans are compared among those who accepted a record; the day of a record is that on which the last of them finished it.
+    *kappas* are made where scikit-learn is installed; loading it takes a second, once.
+    """
+    compared = compare_people(readings)
+    measure = _Measure(compared, seed, kappas=kappas)
+    return AgreementReport(
+        overall=measure.overall(),
+        by_pair=measure.grouped(lambda reading: reading.base.pair),
+        by_type=measure.by_type(),
+        by_day=measure.grouped(lambda reading: max(version.changed_at for version in reading.versions)[:10]),
+        by_people=measure.by_people(),
+        disputed=_most_disputed(compared, disputed),
+    )
+
+
+class _Measure:
+    def __init__(self, compared: Compared, seed: int, *, kappas: bool) -> None:
+        self._compared = compared
+        self._draws = Resampling(len(compared.readings), seed)
+        self._kappas = kappas
+        self._made = np.bincount(compared.record, minlength=len(compared.readings))
+        self._sums = compared.by_record.sum(axis=1)
+        self._tables = {
+            "boundary_alpha": compared.characters,
+            "type_alpha": compared.types,
+            "relevance_alpha": compared.relevance,
+            "verdict_alpha": compared.verdicts,
+        }
+        self._wide = np.concatenate([self._sums, *self._tables.values()], axis=1)
+
+    def overall(self) -> AgreementFigures:
+        """The figures of all records, with the library's alphas."""
+        alphas = {
+            "type_alpha": krippendorff_alpha(self._compared.type_counts),
+            "relevance_alpha": krippendorff_alpha(self._compared.relevance_counts),
+        }
+        return self._of_records(np.arange(len(self._compared.readings)), alphas)
+
+    def grouped(self, key: Callable[[Reading], str | None]) -> dict[str, AgreementFigures]:
+        """The figures of the records that share a *key*."""
+        groups: dict[str, list[int]] = {}
+        for record, reading in enumerate(self._compared.readings):
+            if (name := key(reading)) is not None:
+                groups.setdefault(name, []).append(record)
+        return {name: self._of_records(np.array(groups[name])) for name in sorted(groups)}
+
+    def by_type(self) -> dict[str, AgreementFigures]:
+        """The figures of the spans of each type."""
+        found = {}
+        for place, name in enumerate(self._compared.table.types):
+            rows = self._compared.by_record[:, place]
+            records = np.flatnonzero(rows.any(axis=1))
+            if len(records):
+                drawn = self._draws.sums(rows[records], records)
+                found[name] = self._figures(rows[records].sum(axis=0), drawn, records, int(self._made[records].sum()))
+        return found
+
+    def by_people(self) -> dict[People, AgreementFigures]:
+        """The figures of each two people, with kappas for alphas."""
+        compared = self._compared
+        groups: dict[People, list[int]] = {}
+        for comparison, people in enumerate(compared.people):
+            groups.setdefault(people, []).append(comparison)
+        place = {people: number for number, people in enumerate(sorted(groups))}
+        of_pair = np.array([place[people] for people in compared.people], dtype=np.int64)[compared.matches.comparison]
+        found = {}
+        for people in sorted(groups):
+            rows, records = compared.by_comparison[groups[people]], compared.record[groups[people]]
+            pairs = np.flatnonzero(of_pair == place[people])
+            said = {name: compared.said(name, pairs) for name in ("type", "relevance")} if self._kappas else {}
+            kappas = {f"{name}_kappa": cohen_kappa(*both) for name, both in said.items()}
+            found[people] = self._figures(rows.sum(axis=0), self._draws.sums(rows, records), records, len(rows), **kappas)
+        return found
+
+    def _of_records(self, records: Integers, alphas: dict[str, float | None] | None = None) -> AgreementFigures:
+        sums, drawn = self._wide[records].sum(axis=0), self._draws.sums(self._wide[records], records)
+        at = self._sums.shape[1]
+        found: dict[str, Figure] = {}
+        for name, table in self._tables.items():
+            part = slice(at, at + table.shape[1])
+            at += table.shape[1]
+            made = figure(alpha_of_sums, sums[part], drawn[:, part], float(sums[part][1:].sum()))
+            if alphas is not None and name in alphas:
+                made = Figure(value=alphas[name], low=made.low, high=made.high, over=made.over)
+            found[name] = made
+        return self._figures(sums, drawn, records, int(self._made[records].sum()), **found)
+
+    def _figures(self, sums: Floats, drawn: Floats, records: Integers, comparisons: int, **more: Figure | float | None) -> AgreementFigures:
+        known = {
+            name: figure(formula, sums, drawn, float(sum(sums[AT[column]] for column in over)))
+            for name, (formula, over) in _FORMULAS.items()
+        }
+        return AgreementFigures(records=len(np.unique(records)), comparisons=comparisons, **known, **more)  # type: ignore[arg-type]
+
+
+def _most_disputed(compared: Compared, limit: int) -> tuple[Disputed, ...]:
+    sums = compared.by_record.sum(axis=1)
+    spans = sums[:, AT["left"]] + sums[:, AT["right"]]
+    apart = np.where(spans > 0, 1 - 2 * sums[:, AT["whole"]] / np.maximum(spans, 1), 0.0)
+    apart = np.where((compared.verdicts[:, 1:] > 0).sum(axis=1) > 1, 1.0, apart)
+    order = [record for record in np.lexsort((np.arange(len(apart)), -apart))[:limit] if apart[record] > 0]
+    return tuple(
+        Disputed(
+            record_id=(reading := compared.readings[record]).record_id,
+            pair=reading.base.pair,
+            people=tuple(version.annotator for version in reading.versions),
+            disagreement=float(apart[record]),
+        )
+        for record in order
+    )

@@ -1,0 +1,123 @@
+"""The finished documents of all people, record by record, kept up to date by reading only what has changed since."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation_app.agreement.pairing import Placed, carried
+from corpus.store.annotation_figures import BaseRow, DocumentRow, base_rows, base_spans, changed_documents, edited_contexts
+from corpus.store.database import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """What one person has finished. ``spans`` are offsets of the text that the work began with, however it was edited since."""
+
+    annotator: str
+    verdict: str
+    changed_at: str
+    spans: tuple[Placed, ...]
+    context_edited: bool
+    question_edited: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A record as work began, and what people made of it (by name)."""
+
+    base: BaseRow
+    spans: tuple[Placed, ...]
+    versions: tuple[Version, ...]
+
+    @property
+    def record_id(self) -> str:
+        """The record."""
+        return self.base.record_id
+
+    @property
+    def accepted(self) -> tuple[Version, ...]:
+        """The versions that are not rejections: only their spans say anything."""
+        return tuple(version for version in self.versions if version.verdict == "accepted")
+
+
+class ReadingRoom:
+    """All readings of a store; for all threads of the process. Nothing is read twice while it does not change."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest = 0
+        self._bases: dict[str, tuple[BaseRow, tuple[Placed, ...]]] = {}
+        self._versions: dict[str, dict[str, Version]] = {}
+        self._readings: dict[str, Reading] = {}
+
+    def readings(self, store: Store) -> list[Reading]:
+        """The records of the work list that somebody has finished, by id. What did not change since is the same object as before."""
+        with self._lock:
+            rows = list(changed_documents(store, self._newest))
+            if rows:
+                self._take(store, rows)
+                self._newest = max(row.event for row in rows)
+            return [self._readings[record_id] for record_id in sorted(self._readings)]
+
+    def _take(self, store: Store, rows: Sequence[DocumentRow]) -> None:
+        changed = {row.record_id for row in rows}
+        self._read_bases(store, sorted(changed - self._bases.keys()))
+        texts = self._edited_texts(store, rows)
+        parsed: dict[str, tuple[Placed, ...]] = {}
+        for row in rows:
+            if row.record_id not in self._bases:
+                continue  # practice, a control, or deleted
+            versions = self._versions.setdefault(row.record_id, {})
+            if row.verdict == "open":
+                versions.pop(row.annotator, None)
+            else:
+                versions[row.annotator] = self._version(row, parsed, texts)
+        for record_id in changed & self._versions.keys():
+            self._readings.pop(record_id, None)
+            if versions := self._versions[record_id]:
+                base, spans = self._bases[record_id]
+                ordered = tuple(versions[name] for name in sorted(versions))
+                self._readings[record_id] = Reading(base=base, spans=spans, versions=ordered)
+
+    def _read_bases(self, store: Store, record_ids: Sequence[str]) -> None:
+        rows = base_rows(store, record_ids)
+        spans = base_spans(store, [row.record_order for row in rows.values()])
+        for record_id, row in rows.items():
+            self._bases[record_id] = row, tuple(Placed(*span) for span in spans.get(row.record_order, ()))
+
+    def _edited_texts(self, store: Store, rows: Iterable[DocumentRow]) -> Mapping[tuple[str, str], tuple[str, str]]:
+        """By record and person: the text as edited, and as it was."""
+        edited = {(row.record_id, row.annotator) for row in rows if self._is_edited(row)}
+        if not edited:
+            return {}
+        bases, theirs = edited_contexts(store, {record_id for record_id, _ in edited})
+        return {key: (theirs[key], bases[key[0]]) for key in edited if key in theirs and key[0] in bases}
+
+    def _is_edited(self, row: DocumentRow) -> bool:
+        known = self._bases.get(row.record_id)
+        return known is not None and known[0].context_hash != row.context_hash
+
+    def _version(
+        self, row: DocumentRow, parsed: dict[str, tuple[Placed, ...]], texts: Mapping[tuple[str, str], tuple[str, str]]
+    ) -> Version:
+        spans = parsed.get(row.spans)
+        if spans is None:
+            spans = parsed[row.spans] = _parsed(row.spans)
+        if (changed := texts.get((row.record_id, row.annotator))) is not None:
+            spans = carried(spans, *changed)
+        base, base_spans_ = self._bases[row.record_id]
+        return Version(
+            annotator=row.annotator,
+            verdict=row.verdict,
+            changed_at=row.changed_at,
+            spans=base_spans_ if spans == base_spans_ else spans,
+            context_edited=row.context_hash != base.context_hash,
+            question_edited=row.question_hash != base.question_hash,
+        )
+
+
+def _parsed(text: str) -> tuple[Placed, ...]:
+    return tuple(Placed(span["start"], span["end"], span["type"], span["relevance"]) for span in json.loads(text))

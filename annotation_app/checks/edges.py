@@ -1,0 +1,78 @@
+"""Spans whose ends are where a mention cannot end: on a blank, inside a word, inside what is read as one character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from annotation_app.checks.found import Check, Range
+from annotation_app.documents.document import Document, Mark
+from corpus.normalising import extends, is_zero_width, trim
+from corpus.word_edges import stands_alone
+
+# Scripts that put no blank between words, or join particles to the word: a span may well end inside a run of their letters.
+_RUN_ON = re.compile(
+    "[\u0590-\u06ff\u0750-\u077f\u08a0-\u08ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+# How far to look for the end of a word that a span cuts; nothing a person would mark as one word is longer.
+_FAR = 60
+
+
+def edge_checks(document: Document) -> Iterator[Check]:
+    """A check for each span that has outer blanks or cuts a word or a grapheme; the fix moves it, where it has room."""
+    for place, span in enumerate(document.marks):
+        better = tidied(document.context, span.start, span.end)
+        if better == (span.start, span.end):
+            continue
+        yield _check(document.marks, place, better)
+
+
+def tidied(text: str, start: int, end: int) -> Range:
+    """The place of the mention that ``text[start:end]`` is meant for: without outer blanks, whole words, whole characters.
+
+    The place itself when nothing is wrong with it; an empty range when it holds nothing but blanks.
+    """
+    start, end = trim(text, start, end)
+    if start == end:
+        return start, end
+    # The start of a text and its end are never inside a word, so each side is asked about by itself.
+    for earlier in range(start, max(-1, start - _FAR), -1):
+        if stands_alone(text, earlier, len(text)) or _may_cut(text, earlier):
+            start = earlier
+            break
+    for later in range(end, min(len(text), end + _FAR) + 1):
+        if not is_zero_width(text[later - 1]) and (stands_alone(text, 0, later) or _may_cut(text, later)):
+            end = later
+            break
+    return start, end
+
+
+def _may_cut(text: str, at: int) -> bool:
+    """Whether *at* lies between two letters of a script in which a mention may end there."""
+    inside = 0 < at < len(text)
+    return inside and not extends(text[at]) and bool(_RUN_ON.match(text[at]) and _RUN_ON.match(text[at - 1]))
+
+
+def _check(spans: Sequence[Mark], place: int, better: Range) -> Check:
+    span = spans[place]
+    fix: dict[str, Any] | None
+    if better[0] == better[1]:
+        code, sentence = "span.blank", "This span holds nothing but blanks."
+        fix, label = {"op": "remove", "id": span.id}, "remove it"
+    else:
+        inside = span.start <= better[0] and better[1] <= span.end
+        code = "span.outer_blank" if inside else "span.cuts_word"
+        sentence = "This span begins or ends with a blank." if inside else "This span begins or ends inside a word or a character."
+        fix, label = {"op": "move", "id": span.id, "start": better[0], "end": better[1]}, "move its ends"
+        room_before = place == 0 or spans[place - 1].end <= better[0]
+        if not (room_before and (place + 1 == len(spans) or better[1] <= spans[place + 1].start)):
+            fix = None
+    return Check(
+        code=code,
+        sentence=sentence,
+        spans=(span.id,),
+        ranges=((span.start, span.end),),
+        fix=fix,
+        fix_label=label if fix else None,
+    )

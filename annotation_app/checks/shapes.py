@@ -1,0 +1,106 @@
+"""Texts whose shape or checksum is at odds with the type that they are marked as.
+
+Only what is hardly ever right is noticed: a hint that is often wrong is soon not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+
+from stdnum import iban, luhn
+
+from annotation_app.checks.text_facts import kind_of
+
+CODE_KINDS = {
+    "email": "an e-mail address",
+    "card": "a card number",
+    "iban": "a bank account number (IBAN)",
+    "ssn": "a US social security number",
+    "ip": "an IP address",
+    "phone": "a telephone number",
+}
+_CODE, _DATETIME, _AGE, _FINANCE = "code", "datetime", "age", "finance"
+_CARD_GROUPS = re.compile(r"[3-6]\d{3}(?:([ -])\d{4}\1\d{4}\1\d{4}|([ -])\d{6}\2\d{5})")
+_CARD_DIGITS = re.compile(r"[3-6]\d{12,18}")
+_IBAN_SHAPE = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
+_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[a-z]*\.?"
+_DATE = re.compile(
+    rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}([/.])\d{{1,2}}\1(?:19|20)\d{{2}}|{_MONTH} \d{{1,2}},? \d{{4}}|\d{{1,2}} {_MONTH} \d{{4}}"
+)
+_CLOCK = re.compile(r"\d{1,2}(?::\d{2})? ?[ap]\.?m\.?", re.IGNORECASE)
+_AGE_SHAPE = re.compile(r"\d{1,3}[- ]?(?:y/?o|(?:years?|yrs?|months?)[- ]old)", re.IGNORECASE)
+_MONEY = re.compile(r"[$£€₹] ?\d[\d.,]*[km]?", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:19|20)\d{2}")
+_OLDEST = 125
+# Types whose values are never a bare number.
+_WORDY = frozenset({"name", "belief", "relationship", "sexual orientation", "occupation"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oddity:
+    """Why a text does not look like its type, and the type that it does look like, if one stands out."""
+
+    code: str
+    sentence: str
+    better: str | None = None
+
+
+def oddity(text: str, entity_type: str, subtype: str | None, region: str | None, known: Collection[str]) -> Oddity | None:
+    """What is odd about *text* as an *entity_type*; the better type is one of *known*."""
+    found = _other_type(text, entity_type, region) or _checksum(text, entity_type, subtype) or _impossible(text, entity_type)
+    if found is not None and found.better is not None and found.better not in known:
+        return None
+    return found
+
+
+def _other_type(text: str, entity_type: str, region: str | None) -> Oddity | None:
+    kind = kind_of(text, region) if entity_type != _CODE else None
+    if kind in CODE_KINDS:
+        return Oddity(code=f"format.{kind}", sentence=f"This is {CODE_KINDS[kind]}, but its type is {entity_type}.", better=_CODE)
+    for pattern, code, what, better in _SHAPES:
+        if entity_type != better and pattern.fullmatch(text):
+            return Oddity(code=code, sentence=f"This looks like {what}, but its type is {entity_type}.", better=better)
+    if entity_type == _AGE and _YEAR.fullmatch(text):
+        return Oddity(code="format.date", sentence="This looks like a year, but its type is age.", better=_DATETIME)
+    return None
+
+
+_SHAPES = (
+    (_DATE, "format.date", "a date", _DATETIME),
+    (_CLOCK, "format.date", "a time of day", _DATETIME),
+    (_AGE_SHAPE, "format.age", "an age", _AGE),
+    (_MONEY, "format.money", "an amount of money", _FINANCE),
+)
+
+
+def _checksum(text: str, entity_type: str, subtype: str | None) -> Oddity | None:
+    if entity_type not in {_CODE, _FINANCE}:
+        return None
+    card = _CARD_GROUPS.fullmatch(text) or (subtype == "payment_card" and _CARD_DIGITS.fullmatch(text))
+    if card and not luhn.is_valid(re.sub(r"\D", "", text)):
+        return Oddity(code="checksum.card", sentence="This is shaped like a card number, but its check digit is wrong.")
+    number = text.replace(" ", "")
+    if _IBAN_SHAPE.fullmatch(number) and not iban.is_valid(number, check_country=False):
+        mended = number[:2] + iban.calc_check_digits(number) + number[4:]
+        if iban.is_valid(mended, check_country=False):
+            return Oddity(code="checksum.iban", sentence="This is shaped like a bank account number, but its check digits are wrong.")
+    return None
+
+
+def _impossible(text: str, entity_type: str) -> Oddity | None:
+    if entity_type == _DATETIME and (found := _ISO_DATE.fullmatch(text)):
+        try:
+            date(*(int(part) for part in found.groups()))
+        except ValueError:
+            return Oddity(code="format.no_such_date", sentence="There is no such date.")
+    if _NUMBER.fullmatch(text):
+        if entity_type == _AGE and int(text[:9]) > _OLDEST:
+            return Oddity(code="format.no_such_age", sentence="Nobody is that old.")
+        if entity_type in _WORDY:
+            return Oddity(code="format.bare_number", sentence=f"A bare number is hardly a value of the type {entity_type}.")
+    return None

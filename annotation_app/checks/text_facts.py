@@ -1,0 +1,81 @@
+"""What depends on a text alone, kept while the text stays as it is: most edits change spans, not the text under them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from annotation_app.checks.found import Range
+from corpus.mention_search import SearchableText
+from foundation.words import STOP_WORDS, WORD
+from screening.identifier_patterns import find_identifiers
+from screening.stemming import content_stems, stem
+
+# No identifier goes across the end of a line, or of a sentence before a letter: such pieces are looked through one by one, and
+# after an edit only the one that changed.
+_PIECE_END = re.compile(r"[.!?] (?=[^\W\d_])|[\r\n]+")
+
+
+class TextFacts:
+    """One text, looked through at most once for each question; made by ``facts_of``, which several threads may share."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.searchable = SearchableText(text)
+        self._mentions: dict[str, tuple[Range, ...]] = {}
+        self._identifiers: dict[str | None, tuple[tuple[str, Range], ...]] = {}
+
+    @cached_property
+    def stems(self) -> tuple[tuple[str, Range], ...]:
+        """The stem and the place of each content word."""
+        words = ((found.group().casefold(), found.span()) for found in WORD.finditer(self.text))
+        return tuple((stem(word), place) for word, place in words if word not in STOP_WORDS)
+
+    def mentions(self, value: str) -> tuple[Range, ...]:
+        """Every whole-word occurrence that a reader takes for *value*."""
+        found = self._mentions.get(value)
+        if found is None:
+            found = self._mentions[value] = tuple(self.searchable.mentions(value))
+        return found
+
+    def identifiers(self, region: str | None) -> tuple[tuple[str, Range], ...]:
+        """(kind, place) of what ``screening.identifier_patterns`` finds, in text order."""
+        found = self._identifiers.get(region)
+        if found is None:
+            found = self._identifiers[region] = tuple(self._looked_for(region))
+        return found
+
+    def _looked_for(self, region: str | None) -> Iterator[tuple[str, Range]]:
+        position = 0
+        ends = (found.end() for found in _PIECE_END.finditer(self.text))
+        for end in (*ends, len(self.text)):
+            for kind, (start, stop) in _identifiers(self.text[position:end], region):
+                yield kind, (position + start, position + stop)
+            position = end
+
+
+@lru_cache(maxsize=8192)
+def _identifiers(piece: str, region: str | None) -> tuple[tuple[str, Range], ...]:
+    return tuple(sorted(find_identifiers(piece, region), key=lambda hit: (hit[1][0], -hit[1][1])))
+
+
+@lru_cache(maxsize=64)
+def facts_of(text: str) -> TextFacts:
+    """The facts of *text*: those of an earlier look if that was not long ago."""
+    return TextFacts(text)
+
+
+@lru_cache(maxsize=8192)
+def stems_of(value: str) -> frozenset[str]:
+    """The stems of the content words of a span's text."""
+    return content_stems(value)
+
+
+@lru_cache(maxsize=8192)
+def kind_of(value: str, region: str | None) -> str | None:
+    """The kind of identifier that *value* is from end to end; None when it is none, or only holds one."""
+    for kind, place in find_identifiers(value, region):
+        if place == (0, len(value)):
+            return kind
+    return None

@@ -1,0 +1,154 @@
+"""What people changed of what was generated, by who and what made it: which prompt or model makes which error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation_app.agreement.likeness import pair_gains
+from annotation_app.agreement.matching import Floats, match
+from annotation_app.agreement.readings import Reading
+from annotation_app.agreement.spans_table import Integers, SpansTable, ranges, spans_table
+from annotation_app.dashboard.shares import Share
+
+# Columns of counts. Those of spans by type, those of documents besides.
+_OF_SPANS = ("before", "after", "kept", "judged", "added", "removed", "moved", "retyped", "flipped")
+_OF_DOCUMENTS = ("documents", "accepted", "question", "context", "touched")
+_AT = {name: place for place, name in enumerate((*_OF_SPANS, *_OF_DOCUMENTS))}
+# What the app shows: the part, and of what.
+_SHARES = {
+    "added": ("added", "after"),
+    "removed": ("removed", "before"),
+    "moved": ("moved", "kept"),
+    "retyped": ("retyped", "kept"),
+    "relevance_flipped": ("flipped", "judged"),
+    "question_edited": ("question", "accepted"),
+    "context_edited": ("context", "accepted"),
+    "changed_at_all": ("touched", "accepted"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What people changed in some documents; one record counts once for each person who finished it.
+
+    Of the spans that people left: ``added``. Of those that were there: ``removed``. Of those that stayed (that overlap one of
+    the accepted document): ``moved``, ``retyped``, and, where relevance was judged before and after, ``relevance_flipped``. Of
+    the accepted documents: ``question_edited``, ``context_edited``, ``changed_at_all``. Of all: ``rejected``.
+    Intervals are Wilson's and take each span or document for a draw of its own.
+    """
+
+    documents: int
+    rejected: Share
+    added: Share
+    removed: Share
+    moved: Share
+    retyped: Share
+    relevance_flipped: Share
+    question_edited: Share
+    context_edited: Share
+    changed_at_all: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelChanges:
+    """The changes of all documents and of groups, each by name; a record counts under each of its templates.
+
+    ``by_type`` goes by the type that a span had, of added spans by the one it was given; questions, contexts and rejections say
+    nothing of one type and are empty there.
+    """
+
+    overall: Changes
+    by_stage: dict[str, Changes]
+    by_template: dict[str, Changes]
+    by_model: dict[str, Changes]
+    by_pair: dict[str, Changes]
+    by_type: dict[str, Changes]
+
+
+def label_changes(readings: Sequence[Reading]) -> LabelChanges:
+    """Compare what people finished with what the work began with (``agreement.readings``)."""
+    owners = [record for record, reading in enumerate(readings) for _ in reading.versions]
+    table, counts, by_type = _counted(readings)
+    everything = counts.sum(axis=0)
+
+    def grouped(names: Iterable[Iterable[str | None]]) -> dict[str, Changes]:
+        groups: dict[str, set[int]] = {}
+        for record, of_record in enumerate(names):
+            for name in of_record:
+                if name is not None:
+                    groups.setdefault(name, set()).add(record)
+        owner = np.array(owners, dtype=np.int64)
+        return {name: _changes(counts[np.isin(owner, list(groups[name]))].sum(axis=0)) for name in sorted(groups)}
+
+    bases = [reading.base for reading in readings]
+    return LabelChanges(
+        overall=_changes(everything),
+        by_stage=grouped([base.stage] for base in bases),
+        by_template=grouped(base.templates for base in bases),
+        by_model=grouped([_model(base.provider, base.model)] for base in bases),
+        by_pair=grouped([base.pair] for base in bases),
+        by_type={name: _changes(by_type[place]) for place, name in enumerate(table.types)},
+    )
+
+
+def _model(provider: str | None, model: str | None) -> str | None:
+    return " ".join(part for part in (provider, model) if part) or None
+
+
+def _counted(readings: Sequence[Reading]) -> tuple[SpansTable, Floats, Floats]:
+    """The counts of each document (row), and those of spans by type, over all documents."""
+    bases = [reading.spans for reading in readings]
+    finished = [(record, version) for record, reading in enumerate(readings) for version in reading.versions]
+    size, accepted = len(finished), np.array([version.verdict == "accepted" for _, version in finished], dtype=bool)
+    table = spans_table([*bases, *(version.spans for _, version in finished)])
+    left = np.array([record for record, _ in finished], dtype=np.int64)
+    right = len(bases) + np.arange(size)
+    counts = np.zeros((size, len(_AT)))
+    counts[:, _AT["documents"]], counts[:, _AT["accepted"]] = 1, accepted
+    for name in ("question", "context"):
+        counts[:, _AT[name]] = accepted & np.array([getattr(version, f"{name}_edited") for _, version in finished], dtype=bool)
+    by_type = np.zeros((len(table.types), len(_AT)))
+    for name, documents, rows in _span_counts(table, left[accepted], right[accepted]):
+        whose = np.flatnonzero(accepted)[documents]
+        counts[:, _AT[name]] += np.bincount(whose, minlength=size)
+        by_type[:, _AT[name]] += np.bincount(table.type[rows], minlength=len(table.types))
+    names = ("added", "removed", "moved", "retyped", "flipped", "question", "context")
+    counts[:, _AT["touched"]] = counts[:, [_AT[name] for name in names]].any(axis=1)
+    return table, counts, by_type
+
+
+def _span_counts(table: SpansTable, left: Integers, right: Integers) -> list[tuple[str, Integers, Integers]]:
+    """For each column of spans: the comparison and the row of the table of what is counted."""
+    before, after = _all_of(table, left), _all_of(table, right)
+    matches = match(table, left, right)
+    gains = pair_gains(table, matches)
+    removed = ~np.isin(before[0] * len(table.document) + before[1], matches.comparison * len(table.document) + matches.left)
+    added = ~np.isin(after[0] * len(table.document) + after[1], matches.comparison * len(table.document) + matches.right)
+    found = [("before", *before), ("after", *after), ("removed", before[0][removed], before[1][removed])]
+    found += [("added", after[0][added], after[1][added])]
+    for name, chosen in (
+        ("kept", gains["overlap"] > 0),
+        ("judged", gains["judged"] > 0),
+        ("moved", gains["exact"] == 0),
+        ("retyped", gains["typed"] == 0),
+        ("flipped", (gains["judged"] > 0) & (gains["related"] == 0)),
+    ):
+        found.append((name, matches.comparison[chosen], matches.left[chosen]))
+    return found
+
+
+def _all_of(table: SpansTable, documents: Integers) -> tuple[Integers, Integers]:
+    counts = table.count[documents]
+    return np.repeat(np.arange(len(documents)), counts), ranges(table.first[documents], counts)
+
+
+def _changes(sums: Floats) -> Changes:
+    def count(name: str) -> int:
+        return int(sums[_AT[name]])
+
+    shares = {name: Share.of(count(part), count(whole)) for name, (part, whole) in _SHARES.items()}
+    documents = count("documents")
+    return Changes(documents=documents, rejected=Share.of(documents - count("accepted"), documents), **shares)

@@ -1,0 +1,101 @@
+"""How far the work has come, how fast it goes, and when it will be done at that pace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import ceil
+
+from corpus.store.annotation_figures import finished_by_day, status_counts, work_by_day, work_left
+from corpus.store.annotation_items import Status
+from corpus.store.database import Store
+
+STATUSES: tuple[Status, ...] = ("generated", "annotated", "agreed", "adjudicated", "validated", "rejected")
+# Days with work that the pace is taken from, and how long somebody may read without it being a break.
+_PACE_DAYS = 7
+_PAUSE_S = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayOfWork:
+    """One person on one day. Documents count on the day of their newest edit; ``seconds`` leaves breaks out."""
+
+    day: str
+    person: str
+    accepted: int = 0
+    rejected: int = 0
+    edits: int = 0
+    seconds: float = 0.0
+
+    @property
+    def finished(self) -> int:
+        """The documents that are done."""
+        return self.accepted + self.rejected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The state of a project. A document is what one person makes of one record.
+
+    ``per_day`` is the mean over the last days on which anybody finished something; ``done_on`` (a date) follows from it and
+    from how many of the days between were such days. Both are None while there is nothing to judge by, or nothing to do.
+    """
+
+    statuses: dict[str, int]
+    records: int
+    finished: int
+    left: int
+    per_day: float | None
+    done_on: str | None
+    days: tuple[DayOfWork, ...]
+
+
+def progress(store: Store, today: date) -> Progress:
+    """The progress of the work list; *today* is what the date of the end is counted from."""
+    found, left = status_counts(store), work_left(store)
+    days = _days(store)
+    by_day = _finished(days)
+    per_day, done_on = _pace(by_day, left, today)
+    return Progress(
+        statuses={status: found.get(status, 0) for status in STATUSES},
+        records=sum(found.values()),
+        finished=sum(by_day.values()),
+        left=left,
+        per_day=per_day,
+        done_on=done_on,
+        days=days,
+    )
+
+
+def _days(store: Store) -> tuple[DayOfWork, ...]:
+    documents: dict[tuple[str, str], dict[str, int]] = {}
+    for day, person, verdict, count in finished_by_day(store):
+        documents.setdefault((day, person), {})[verdict] = count
+    work = {(day, person): (edits, seconds) for day, person, edits, seconds in work_by_day(store, _PAUSE_S)}
+    found = []
+    for day, person in sorted(documents.keys() | work.keys()):
+        verdicts, (edits, seconds) = documents.get((day, person), {}), work.get((day, person), (0, 0.0))
+        accepted, rejected = verdicts.get("accepted", 0), verdicts.get("rejected", 0)
+        found.append(DayOfWork(day=day, person=person, accepted=accepted, rejected=rejected, edits=edits, seconds=seconds))
+    return tuple(found)
+
+
+def _finished(days: Iterable[DayOfWork]) -> dict[str, int]:
+    by_day: dict[str, int] = {}
+    for one in days:
+        if one.finished:
+            by_day[one.day] = by_day.get(one.day, 0) + one.finished
+    return by_day
+
+
+def _pace(by_day: dict[str, int], left: int, today: date) -> tuple[float | None, str | None]:
+    recent = sorted(by_day)[-_PACE_DAYS:]
+    if not recent:
+        return None, None
+    per_day = sum(by_day[day] for day in recent) / len(recent)
+    if not left:
+        return per_day, None
+    # Who works on three days out of seven goes on like that.
+    spread = (date.fromisoformat(recent[-1]) - date.fromisoformat(recent[0])).days + 1
+    return per_day, (today + timedelta(days=ceil(left / per_day * spread / len(recent)))).isoformat()

@@ -1,0 +1,126 @@
+"""Taking in what browsers send: each operation once, in order, and on disk before it is acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from annotation_app.desk.deliveries import APPLIED, REFUSED, STALE, Delivery, told_again
+from annotation_app.desk.opening import OpenDocument, Paper, Papers
+from annotation_app.desk.outbox import Sent
+from annotation_app.desk.sitting import Bar, Sitting
+from annotation_app.event_log import EventLog
+from corpus.store.annotation_documents import AnnotationDocument, save_documents
+from corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
+from corpus.store.database import Store
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+# Raises UsageError, whose message the person reads, when that person may not edit that record now.
+MayEdit = Callable[[str, str], None]
+# The version of the guidelines in force.
+GuidelineInForce = Callable[[Store], int | None]
+# What else is to be written, in the same transaction, when documents have changed.
+OnSaved = Callable[[Store, Sequence[AnnotationDocument]], None]
+
+
+def _anyone(_actor: str, _record_id: str) -> None:
+    pass
+
+
+def _no_guideline(_store: Store) -> int | None:
+    return None
+
+
+def _nothing_else(_store: Store, _documents: Sequence[AnnotationDocument]) -> None:
+    pass
+
+
+class Desk:
+    """All documents of all people over one store; for all threads of the process, which is the only one that has the store."""
+
+    def __init__(
+        self,
+        shared: SharedStore,
+        log: EventLog,
+        *,
+        may_edit: MayEdit = _anyone,
+        guideline: GuidelineInForce = _no_guideline,
+        on_saved: OnSaved = _nothing_else,
+        capacity: int = 500,
+    ) -> None:
+        self._shared = shared
+        self._log = log
+        self._may_edit = may_edit
+        self._guideline = guideline
+        self._on_saved = on_saved
+        self._papers = Papers(capacity)
+
+    def open(self, actor: str, record_id: str) -> OpenDocument:
+        """How the document of *actor* stands. Raises ``UsageError`` when the record was deleted or is not on the work list."""
+        with self._shared.reading() as store:
+            found = self._papers.look(store, actor, record_id)
+        if found is None:
+            raise UsageError("this record is no longer there", where=f"record {record_id}", remedy="Go on with the next one")
+        return found
+
+    def deliver(self, actor: str, sent: Sequence[Sent]) -> Delivery:
+        """Take in a batch in one transaction; what it acknowledges is on disk when it returns.
+
+        Not for use inside ``SharedStore.writing``: there it would acknowledge what may still be undone.
+        """
+        with self._shared.writing() as store:
+            heard = newest_sequences(store, {one.client for one in sent}) if sent else {}
+            fresh: list[Sent] = []
+            again: list[Sent] = []
+            for one in _in_order(sent):
+                if one.sequence <= heard.get(one.client, -1):
+                    again.append(one)
+                else:
+                    heard[one.client] = one.sequence
+                    fresh.append(one)
+            refused, stale = told_again(self._kept_back(store, actor, again), again) if again else ([], [])
+            if fresh:
+                sitting = self._sit(store, actor, fresh)
+                refused += sitting.refused
+                stale += sitting.stale
+        return Delivery(acknowledged=heard, refused=tuple(refused), stale=tuple(stale))
+
+    def history(
+        self, record_id: str, actor: str | None = None, kinds: Collection[str] = (APPLIED, STALE, REFUSED)
+    ) -> list[AnnotationEvent]:
+        """All that people, or *actor* alone, did to a record or tried to, oldest first."""
+        with self._shared.reading() as store:
+            return read_events(store, record_ids=[record_id], actor=actor, kinds=kinds)
+
+    def _sit(self, store: Store, actor: str, fresh: Sequence[Sent]) -> Sitting:
+        papers = self._papers.take(store, actor, {one.record_id for one in fresh})
+        sitting = Sitting(actor, papers, self._barred(actor, papers), self._guideline(store))
+        for one in fresh:
+            sitting.receive(one)
+        changed, rows = sitting.close(self._log.append(store, sitting.events))
+        save_documents(store, rows)
+        if rows:
+            self._on_saved(store, rows)
+        for paper in changed:
+            # Before the commit: should that fail, the store has another last edit than the paper, which is then loaded anew.
+            self._papers.lay(actor, paper)
+        return sitting
+
+    def _barred(self, actor: str, papers: dict[str, Paper]) -> dict[str, Bar]:
+        barred: dict[str, Bar] = {}
+        for record_id in papers:
+            try:
+                self._may_edit(actor, record_id)
+            except UsageError as error:
+                barred[record_id] = ("not_allowed", f"{error.message}. {error.remedy}" if error.remedy else error.message)
+        return barred
+
+    @staticmethod
+    def _kept_back(store: Store, actor: str, again: Sequence[Sent]) -> list[AnnotationEvent]:
+        return read_events(store, record_ids={one.record_id for one in again}, actor=actor, kinds=[STALE, REFUSED])
+
+
+def _in_order(sent: Sequence[Sent]) -> list[Sent]:
+    """Clients as they come in the batch, each by its own numbers."""
+    clients = {client: place for place, client in enumerate(dict.fromkeys(one.client for one in sent))}
+    return sorted(sent, key=lambda one: (clients[one.client], one.sequence))

@@ -1,0 +1,63 @@
+"""What the editor is told about one record: the document as it stands, hints, preview, and why it was labelled so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from annotation_app.checks.live_checks import check
+from annotation_app.desk.opening import OpenDocument
+from annotation_app.documents.masking import masked_pieces
+from annotation_app.editor.palette import colours
+from taxonomy.entity_types import load_taxonomy
+
+Mode = Literal["annotate", "practice", "adjudicate", "view"]
+# Languages that are written from right to left (ISO 639).
+_RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What there is around a record: how far the browser was heard, what it has to be told, and where the person stands.
+
+    ``why`` None: the person is not to see it. ``position`` holds index and total of what the person goes through, ``intents``
+    the newest that was followed, by client.
+    """
+
+    mode: Mode = "annotate"
+    readonly: bool = False
+    acknowledged: Mapping[str, int] = field(default_factory=dict)
+    notices: Sequence[Mapping[str, Any]] = ()
+    position: Mapping[str, int] | None = None
+    why: Mapping[str, Any] | None = None
+    intents: Mapping[str, int] = field(default_factory=dict)
+
+
+def editor_data(opened: OpenDocument, person: str, around: Surroundings) -> dict[str, Any]:
+    """Put together what the component shows, as JSON values; offsets are code points."""
+    record, document = opened.record, opened.state.document
+    types = load_taxonomy().types
+    pair = record.plan.pair if record.plan else None
+    language = record.locale.partition("_")[0]
+    return {
+        "record": record.id,
+        "person": person,
+        "version": opened.version,
+        "state": opened.state.to_json(),
+        "acknowledged": dict(around.acknowledged),
+        "intents_done": dict(around.intents),
+        "notices": [dict(notice) for notice in around.notices],
+        "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
+        "checks": [found.to_json() for found in check(document, record.locale, types, pair=pair)],
+        "preview": [piece.to_json() for piece in masked_pieces(document)],
+        "question_needed": bool(record.question and record.question.strip()),
+        "can_undo": opened.can_undo,
+        "can_redo": opened.can_redo,
+        "readonly": around.readonly,
+        "mode": around.mode,
+        "position": dict(around.position) if around.position else None,
+        "why": dict(around.why) if around.why is not None else None,
+        "locale": record.locale,
+        "direction": "rtl" if language in _RIGHT_TO_LEFT else "auto",
+    }

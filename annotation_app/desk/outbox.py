@@ -1,0 +1,76 @@
+"""What a browser sends: its outbox, which holds all that has not been acknowledged yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foundation.errors import UsageError
+
+# What no browser of ours goes over: JavaScript's whole numbers, ids, and a pasted text of some 100,000 words.
+_LARGEST_NUMBER = 2**53
+_LONGEST_NAME = 200
+_LONGEST_OPERATION = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One operation as a client (one tab of one browser) sent it.
+
+    ``sequence`` is its number among all that the client has ever sent; ``base`` is the version of the document that it was
+    made on, where the client has counted in what it sent before. ``operation`` is JSON that nobody has looked at.
+    """
+
+    client: str
+    sequence: int
+    record_id: str
+    base: int
+    operation: object
+
+
+def parse_outbox(value: object) -> list[Sent]:
+    """Read ``{"client", "operations": [{"sequence", "record", "base", "operation"}]}``.
+
+    Raises ``UsageError`` for what our component never sends; the operations themselves are judged where they are done.
+    """
+    try:
+        if not isinstance(value, Mapping) or not isinstance(value["operations"], list):
+            raise _not_ours()
+        return [
+            Sent(
+                client=_name(value["client"]),
+                sequence=_number(item["sequence"]),
+                record_id=_name(item["record"]),
+                base=_number(item["base"]),
+                operation=_operation(item["operation"]),
+            )
+            for item in value["operations"]
+        ]
+    except (KeyError, TypeError) as error:
+        raise _not_ours() from error
+
+
+def _name(item: object) -> str:
+    if not isinstance(item, str) or not 0 < len(item) <= _LONGEST_NAME or any("\ud800" <= character <= "\udfff" for character in item):
+        raise _not_ours()
+    return item
+
+
+def _number(item: object) -> int:
+    if not isinstance(item, int) or isinstance(item, bool) or not 0 <= item < _LARGEST_NUMBER:
+        raise _not_ours()
+    return item
+
+
+def _operation(item: object) -> object:
+    try:
+        if len(json.dumps(item, allow_nan=False)) > _LONGEST_OPERATION:
+            raise _not_ours()
+    except (RecursionError, ValueError) as error:
+        raise _not_ours() from error
+    return item
+
+
+def _not_ours() -> UsageError:
+    return UsageError("the browser sent something that the editor never sends", remedy="Reload the page")

@@ -1,0 +1,189 @@
+"""Doing an operation to a state, or refusing it with the reason. ``editor/js/operations.js`` is the twin of this file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+from annotation_app.documents.document import Document, Mark, State
+from annotation_app.documents.operations import (
+    Accept,
+    AddMark,
+    Applicable,
+    ConfirmMark,
+    ContentOperation,
+    EditText,
+    Flag,
+    Many,
+    MoveMark,
+    Reject,
+    RemoveMark,
+    Reopen,
+    SetRelevance,
+    SetType,
+    Unflag,
+)
+from annotation_app.documents.realigning import realigned
+from annotation_app.documents.refusals import Refusal
+from annotation_app.documents.text_edits import TextEdit
+from taxonomy.entity_types import load_taxonomy
+
+# What counts as blank, spelled out because Python and JavaScript disagree on it.
+_BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200C)))
+
+
+def apply(state: State, operation: Applicable, base: Document) -> State:
+    """*state* after *operation*; raises ``Refusal``. *base* is the document before this person's first operation.
+
+    Whatever changes the document also reopens a record that was accepted or rejected.
+    """
+    if isinstance(operation, Accept | Reject | Reopen | Flag | Unflag):
+        return _JUDGEMENTS[type(operation)](state, operation, base)
+    document = state.document
+    for step in operation.operations if isinstance(operation, Many) else (operation,):
+        document = _changed(step, document)
+    return with_document(state, document)
+
+
+def with_document(state: State, document: Document) -> State:
+    """*state* with another document; open again if that is a change."""
+    return state if document == state.document else replace(state, document=document, verdict="open", reason="")
+
+
+def check_acceptable(document: Document, base: Document) -> None:
+    """Refuse a document that nobody may accept yet: a span in doubt, or no question where *base* had one."""
+    if any(mark.doubt for mark in document.marks):
+        raise Refusal("in_doubt")
+    if is_blank(document.question) and not is_blank(base.question):
+        raise Refusal("no_question")
+
+
+def is_blank(text: str | None) -> bool:
+    """Whether nothing can be seen of *text*."""
+    return not (text or "").strip(_BLANKS)
+
+
+def _accept(state: State, _operation: Accept, base: Document) -> State:
+    check_acceptable(state.document, base)
+    return replace(state, verdict="accepted", reason="")
+
+
+def _reject(state: State, operation: Reject, _base: Document) -> State:
+    return replace(state, verdict="rejected", reason=_said(operation.reason))
+
+
+def _reopen(state: State, _operation: Reopen, _base: Document) -> State:
+    return replace(state, verdict="open", reason="")
+
+
+def _flag(state: State, operation: Flag, _base: Document) -> State:
+    return replace(state, flag=_said(operation.comment))
+
+
+def _unflag(state: State, _operation: Unflag, _base: Document) -> State:
+    return replace(state, flag="")
+
+
+def _said(text: str) -> str:
+    if is_blank(text):
+        raise Refusal("no_reason")
+    return text
+
+
+_JUDGEMENTS: dict[type, Callable[[State, Any, Document], State]] = {
+    Accept: _accept,
+    Reject: _reject,
+    Reopen: _reopen,
+    Flag: _flag,
+    Unflag: _unflag,
+}
+
+
+@singledispatch
+def _changed(_operation: ContentOperation, _document: Document) -> Document:
+    raise Refusal("malformed")
+
+
+@_changed.register
+def _text(operation: EditText, document: Document) -> Document:
+    text = document.context if operation.field == "context" else document.question or ""
+    end = operation.at + len(operation.removed)
+    if not 0 <= operation.at <= len(text):
+        raise Refusal("outside")
+    if not text.startswith(operation.removed, operation.at):
+        raise Refusal("text_differs")
+    if operation.removed == operation.inserted:
+        return document
+    edit = TextEdit(operation.at, end, operation.inserted)
+    if operation.field == "question":
+        return replace(document, question=edit.applied_to(text))
+    return replace(document, context=edit.applied_to(text), marks=realigned(document.marks, edit))
+
+
+@_changed.register
+def _add(operation: AddMark, document: Document) -> Document:
+    if document.mark(operation.span.id) is not None:
+        raise Refusal("id_taken")
+    _check_type(operation.span.entity_type)
+    return _placed(document, document.marks, operation.span)
+
+
+@_changed.register
+def _move(operation: MoveMark, document: Document) -> Document:
+    mark = _found(document, operation.id)
+    others = tuple(other for other in document.marks if other.id != mark.id)
+    return _placed(document, others, replace(mark, start=operation.start, end=operation.end, doubt=False))
+
+
+@_changed.register
+def _retype(operation: SetType, document: Document) -> Document:
+    mark = _found(document, operation.id)
+    _check_type(operation.entity_type)
+    subtype = mark.subtype if mark.entity_type == operation.entity_type else None
+    return _exchanged(document, replace(mark, entity_type=operation.entity_type, subtype=subtype, doubt=False))
+
+
+@_changed.register
+def _weigh(operation: SetRelevance, document: Document) -> Document:
+    return _exchanged(document, replace(_found(document, operation.id), relevance=operation.relevance))
+
+
+@_changed.register
+def _remove(operation: RemoveMark, document: Document) -> Document:
+    mark = _found(document, operation.id)
+    return replace(document, marks=tuple(other for other in document.marks if other.id != mark.id))
+
+
+@_changed.register
+def _confirm(operation: ConfirmMark, document: Document) -> Document:
+    return _exchanged(document, replace(_found(document, operation.id), doubt=False))
+
+
+def _found(document: Document, mark_id: str) -> Mark:
+    mark = document.mark(mark_id)
+    if mark is None:
+        raise Refusal("unknown_span")
+    return mark
+
+
+def _check_type(name: str) -> None:
+    if name not in load_taxonomy().types:
+        raise Refusal("unknown_type")
+
+
+def _exchanged(document: Document, mark: Mark) -> Document:
+    return replace(document, marks=tuple(mark if other.id == mark.id else other for other in document.marks))
+
+
+def _placed(document: Document, others: tuple[Mark, ...], mark: Mark) -> Document:
+    """*document* with the marks *others* and, in its place among them, *mark*."""
+    if mark.start < 0 or mark.end > len(document.context):
+        raise Refusal("outside")
+    if mark.start >= mark.end:
+        raise Refusal("empty")
+    if any(other.start < mark.end and mark.start < other.end for other in others):
+        raise Refusal("overlap")
+    before = [other for other in others if other.end <= mark.start]
+    return replace(document, marks=(*before, mark, *others[len(before) :]))

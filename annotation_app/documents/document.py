@@ -1,0 +1,170 @@
+"""A record as a person edits it: the texts, the spans, and what that person thinks of them.
+
+All offsets are half-open code points of exactly ``context``. The JSON forms here are those of the wire and of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from corpus.record import Record, Relevance, Span
+from foundation.errors import DataError
+
+Verdict = Literal["open", "accepted", "rejected"]
+VERDICTS: tuple[Verdict, ...] = ("open", "accepted", "rejected")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A span in someone's hands. ``doubt``: its text was edited and nobody has confirmed the span since."""
+
+    id: str
+    start: int
+    end: int
+    entity_type: str
+    relevance: Relevance | None = None
+    doubt: bool = False
+    subtype: str | None = None
+    value_id: str | None = None
+    subject: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form, with ``type`` for ``entity_type``."""
+        return {
+            "id": self.id,
+            "start": self.start,
+            "end": self.end,
+            "type": self.entity_type,
+            "relevance": self.relevance,
+            "doubt": self.doubt,
+            "subtype": self.subtype,
+            "value_id": self.value_id,
+            "subject": self.subject,
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Mark:
+        """Read what ``to_json`` wrote; raises ``DataError`` when a field is missing."""
+        try:
+            return Mark(
+                id=value["id"],
+                start=value["start"],
+                end=value["end"],
+                entity_type=value["type"],
+                relevance=value["relevance"],
+                doubt=value["doubt"],
+                subtype=value["subtype"],
+                value_id=value["value_id"],
+                subject=value["subject"],
+            )
+        except (KeyError, TypeError) as error:
+            raise _unreadable("span") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What is annotated. Raises ``DataError`` unless the marks are sorted, disjoint, non-empty, inside and uniquely named."""
+
+    context: str
+    question: str | None = None
+    marks: tuple[Mark, ...] = ()
+
+    def __post_init__(self) -> None:
+        previous = 0
+        for mark in self.marks:
+            if not previous <= mark.start < mark.end:
+                raise DataError(f"span {mark.id} [{mark.start}, {mark.end}) is empty, out of order or overlaps the span before it")
+            previous = mark.end
+        if previous > len(self.context):
+            raise DataError(f"span {self.marks[-1].id} ends at {previous}, outside the context")
+        if len({mark.id for mark in self.marks}) != len(self.marks):
+            raise DataError("a span id is used twice")
+
+    def mark(self, mark_id: str) -> Mark | None:
+        """The mark of that id, if there is one."""
+        return next((mark for mark in self.marks if mark.id == mark_id), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form: ``context``, ``question``, ``spans``."""
+        return {"context": self.context, "question": self.question, "spans": [mark.to_json() for mark in self.marks]}
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Document:
+        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
+        try:
+            marks = tuple(Mark.from_json(mark) for mark in value["spans"])
+            return Document(context=value["context"], question=value["question"], marks=marks)
+        except (KeyError, TypeError) as error:
+            raise _unreadable("document") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """One person's view of one record. ``reason`` goes with a rejection; ``flag`` is a comment, empty when not flagged."""
+
+    document: Document
+    verdict: Verdict = "open"
+    reason: str = ""
+    flag: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"document": self.document.to_json(), "verdict": self.verdict, "reason": self.reason, "flag": self.flag}
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> State:
+        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
+        try:
+            document = Document.from_json(value["document"])
+            state = State(document=document, verdict=value["verdict"], reason=value["reason"], flag=value["flag"])
+        except (KeyError, TypeError) as error:
+            raise _unreadable("state") from error
+        if state.verdict not in VERDICTS:
+            raise _unreadable("state")
+        return state
+
+
+def document_of(record: Record) -> Document:
+    """The document that *record* is before anyone has touched it."""
+    marks = tuple(
+        Mark(
+            id=span.id,
+            start=span.start,
+            end=span.end,
+            entity_type=span.entity_type,
+            relevance=span.relevance,
+            subtype=span.subtype,
+            value_id=span.value_id,
+            subject=span.subject,
+        )
+        for span in record.spans
+    )
+    return Document(context=record.context, question=record.question, marks=marks)
+
+
+def record_of(document: Document, base: Record) -> Record:
+    """*base* with the texts and spans of *document*: the next revision; plan, source, groups and provenance stay.
+
+    A question that was never there and is empty stays away.
+    """
+    spans = tuple(
+        Span(
+            id=mark.id,
+            start=mark.start,
+            end=mark.end,
+            entity_type=mark.entity_type,
+            relevance=mark.relevance,
+            subtype=mark.subtype,
+            value_id=mark.value_id,
+            subject=mark.subject,
+        )
+        for mark in document.marks
+    )
+    question = None if base.question is None and not document.question else document.question
+    return replace(base, context=document.context, question=question, spans=spans, revision=base.revision + 1)
+
+
+def _unreadable(what: str) -> DataError:
+    return DataError(f"a stored {what} of the annotation app cannot be read", remedy="The store may have been changed by another program.")

@@ -1,0 +1,81 @@
+"""What one step changed, in a form that can be kept, shown, and turned either way.
+
+A patch is JSON: ``context`` {"at", "text"} (the piece that differs), ``question``, ``spans`` {id: span or null}, ``verdict``,
+``reason``, ``flag``; what did not change is left out. A change is a pair of patches that cover the same ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotation_app.documents.document import Document, Mark, State
+from annotation_app.documents.text_edits import TextEdit, common_edges
+
+Patch = Mapping[str, Any]
+_DOCUMENT = ("context", "question", "spans")
+_PLAIN = ("verdict", "reason", "flag")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What stood there before a step, and what stands there after it."""
+
+    before: Patch
+    after: Patch
+
+    @property
+    def inverse(self) -> Change:
+        """The change that takes this one back."""
+        return Change(self.after, self.before)
+
+    def __bool__(self) -> bool:
+        return bool(self.before or self.after)
+
+
+def change_between(old: State, new: State) -> Change:
+    """The change that leads from *old* to *new*; false when they are equal."""
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    a, b = old.document, new.document
+    if a.context != b.context:
+        head, tail = common_edges(a.context, b.context)
+        before["context"] = {"at": head, "text": a.context[head : len(a.context) - tail]}
+        after["context"] = {"at": head, "text": b.context[head : len(b.context) - tail]}
+    if a.question != b.question:
+        before["question"], after["question"] = a.question, b.question
+    if a.marks != b.marks:
+        before["spans"], after["spans"] = _differing(a.marks, b.marks)
+    for name in _PLAIN:
+        if getattr(old, name) != getattr(new, name):
+            before[name], after[name] = getattr(old, name), getattr(new, name)
+    return Change(before, after)
+
+
+def turned(state: State, change: Change) -> State:
+    """*state*, which is as ``change.before`` has it, made into what ``change.after`` has."""
+    before, after = change.before, change.after
+    document = state.document
+    context, marks = document.context, document.marks
+    if "context" in after:
+        at, text = after["context"]["at"], after["context"]["text"]
+        context = TextEdit(at, at + len(before["context"]["text"]), text).applied_to(context)
+    if "spans" in after:
+        kept = [mark for mark in marks if mark.id not in after["spans"]]
+        fresh = [Mark.from_json(value) for value in after["spans"].values() if value is not None]
+        marks = tuple(sorted(kept + fresh, key=lambda mark: mark.start))
+    if not after.keys().isdisjoint(_DOCUMENT):
+        document = Document(context=context, question=after.get("question", document.question), marks=marks)
+    plain = {name: after.get(name, getattr(state, name)) for name in _PLAIN}
+    return State(document=document, **plain)
+
+
+def _differing(old: tuple[Mark, ...], new: tuple[Mark, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    left, right = {mark.id: mark for mark in old}, {mark.id: mark for mark in new}
+    ids = [name for name in left | right if left.get(name) != right.get(name)]
+    return {name: _json(left.get(name)) for name in ids}, {name: _json(right.get(name)) for name in ids}
+
+
+def _json(mark: Mark | None) -> dict[str, Any] | None:
+    return None if mark is None else mark.to_json()

@@ -1,0 +1,20 @@
+"""The Streamlit component of the editor: registered once when this module is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from annotation_app.editor.assets import script, styles
+
+_editor = st.components.v2.component("piiloom_editor", css=styles(), js=script(), isolate_styles=True)
+
+
+def mount(data: Mapping[str, Any], *, key: str, on_outbox: Callable[[], None], on_intent: Callable[[], None]) -> None:
+    """Show the editor with *data*; what the person does is in ``st.session_state[key].outbox`` and ``.intent``.
+
+    Both values travel together: whichever callback comes first, the outbox must be delivered before the intent is followed.
+    """
+    _editor(key=key, data=dict(data), on_outbox_change=on_outbox, on_intent_change=on_intent)

@@ -1,0 +1,171 @@
+// Doing things: an operation is tried here, shown at once and put into the outbox; the person hears what was done.
+
+const REFUSALS = {
+  overlap: "Spans may not overlap. Remove or shorten the other span first.",
+  outside: "The span would leave the text.",
+  empty: "A span needs at least one character.",
+  unknown_span: "The span is not there any more.",
+  id_taken: "The span is there already.",
+  text_differs: "The text changed meanwhile. Please look at it and edit again.",
+  unknown_type: "There is no such type.",
+  bad_relevance: "Relevance is high or low.",
+  in_doubt: "A span whose text changed must be confirmed first (key c).",
+  no_question: "The question is empty. Write one, or reject the record.",
+  no_reason: "Please give a reason.",
+  nothing_to_undo: "Nothing to undo.",
+  nothing_to_redo: "Nothing to redo.",
+  no_longer_fits: "It no longer fits what is there now.",
+  malformed: "The editor made a mistake; nothing was changed. Please reload the page.",
+};
+
+function currentModel(editor) {
+  return modelAfterAll(editor.settled, editor.outbox.pending(editor.data.record).map((one) => one.operation));
+}
+
+function mayEdit(editor) {
+  return !editor.data.readonly && editor.data.mode !== "view";
+}
+
+/** Try, show, send. True when done; otherwise the person has been told why not. */
+function perform(editor, operation, said) {
+  if (!mayEdit(editor)) return tell(editor, "This record can only be read here.", "warning");
+  if (editor.leaving) return false;
+  if (operation.op !== "text") flushTyping(editor);
+  if (editor.model.waiting) {
+    editor.deferred.push(() => perform(editor, operation, said));
+    return true;
+  }
+  const { model, refused } = modelAfter(editor.model, operation);
+  if (refused) return tell(editor, REFUSALS[refused] || `Refused: ${refused}`, "warning");
+  const base = editor.model.version;
+  editor.model = model;
+  editor.outbox.add(editor.data.record, base, operation);
+  editor.notice = null;
+  if (said) announce(editor, said);
+  render(editor);
+  return true;
+}
+
+/** One line for screen readers and for the status line. */
+function announce(editor, text) {
+  editor.parts.live.textContent = "";
+  editor.parts.live.textContent = text;
+  setText(editor.parts.said, text);
+}
+
+/** Something the person should see now; false, so that refusals can return it. */
+function tell(editor, text, level = "info") {
+  editor.notice = { text, level };
+  announce(editor, text);
+  renderNotice(editor);
+  return false;
+}
+
+function selectedSpan(editor) {
+  return editor.model.state.document.spans.find((span) => span.id === editor.selected) || null;
+}
+
+function valueOf(editor, span) {
+  return shortened(editor.map.slice(span.start, span.end), 40);
+}
+
+function selectSpan(editor, id, focus = true) {
+  editor.selected = id;
+  editor.focusSpan = focus ? id : null;
+  const span = selectedSpan(editor);
+  if (span) announce(editor, spanWords(editor, span));
+  render(editor);
+}
+
+function spanWords(editor, span) {
+  const doubt = span.doubt ? ", to be confirmed" : "";
+  return `${valueOf(editor, span)}: ${readable(span.type)}, ${spokenRelevance(span.relevance)} relevance${doubt}`;
+}
+
+function withSelected(editor, act) {
+  // What the key means depends on what the undo brings back.
+  if (editor.model.waiting) {
+    editor.deferred.push(() => withSelected(editor, act));
+    return null;
+  }
+  const span = selectedSpan(editor);
+  if (!span) return tell(editor, "Select a span first: click it, or press Tab.", "info");
+  return act(span);
+}
+
+function toggleRelevance(editor, span) {
+  const relevance = span.relevance === "high" ? "low" : "high";
+  perform(editor, { op: "relevance", id: span.id, relevance }, `${valueOf(editor, span)}: ${relevance} relevance`);
+}
+
+function removeSpan(editor, span) {
+  const spans = editor.model.state.document.spans;
+  const at = spans.findIndex((other) => other.id === span.id);
+  const next = spans[at + 1] || spans[at - 1];
+  const said = `Removed ${readable(span.type)}: ${valueOf(editor, span)}`;
+  const inText = editor.focusIn === "text";
+  if (!perform(editor, { op: "remove", id: span.id }, said)) return;
+  editor.selected = next ? next.id : null;
+  editor.focusSpan = inText && next ? next.id : null;
+  render(editor);
+}
+
+/** Move one end of the span by a word, or by a grapheme when exact. */
+function stepBoundary(editor, span, end, forward, exact) {
+  const { shown } = editor.map;
+  const unit = exact ? "grapheme" : "word";
+  const locale = editor.data.locale;
+  const from = editor.map.toShown(end ? span.end : span.start);
+  let to;
+  if (end) to = forward ? boundaryAfter(shown, from, unit, locale) : endBefore(shown, from, unit, locale);
+  else to = forward ? startAfter(shown, from, unit, locale) : boundaryBefore(shown, from, unit, locale);
+  const point = editor.map.toPoint(to);
+  moveSpan(editor, span, end ? span.start : point, end ? point : span.end);
+}
+
+function moveSpan(editor, span, start, end) {
+  if (start === span.start && end === span.end) return;
+  if (start >= end) {
+    tell(editor, REFUSALS.empty, "warning");
+    return;
+  }
+  perform(editor, { op: "move", id: span.id, start, end }, `Now: ${shortened(editor.map.slice(start, end), 60)}`);
+}
+
+function addSpan(editor, start, end, type, relevance) {
+  const span = { id: randomName("u-"), start, end, type, relevance };
+  const said = `Added ${readable(type)}, ${spokenRelevance(relevance)} relevance: ${shortened(editor.map.slice(start, end), 40)}`;
+  const before = editor.selected;
+  [editor.selected, editor.focusSpan] = [span.id, span.id];
+  if (!perform(editor, { op: "add", span }, said)) editor.selected = before;
+}
+
+/** Go somewhere else. Until the other record is there, keys would hit the wrong one: they rest. */
+function go(editor, where, record) {
+  flushTyping(editor);
+  if (editor.leaving) return;
+  editor.intents += 1;
+  const intent = { client: editor.outbox.client, number: editor.intents, go: where };
+  editor.leaving = { number: editor.intents, timer: setTimeout(() => arrived(editor), 2500) };
+  editor.send("intent", record === undefined ? intent : { ...intent, record });
+  render(editor);
+}
+
+function arrived(editor) {
+  if (!editor.leaving) return;
+  clearTimeout(editor.leaving.timer);
+  editor.leaving = null;
+  render(editor);
+}
+
+function accept(editor) {
+  const { verdict } = editor.model.state;
+  if (verdict !== "accepted" && !perform(editor, { op: "accept" }, "Accepted")) return;
+  if (editor.data.mode !== "practice" && mayEdit(editor)) whenSettled(editor, () => go(editor, "next"));
+}
+
+/** Now, or after the undo that only the server can work out. */
+function whenSettled(editor, act) {
+  if (editor.model.waiting) editor.deferred.push(act);
+  else act();
+}

@@ -1,0 +1,162 @@
+// Streamlit calls mountEditor anew whenever the data change; everything lives on under the root of the component.
+
+const EDITORS = new WeakMap();
+
+function mountEditor({ data, parentElement, setStateValue }) {
+  let editor = EDITORS.get(parentElement);
+  if (editor && editor.data.person !== data.person) {
+    retire(editor); // somebody else logged in: nothing of the first person's may go out under the second's name
+    editor.parts.root.remove();
+    editor = null;
+  }
+  if (!editor) {
+    editor = newEditor(parentElement, data, setStateValue);
+    EDITORS.set(parentElement, editor);
+  }
+  editor.setStateValue = setStateValue;
+  attach(editor);
+  takeData(editor, data);
+  editor.mounts += 1;
+  const mine = editor.mounts;
+  // Streamlit may run the clean-up of an overtaken call while a newer one is alive.
+  return () => {
+    if (EDITORS.get(parentElement) === editor && editor.mounts === mine) retire(editor);
+  };
+}
+
+function newEditor(shadow, data, setStateValue) {
+  const editor = {
+    shadow, data, setStateValue,
+    attached: false, mounts: 0, intents: 0, leaving: null, deferred: [],
+    settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
+    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, pointed: null, notice: null, lasting: [],
+    previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
+  };
+  editor.send = (name, value) => editor.setStateValue(name, value);
+  editor.outbox = openOutbox(data.person, (value) => editor.send("outbox", value), () => renderSaved(editor));
+  editor.parts = buildLayout(editor);
+  shadow.append(editor.parts.root);
+  buildHandles(editor);
+  buildEditing(editor);
+  editor.resizing = new ResizeObserver(() => {
+    editor.drawn.width = editor.parts.context.frame.offsetWidth;
+    renderHighlights(editor);
+    renderHandles(editor);
+  });
+  return editor;
+}
+
+function attach(editor) {
+  if (editor.attached) return;
+  editor.attached = true;
+  listenToKeys(editor);
+  listenToSelecting(editor);
+  editor.onFocusIn = (event) => {
+    const { question, context } = editor.parts;
+    editor.focusIn = question.block.contains(event.target) ? "question" : context.surface.contains(event.target) ? "text" : "elsewhere";
+  };
+  editor.onFocusOut = () => {
+    editor.focusIn = null;
+  };
+  editor.onLeavingPage = () => flushTyping(editor);
+  editor.onBackOnline = () => editor.outbox.deliver();
+  editor.parts.root.addEventListener("focusin", editor.onFocusIn);
+  editor.parts.root.addEventListener("focusout", editor.onFocusOut);
+  window.addEventListener("pagehide", editor.onLeavingPage);
+  document.addEventListener("visibilitychange", editor.onLeavingPage);
+  window.addEventListener("online", editor.onBackOnline);
+  editor.resizing.observe(editor.parts.context.frame);
+}
+
+function retire(editor) {
+  if (!editor.attached) return;
+  flushTyping(editor);
+  editor.attached = false;
+  editor.parts.root.removeEventListener("keydown", editor.onKeyInside);
+  document.removeEventListener("keydown", editor.onKeyOutside, true);
+  window.removeEventListener("pointerup", editor.onPointerUp, true);
+  editor.parts.root.removeEventListener("focusin", editor.onFocusIn);
+  editor.parts.root.removeEventListener("focusout", editor.onFocusOut);
+  window.removeEventListener("pagehide", editor.onLeavingPage);
+  document.removeEventListener("visibilitychange", editor.onLeavingPage);
+  window.removeEventListener("online", editor.onBackOnline);
+  editor.resizing.disconnect();
+  editor.outbox.close();
+}
+
+/** New data from the server: what it heard leaves the outbox, what it has not heard is applied on top of its state. */
+function takeData(editor, data) {
+  const first = editor.settled === null;
+  const other = !first && data.record !== editor.data.record;
+  if (other) leaveRecord(editor);
+  const heard = editor.outbox.acknowledge(data.acknowledged).filter((one) => one.record === data.record);
+  editor.settled = settledModel(other ? null : editor.settled, data, heard.map((one) => one.operation));
+  editor.data = data;
+  editor.typesKey = JSON.stringify(data.types || []);
+  if (editor.fixed.size && !editor.outbox.pending(data.record).length) editor.fixed.clear();
+  const shown = other || first ? null : editor.model.state;
+  const model = currentModel(editor);
+  // Equal for the eye: the views compare references, so the old one stays.
+  editor.model = shown && sameState(shown, model.state) ? { ...model, state: shown } : model;
+  noteNotices(editor);
+  if (editor.leaving && (other || (data.intents_done || {})[editor.outbox.client] >= editor.leaving.number)) {
+    clearTimeout(editor.leaving.timer);
+    editor.leaving = null;
+  }
+  if (first && editor.outbox.pending().length) editor.outbox.deliver();
+  render(editor);
+  adoptOutsideChange(editor);
+  if (first || other) {
+    restoreTyping(editor);
+    announce(editor, `Record ${data.position?.index ?? ""} ${data.position?.total ? `of ${data.position.total}` : ""}`);
+  }
+  runDeferred(editor);
+}
+
+/** Close what belongs to the old record; what was typed goes out under its name first. */
+function leaveRecord(editor) {
+  if (editor.typing) stopEditing(editor);
+  if (editor.endDrag) editor.endDrag(null);
+  dropDraft(editor);
+  closeDialog(editor);
+  Object.assign(editor, { selected: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
+  editor.fixed.clear();
+  editor.wentOn = true;
+}
+
+function runDeferred(editor) {
+  if (editor.model.waiting || !editor.deferred.length) return;
+  const acts = editor.deferred;
+  editor.deferred = [];
+  for (const act of acts) act();
+}
+
+function noteNotices(editor) {
+  for (const notice of editor.data.notices || []) {
+    const key = `${notice.client ?? ""} ${notice.sequence ?? ""} ${notice.text}`;
+    if (editor.shownNotices.has(key)) continue;
+    editor.shownNotices.add(key);
+    editor.lasting = [...editor.lasting, { text: notice.text, level: notice.level }].slice(-3);
+    announce(editor, notice.text);
+  }
+}
+
+/** Bring the screen in line with the model. Each view compares what it drew last and leaves alone what is the same. */
+function render(editor) {
+  renderBars(editor);
+  renderNotice(editor);
+  renderDirection(editor);
+  renderQuestion(editor);
+  renderEditing(editor);
+  renderContext(editor);
+  renderSpanList(editor);
+  renderChecks(editor);
+  renderPreview(editor);
+  renderWhy(editor);
+  renderHighlights(editor);
+  renderHandles(editor);
+  if (!editor.wentOn) return;
+  editor.wentOn = false;
+  if (editor.parts.root.getBoundingClientRect().top < 0) editor.parts.root.scrollIntoView({ block: "start" });
+  if (!editor.typing) editor.parts.context.surface.focus({ preventScroll: true });
+}

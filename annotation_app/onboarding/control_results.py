@@ -1,0 +1,104 @@
+"""What people made of the hidden control records: the share of planted errors that each of them mended.
+
+An error counts as found when the document that was accepted has it right again: the span is back (any overlap will do), has
+its ends, its type or its relevance. A rejected record counts as found too: its error does no harm. Of a gold record nothing
+but its spans is looked at; it was kept when it was accepted with all of them as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from annotation_app.documents.differences import paired
+from annotation_app.documents.document import Document, State
+from annotation_app.onboarding.controls import GOLD
+from annotation_app.onboarding.intervals import wilson
+from annotation_app.onboarding.known_answers import reference_in
+from annotation_app.onboarding.seeded_errors import ERROR_KINDS
+from corpus.store.annotation_controls import ControlRow, load_controls
+from corpus.store.annotation_documents import load_documents
+from corpus.store.shared import SharedStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """*hits* of *tries*, with its 95 % interval (Wilson)."""
+
+    hits: int
+    tries: int
+
+    @property
+    def value(self) -> float | None:
+        """The share; None while there were no tries."""
+        return self.hits / self.tries if self.tries else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Its 95 % interval."""
+        return wilson(self.hits, self.tries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonsControls:
+    """How one person did: planted errors found by kind and in all, gold records kept, and how many spans he changed besides."""
+
+    person: str
+    by_kind: Mapping[str, Share]
+    found: Share
+    kept: Share
+    other_changes: int
+
+
+def control_results(shared: SharedStore) -> list[PersonsControls]:
+    """The results of everybody who has finished a control record, by name."""
+    with shared.reading() as store:
+        rows = {row.record_id: row for row in load_controls(store, [*ERROR_KINDS, GOLD])}
+        work = [one for one in load_documents(store, record_ids=list(rows)) if one.verdict != "open"]
+    by_person: dict[str, list[tuple[ControlRow, State]]] = {}
+    for one in work:
+        by_person.setdefault(one.annotator, []).append((rows[one.record_id], State.from_json(one.state)))
+    return [_result(person, done) for person, done in sorted(by_person.items())]
+
+
+def is_found(row: ControlRow, state: State) -> bool:
+    """Whether the planted error of *row* is gone from *state*."""
+    if state.verdict == "rejected":
+        return True
+    for right, given, same_ends in paired(reference_in(row), state.document):
+        if right is not None and right.id == row.entry["span"]:
+            if given is None:
+                return False
+            mended = {"dropped": True, "boundary": same_ends, "type": given.entity_type == right.entity_type}
+            return mended.get(row.kind, given.relevance == right.relevance)
+    return False
+
+
+def changed_spans(reference: Document, given: Document, besides: str | None = None) -> int:
+    """How many spans of *given* are not as in *reference*, leaving out the one named *besides*."""
+    count = 0
+    for right, mark, same_ends in paired(reference, given):
+        if right is not None and right.id == besides:
+            continue
+        same = right is not None and mark is not None and same_ends
+        count += not (same and right and mark and (right.entity_type, right.relevance) == (mark.entity_type, mark.relevance))
+    return count
+
+
+def _result(person: str, done: Iterable[tuple[ControlRow, State]]) -> PersonsControls:
+    planted = [(row, state) for row, state in done if row.kind != GOLD]
+    gold = [(row, state) for row, state in done if row.kind == GOLD]
+    by_kind: dict[str, Share] = {}
+    for kind in ERROR_KINDS:
+        found = [is_found(row, state) for row, state in planted if row.kind == kind]
+        if found:
+            by_kind[kind] = Share(hits=sum(found), tries=len(found))
+    kept = [state.verdict == "accepted" and changed_spans(reference_in(row), state.document) == 0 for row, state in gold]
+    accepted = [(row, state) for row, state in planted if state.verdict == "accepted"]
+    return PersonsControls(
+        person=person,
+        by_kind=by_kind,
+        found=Share(hits=sum(share.hits for share in by_kind.values()), tries=len(planted)),
+        kept=Share(hits=sum(kept), tries=len(kept)),
+        other_changes=sum(changed_spans(reference_in(row), state.document, row.entry["span"]) for row, state in accepted),
+    )

@@ -1,0 +1,91 @@
+"""Hidden control records: good ones as they are (gold), and copies of good ones with one planted error each.
+
+They look like all other work; ``worklist.assigning`` mixes them in. Whoever makes them vouches for the records they come from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from annotation_app.documents.document import document_of
+from annotation_app.event_log import EventLog
+from annotation_app.onboarding.known_answers import KnownAnswer, store_known
+from annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, plant
+from annotation_app.worklist.project_settings import SettingsBook
+from corpus.record import Record
+from corpus.store.annotation_controls import load_controls
+from corpus.store.annotation_items import newest_records
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+from foundation.seeding import derive_rng
+
+GOLD = "gold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlReport:
+    """What was made, by kind. ``known`` sources have such a control already; ``unfit`` ones have no span to put an error into."""
+
+    made: dict[str, int]
+    known: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class Controls:
+    """The control records of the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+        self._shared = shared
+        self._log = log
+        self._book = book
+
+    def plant_errors(self, actor: str, record_ids: Sequence[str], kinds: Sequence[ErrorKind] = ERROR_KINDS) -> ControlReport:
+        """Make a control of each of *record_ids* by planting one error; the kinds take turns, so that each comes about as often.
+
+        The same records, kinds and project seed give the same controls. A record that cannot have the error whose turn it is
+        gets the next one that it can have. Raises ``UsageError`` without a kind or for an unknown one.
+        """
+        if not kinds or not set(kinds) <= set(ERROR_KINDS):
+            raise UsageError("These are not kinds of errors", remedy=f"Known: {', '.join(ERROR_KINDS)}")
+        good, known, missing = self._good(record_ids, ERROR_KINDS)
+        unfit: list[str] = []
+        answers = list(_planted(good, kinds, self._book.current().seed, unfit))
+        return self._store(actor, answers, known, unfit, missing)
+
+    def add_gold(self, actor: str, record_ids: Sequence[str]) -> ControlReport:
+        """Make controls that are right as they are: whoever changes their spans has made an error."""
+        good, known, missing = self._good(record_ids, [GOLD])
+        answers = [KnownAnswer(kind=GOLD, shown=record, reference=document_of(record)) for record in good]
+        return self._store(actor, answers, known, (), missing)
+
+    def _good(self, record_ids: Sequence[str], kinds: Sequence[str]) -> tuple[list[Record], list[str], list[str]]:
+        with self._shared.reading() as store:
+            had = {row.source_id for row in load_controls(store, kinds)}
+            found = {record.id: record for _, record in newest_records(store, record_ids=record_ids)}
+        named = list(dict.fromkeys(record_ids))
+        good = [found[name] for name in named if name in found and name not in had]
+        return good, [name for name in named if name in had], [name for name in named if name not in found]
+
+    def _store(
+        self, actor: str, answers: Sequence[KnownAnswer], known: Sequence[str], unfit: Sequence[str], missing: Sequence[str]
+    ) -> ControlReport:
+        with self._shared.writing() as store:
+            made = store_known(store, self._log, self._book.current(), actor, answers, "control")
+        counts = dict(sorted(Counter(row.kind for row in made).items()))
+        return ControlReport(made=counts, known=tuple(known), unfit=tuple(unfit), missing=tuple(missing))
+
+
+def _planted(good: Iterable[Record], kinds: Sequence[ErrorKind], seed: int, unfit: list[str]) -> Iterator[KnownAnswer]:
+    turn = 0
+    for record in sorted(good, key=lambda one: derive_rng("control order", seed, one.id).random()):
+        rng = derive_rng("control", seed, record.id)
+        tries = (plant(record, kinds[(turn + step) % len(kinds)], rng) for step in range(len(kinds)))
+        found = next((one for one in tries if one is not None), None)
+        if found is None:
+            unfit.append(record.id)
+            continue
+        turn += 1
+        yield KnownAnswer(kind=found.kind, shown=found.record, reference=document_of(record), detail={"span": found.span_id})

@@ -1,0 +1,127 @@
+"""The guidelines of a project, versioned, and the questions that people ask about them."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from importlib.resources import files
+
+from annotation_app.event_log import EventLog
+from annotation_app.onboarding.onboarding_events import guideline_of, question_of
+from corpus.store.annotation_events import NewEvent
+from corpus.store.guidelines import (
+    Guideline,
+    GuidelineQuestion,
+    add_guideline,
+    add_question,
+    load_guidelines,
+    load_questions,
+    newest_version,
+    set_answer,
+)
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+_LONGEST_QUESTION = 4_000
+_LONGEST_GUIDELINES = 400_000
+
+
+def default_markdown() -> str:
+    """The guidelines that ship with piiloom, from which a project starts."""
+    return (files("annotation_app.onboarding") / "default_guidelines.md").read_text(encoding="utf-8")
+
+
+class Guidelines:
+    """The guidelines in the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog) -> None:
+        self._shared = shared
+        self._log = log
+
+    def ensure(self, actor: str = "piiloom") -> Guideline:
+        """The version in force; the shipped one becomes version 1 where there is none yet."""
+        with self._shared.writing() as store:
+            found = load_guidelines(store)
+            return found[-1] if found else self._published(actor, 1, default_markdown())
+
+    def in_force(self) -> int | None:
+        """The number of the version in force."""
+        with self._shared.reading() as store:
+            return newest_version(store)
+
+    def versions(self) -> list[Guideline]:
+        """All versions, oldest first."""
+        with self._shared.reading() as store:
+            return load_guidelines(store)
+
+    def version(self, number: int) -> Guideline:
+        """One version; raises ``UsageError`` when there is no such one."""
+        for found in self.versions():
+            if found.version == number:
+                return found
+        raise UsageError(f"there is no version {number} of the guidelines")
+
+    def publish(self, actor: str, markdown: str, *, seen: int | None = None) -> Guideline:
+        """Make *markdown* the next version, in force at once.
+
+        *seen* is the version that the editor started from: raises ``UsageError`` when there is a newer one by now, when
+        nothing was changed, and when there is no text.
+        """
+        if not markdown.strip() or len(markdown) > _LONGEST_GUIDELINES:
+            raise UsageError("The guidelines are empty or far too long", remedy=f"At most {_LONGEST_GUIDELINES} characters.")
+        with self._shared.writing() as store:
+            found = load_guidelines(store)
+            newest = found[-1].version if found else 0
+            if seen is not None and seen != newest:
+                raise UsageError(
+                    f"The guidelines were changed meanwhile: version {newest} is in force", remedy="Put your change into that one."
+                )
+            if found and found[-1].markdown == markdown:
+                raise UsageError("Nothing was changed")
+            return self._published(actor, newest + 1, markdown)
+
+    def changes(self, old: int, new: int) -> list[str]:
+        """What changed from version *old* to *new*, as the lines of a unified diff."""
+        left, right = self.version(old), self.version(new)
+        lines = unified_diff(left.markdown.splitlines(), right.markdown.splitlines(), f"version {old}", f"version {new}", lineterm="")
+        return list(lines)
+
+    def ask(self, actor: str, text: str, record_id: str | None = None) -> GuidelineQuestion:
+        """Ask about the guidelines, on a record or in general. Raises ``UsageError`` for an empty question."""
+        asked = _said(text)
+        with self._shared.writing() as store:
+            event = NewEvent(actor=actor, kind="asked", record_id=record_id, guideline=newest_version(store), entry={"text": asked})
+            question = question_of(self._log.append(store, [event])[0])
+            add_question(store, question)
+        return question
+
+    def answer(self, actor: str, question: int, text: str) -> GuidelineQuestion:
+        """Answer *question*, or replace its answer. Raises ``UsageError`` when there is no such question or no answer."""
+        said = _said(text)
+        with self._shared.writing() as store:
+            found = load_questions(store, number=question)
+            if not found:
+                raise UsageError(f"there is no question {question}")
+            entry = {"question": question, "text": said}
+            event = NewEvent(actor=actor, kind="answered", record_id=found[0].record_id, guideline=newest_version(store), entry=entry)
+            at = self._log.append(store, [event])[0].at
+            set_answer(store, question, said, actor, at)
+            return load_questions(store, number=question)[0]
+
+    def questions(self, *, record_id: str | None = None, unanswered: bool = False) -> list[GuidelineQuestion]:
+        """The questions, all or on one record, all or those still without an answer; oldest first."""
+        with self._shared.reading() as store:
+            return load_questions(store, record_id=record_id, unanswered=unanswered)
+
+    def _published(self, actor: str, version: int, markdown: str) -> Guideline:
+        with self._shared.writing() as store:
+            event = NewEvent(actor=actor, kind="guideline", guideline=version, entry={"version": version, "markdown": markdown})
+            row = guideline_of(self._log.append(store, [event])[0])
+            add_guideline(store, row)
+        return row
+
+
+def _said(text: str) -> str:
+    said = text.strip()
+    if not said or len(said) > _LONGEST_QUESTION:
+        raise UsageError("Please write something", remedy=f"At most {_LONGEST_QUESTION} characters.")
+    return said

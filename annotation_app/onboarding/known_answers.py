@@ -1,0 +1,100 @@
+"""Storing records whose right answer is known: for practice, for the test, and as hidden controls among the others.
+
+They are copies with ids of their own. Their status in the store is "control", by which exports leave them out.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from annotation_app.documents.document import Document
+from annotation_app.event_log import EventLog
+from annotation_app.onboarding.onboarding_events import control_of
+from annotation_app.worklist.pool import facts_of
+from annotation_app.worklist.priorities import scored, signals_of
+from annotation_app.worklist.project_settings import ProjectSettings
+from annotation_app.worklist.work_events import item_of, pooled
+from corpus.record import Record
+from corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
+from corpus.store.annotation_events import NewEvent
+from corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
+from corpus.store.database import Store
+from corpus.store.records import add_records
+from foundation.seeding import derive_rng
+
+_TAIL = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*(?=[^0-9a-f]*$)")
+_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAnswer:
+    """A record as people are to see it (``shown``, under the id of its source) and what it should become (``reference``)."""
+
+    kind: str
+    shown: Record
+    reference: Document
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+def store_known(
+    store: Store, log: EventLog, settings: ProjectSettings, actor: str, answers: Sequence[KnownAnswer], role: Role
+) -> list[ControlRow]:
+    """Store copies of *answers* as items of *role*, with their events; in the transaction that is open on *store*."""
+    copies = _copies(store, answers, settings.seed)
+    add_records(store, None, [(None, copy) for copy in copies], status=CONTROL_STATUS)
+    orders = control_orders(store, [copy.id for copy in copies])
+    counts, against = pair_counts(store), disagreement_counts(store)
+    rows: list[NewEvent] = []
+    for copy, answer in zip(copies, answers, strict=True):
+        priority, reasons = scored(signals_of(copy, against.get(answer.shown.id, 0)), counts, settings)
+        item = Item(record_id=copy.id, record_order=orders[copy.id], wanted=settings.overlap, facts=facts_of(copy))
+        rows += [pooled(replace(item, priority=priority, reasons=reasons), actor), _made(copy.id, answer, role, actor)]
+    events = log.append(store, rows)
+    add_items(store, [replace(item_of(event), role=role) for event in events if event.kind == "pooled"])
+    made = [control_of(event) for event in events if event.kind == "control_made"]
+    add_controls(store, made)
+    return made
+
+
+def reference_in(row: ControlRow) -> Document:
+    """What the record of *row* should become."""
+    return Document.from_json(row.entry["reference"])
+
+
+def lookalike_id(record_id: str, rng: random.Random, taken: Collection[str]) -> str:
+    """A new id of the same form as *record_id*: the last number or hexadecimal part of it is another one."""
+    tail = _TAIL.search(record_id)
+    for attempt in count():
+        if tail is None or attempt >= _TRIES:  # no number to vary, or hardly any room among those of its length
+            made = f"{record_id}-{rng.getrandbits(24 + attempt):06x}"
+        else:
+            digits = "0123456789" if tail[0].isdigit() else "0123456789abcdef"
+            made = record_id[: tail.start()] + "".join(rng.choice(digits) for _ in tail[0]) + record_id[tail.end() :]
+        if made not in taken:
+            break
+    return made
+
+
+def _copies(store: Store, answers: Sequence[KnownAnswer], seed: int) -> list[Record]:
+    copies: list[Record] = []
+    taken: set[str] = set()
+    for number, answer in enumerate(answers):
+        rng = derive_rng("control id", seed, answer.kind, answer.shown.id, number)
+        made = lookalike_id(answer.shown.id, rng, taken)
+        while known_record_ids(store, [made]):
+            taken.add(made)
+            made = lookalike_id(answer.shown.id, rng, taken)
+        taken.add(made)
+        copies.append(replace(answer.shown, id=made))
+    return copies
+
+
+def _made(record_id: str, answer: KnownAnswer, role: Role, actor: str) -> NewEvent:
+    known = {"reference": answer.reference.to_json(), **answer.detail}
+    entry = {"record_id": record_id, "role": role, "kind": answer.kind, "source_id": answer.shown.id, "answer": known}
+    return NewEvent(actor=actor, kind="control_made", entry=entry)

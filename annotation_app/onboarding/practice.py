@@ -1,0 +1,107 @@
+"""Practice: records with a reference, which people annotate as often as they like and hear at once what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation_app.documents.document import Document, State, document_of
+from annotation_app.event_log import EventLog
+from annotation_app.onboarding.feedback import Feedback, counted, feedback_on
+from annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
+from annotation_app.onboarding.seeded_errors import plant_several
+from annotation_app.worklist.project_settings import SettingsBook
+from corpus.record import Record
+from corpus.store.annotation_controls import find_control, load_controls
+from corpus.store.annotation_documents import list_heads, load_documents
+from corpus.store.annotation_events import NewEvent, read_events
+from corpus.store.annotation_items import load_items, newest_records
+from corpus.store.guidelines import newest_version
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+from foundation.seeding import derive_rng
+
+PRACTICE = "practice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exercise:
+    """A practice record and one person: finished or not, how often he asked for feedback, whether nothing was left to remark."""
+
+    record_id: str
+    finished: bool
+    checks: int
+    perfect: bool
+
+
+class Practice:
+    """The practice set of the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+        self._shared = shared
+        self._log = log
+        self._book = book
+
+    def add(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
+        """Add records with their references (kind "practice"); gives the ids that they got."""
+        with self._shared.writing() as store:
+            made = store_known(store, self._log, self._book.current(), actor, answers, "practice")
+        return [row.record_id for row in made]
+
+    def make(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
+        """Make practice records of good ones by planting up to *errors* errors in each; the good ones are the references."""
+        with self._shared.reading() as store:
+            good = [record for _, record in newest_records(store, record_ids=record_ids)]
+        return self.add(actor, with_errors(good, PRACTICE, self._book.current().seed, errors))
+
+    def exercises(self, person: str) -> list[Exercise]:
+        """The practice set as *person* has done it so far."""
+        with self._shared.reading() as store:
+            ids = [item.record_id for item in load_items(store, roles=["practice"])]
+            heads = {head.record_id: head for head in list_heads(store, record_ids=ids, annotator=person)}
+            checks = read_events(store, record_ids=ids, actor=person, kinds=["practised"])
+        found: list[Exercise] = []
+        for record_id in ids:
+            own = [event.entry["perfect"] for event in checks if event.record_id == record_id]
+            finished = record_id in heads and heads[record_id].verdict != "open"
+            found.append(Exercise(record_id=record_id, finished=finished, checks=len(own), perfect=any(own)))
+        return found
+
+    def check(self, person: str, record_id: str) -> Feedback:
+        """Compare what *person* has made of a practice record with its reference; that he did so is noted.
+
+        Raises ``UsageError`` when it is no practice record or he has not done anything with it.
+        """
+        with self._shared.writing() as store:
+            row = find_control(store, record_id)
+            if row is None or row.kind != PRACTICE:
+                raise UsageError("This is not a practice record", where=record_id)
+            done = load_documents(store, record_ids=[record_id], annotator=person)
+            if not done:
+                raise UsageError("You have not done anything with this record yet", remedy="Correct or accept it first")
+            state = State.from_json(done[0].state)
+            reasons: Mapping[str, str] = row.entry.get("reasons", {})
+            feedback = feedback_on(reference_in(row), state.document, reasons)
+            entry = {"perfect": feedback.perfect, "score": feedback.score, "kinds": counted(feedback.remarks)}
+            noted = NewEvent(actor=person, kind="practised", record_id=record_id, guideline=newest_version(store), entry=entry)
+            self._log.append(store, [noted])
+        return feedback
+
+    def reference(self, person: str, record_id: str) -> Document:
+        """The right answer of a practice record; raises ``UsageError`` before *person* has tried himself."""
+        with self._shared.reading() as store:
+            tried = read_events(store, record_ids=[record_id], actor=person, kinds=["practised"])
+            row = next((row for row in load_controls(store, [PRACTICE]) if row.record_id == record_id), None)
+        if row is None or not tried:
+            raise UsageError("Try it yourself first; then the right answer can be shown", where=record_id)
+        return reference_in(row)
+
+
+def with_errors(good: Collection[Record], kind: str, seed: int, errors: int) -> list[KnownAnswer]:
+    """Each of *good* with up to *errors* planted errors, and itself as the reference."""
+    answers: list[KnownAnswer] = []
+    for record in good:
+        shown, planted = plant_several(record, errors, derive_rng("exercise", seed, kind, record.id))
+        detail = {"planted": [{"kind": one.kind, "span": one.span_id} for one in planted]}
+        answers.append(KnownAnswer(kind=kind, shown=shown, reference=document_of(record), detail=detail))
+    return answers

@@ -1,0 +1,140 @@
+"""The qualifying test: records to correct without feedback, scored against their references.
+
+A test has one or more sets of records; each attempt takes the next set, and after the last the first again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from annotation_app.documents.document import State
+from annotation_app.event_log import EventLog
+from annotation_app.onboarding.feedback import score_of
+from annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
+from annotation_app.onboarding.practice import with_errors
+from annotation_app.worklist.project_settings import SettingsBook
+from corpus.store.annotation_controls import ControlRow, load_controls
+from corpus.store.annotation_documents import list_heads, load_documents
+from corpus.store.annotation_events import AnnotationEvent, NewEvent, read_events
+from corpus.store.annotation_items import newest_records
+from corpus.store.database import Store
+from corpus.store.guidelines import newest_version
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+QUALIFYING = "qualifying"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One go at the test. ``threshold`` is what was asked for then; ``scores`` are those of the records, ``score`` their mean."""
+
+    person: str
+    number: int
+    test_set: int
+    score: float
+    threshold: float
+    passed: bool
+    at: str
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is to do for the attempt that comes next: records in order, each finished or not."""
+
+    number: int
+    test_set: int
+    records: tuple[tuple[str, bool], ...]
+
+
+class QualifyingTest:
+    """The test of the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+        self._shared = shared
+        self._log = log
+        self._book = book
+
+    def add_set(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
+        """Add *answers* (kind "qualifying") as one more set; gives the ids that the records got."""
+        if not answers:
+            raise UsageError("a test needs records")
+        with self._shared.writing() as store:
+            number = 1 + max((_set_of(row) for row in load_controls(store, [QUALIFYING])), default=0)
+            numbered = [replace(answer, detail={**answer.detail, "set": number}) for answer in answers]
+            made = store_known(store, self._log, self._book.current(), actor, numbered, "qualifying")
+        return [row.record_id for row in made]
+
+    def make_set(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
+        """Make a set of good records by planting up to *errors* errors in each."""
+        with self._shared.reading() as store:
+            good = [record for _, record in newest_records(store, record_ids=record_ids)]
+        return self.add_set(actor, with_errors(good, QUALIFYING, self._book.current().seed, errors))
+
+    def task(self, person: str) -> Task:
+        """What *person* has to do now; raises ``UsageError`` when there is no test."""
+        with self._shared.reading() as store:
+            number, rows = self._next(store, person)
+            ids = [row.record_id for row in rows]
+            done = {head.record_id for head in list_heads(store, record_ids=ids, annotator=person) if head.verdict != "open"}
+        return Task(number=number, test_set=_set_of(rows[0]), records=tuple((record_id, record_id in done) for record_id in ids))
+
+    def hand_in(self, person: str) -> Attempt:
+        """Score what *person* has made of the records; raises ``UsageError`` while one of them is unfinished."""
+        with self._shared.writing() as store:
+            number, rows = self._next(store, person)
+            done = {row.record_id: row for row in load_documents(store, record_ids=[row.record_id for row in rows], annotator=person)}
+            left = [row for row in rows if row.record_id not in done or done[row.record_id].verdict == "open"]
+            if left:
+                raise UsageError(f"{len(left)} of {len(rows)} records are not finished yet", remedy="Accept or reject each of them first")
+            scores = {row.record_id: _score(row, State.from_json(done[row.record_id].state)) for row in rows}
+            score, threshold = sum(scores.values()) / len(scores), self._book.current().qualifying_threshold
+            entry: dict[str, Any] = {"number": number, "set": _set_of(rows[0]), "score": score, "threshold": threshold}
+            # A score of a hundred thirds must not miss the threshold by the last bit of its sum.
+            entry |= {"passed": score >= threshold - 1e-9, "scores": scores}
+            noted = NewEvent(actor=person, kind="qualified", guideline=newest_version(store), entry=entry)
+            return _attempt(self._log.append(store, [noted])[0])
+
+    def attempts(self, person: str | None = None) -> list[Attempt]:
+        """All attempts, of everybody or of *person*, oldest first."""
+        with self._shared.reading() as store:
+            return [_attempt(event) for event in read_events(store, actor=person, kinds=["qualified"])]
+
+    def has_passed(self, person: str) -> bool:
+        """Whether *person* has passed once, at the threshold of that day."""
+        return any(attempt.passed for attempt in self.attempts(person))
+
+    def _next(self, store: Store, person: str) -> tuple[int, list[ControlRow]]:
+        rows = load_controls(store, [QUALIFYING])
+        if not rows:
+            raise UsageError("This project has no qualifying test yet", remedy="An admin can make one")
+        number = 1 + len(read_events(store, actor=person, kinds=["qualified"]))
+        sets = sorted({_set_of(row) for row in rows})
+        chosen = sets[(number - 1) % len(sets)]
+        return number, [row for row in rows if _set_of(row) == chosen]
+
+
+def _set_of(row: ControlRow) -> int:
+    return int(row.entry.get("set", 1))
+
+
+def _score(row: ControlRow, state: State) -> float:
+    """The records of a test are sound: rejecting one is wrong."""
+    return 0.0 if state.verdict == "rejected" else score_of(reference_in(row), state.document)
+
+
+def _attempt(event: AnnotationEvent) -> Attempt:
+    entry = event.entry
+    return Attempt(
+        person=event.actor,
+        number=entry["number"],
+        test_set=entry["set"],
+        score=entry["score"],
+        threshold=entry["threshold"],
+        passed=entry["passed"],
+        at=event.at,
+        scores=dict(entry["scores"]),
+    )

@@ -1,0 +1,68 @@
+"""Letting somebody in: the throttle, the password, and a session, in that order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from annotation_app.event_log import EventLog
+from annotation_app.people.accounts import Accounts
+from annotation_app.people.identity import Person
+from annotation_app.people.login_sessions import LoginSessions
+from annotation_app.people.names import folded
+from annotation_app.people.throttling import LoginThrottle
+from corpus.store.annotation_events import NewEvent
+from corpus.store.shared import SharedStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What came of a try: a token to hand out, or none; then *wait* is the seconds to wait, 0 for a wrong name or password."""
+
+    token: str | None = field(default=None, repr=False)
+    wait: float = 0.0
+
+
+class LoginDesk:
+    """Where people log in and out, and where a token says who someone is."""
+
+    def __init__(
+        self, shared: SharedStore, log: EventLog, accounts: Accounts, sessions: LoginSessions, throttle: LoginThrottle | None = None
+    ) -> None:
+        self._shared, self._log, self._accounts, self._sessions = shared, log, accounts, sessions
+        self._throttle = throttle or LoginThrottle()
+
+    def log_in(self, name: str, password: str, address: str) -> Attempt:
+        """Try a name and a password from *address*. After a refusal call ``note_refusal``, once the answer is on its way."""
+        wait = self._throttle.begin(name, address)
+        if wait > 0:
+            return Attempt(wait=wait)
+        row = self._accounts.authenticate(name, password)
+        if row is None:
+            return Attempt()
+        with self._shared.writing() as store:
+            # The password may have been changed while this one was being checked: then all sessions have just been ended.
+            if not self._accounts.unchanged(store, row):
+                return Attempt()
+            token = self._sessions.start(store, row.name)
+        self._throttle.succeeded(name, address)
+        return Attempt(token=token)
+
+    def note_refusal(self, name: str) -> None:
+        """Write to the log that a try for this name failed, if it is somebody's.
+
+        Not part of ``log_in``: an answer that came later for a known name would tell which names are known. What was typed
+        for an unknown one is never written down: people type passwords there by mistake.
+        """
+        for account in self._accounts.list():
+            if folded(account.name) == folded(name):
+                with self._shared.writing() as store:
+                    self._log.append(store, [NewEvent(actor=account.name, kind="login_refused")])
+
+    def log_out(self, token: str | None) -> None:
+        """End the session of *token*; harmless when there is none."""
+        self._sessions.end(token)
+
+    def person(self, token: str | None) -> Person | None:
+        """Who is logged in with *token*, with the role of this moment."""
+        name = self._sessions.whose(token)
+        return None if name is None else self._accounts.person(name)

@@ -1,0 +1,79 @@
+"""Sessions of people who are logged in: random tokens, of which the store knows the SHA-256 only."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from annotation_app.event_log import EventLog, stamp
+from corpus.store.annotation_events import NewEvent
+from corpus.store.database import Store
+from corpus.store.login_sessions import LoginRow, add_session, end_session, find_session, forget_sessions, prolong_session
+from corpus.store.shared import SharedStore
+
+LIFETIME: Final = timedelta(days=7)
+IDLE: Final = timedelta(hours=8)
+# A session in use is prolonged no more often than this: each time is a commit.
+_GRAIN: Final = timedelta(minutes=10)
+# Longer than any token of ours; what is longer is not even hashed.
+_LONGEST: Final = 100
+
+
+class LoginSessions:
+    """The sessions of the store *shared*: each ends *lifetime* after the login, or when it was not used for *idle*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, *, lifetime: timedelta = LIFETIME, idle: timedelta = IDLE) -> None:
+        self._shared, self._log = shared, log
+        self._lifetime, self._idle = lifetime, idle
+
+    def start(self, store: Store, annotator: str) -> str:
+        """Log *annotator* in, within the transaction on *store*; gives the token, which is kept nowhere."""
+        token = secrets.token_urlsafe(32)
+        now = self._log.now()
+        forget_sessions(store, now)
+        row = LoginRow(annotator=annotator, made_at=now, expires_at=self._end(now, now))
+        add_session(store, _known_as(token), row)
+        self._log.append(store, [NewEvent(actor=annotator, kind="logged_in", entry={"by": "password"})])
+        return token
+
+    def whose(self, token: str | None) -> str | None:
+        """The name of who is logged in with *token*; None when it was never given, has ended or has expired."""
+        if not token or len(token) > _LONGEST:
+            return None
+        known_as = _known_as(token)
+        with self._shared.reading() as store:
+            row = find_session(store, known_as)
+        now = stamp(self._log.clock())
+        if row is None or now >= row.expires_at:
+            return None
+        self._prolong(known_as, row, now)
+        return row.annotator
+
+    def end(self, token: str | None) -> str | None:
+        """Log out whoever has *token*; gives the name, or None where nobody was logged in with it."""
+        annotator = self.whose(token)
+        if annotator is None or token is None:
+            return None
+        with self._shared.writing() as store:
+            end_session(store, _known_as(token))
+            self._log.append(store, [NewEvent(actor=annotator, kind="logged_out")])
+        return annotator
+
+    def _prolong(self, known_as: str, row: LoginRow, now: str) -> None:
+        until = self._end(row.made_at, now)
+        if _time(until) - _time(row.expires_at) >= min(_GRAIN, self._idle / 4):
+            with self._shared.writing() as store:
+                prolong_session(store, known_as, until)
+
+    def _end(self, made_at: str, used_at: str) -> str:
+        return min(stamp(_time(made_at) + self._lifetime), stamp(_time(used_at) + self._idle))
+
+
+def _known_as(token: str) -> str:
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,155 @@
+"""Running a project: what is annotated by whom and how, training material, and everything the command line would do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from annotation_app.onboarding.shipped_exercises import shipped_answers
+from annotation_app.people.identity import Person, require
+from annotation_app.screens.admin_people import people_tab
+from annotation_app.screens.admin_store import backup_tab, export_tab, import_tab, stats_tab
+from annotation_app.screens.plain_words import plain, tell
+from annotation_app.serving.current import current_person
+from annotation_app.serving.opening import Workplace
+from annotation_app.serving.workplace_holder import get_workplace
+from annotation_app.worklist.filters import ListQuery
+from annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
+from annotation_app.worklist.visibility import Viewer
+from corpus.store.runs import list_runs
+from foundation.errors import PiiloomError
+
+_IMPORTS = "all imported records"
+_SAID = "admin_said"
+
+
+def admin_page(person: Person) -> None:
+    """Show the parts of the admin's work."""
+    workplace = get_workplace()
+    parts: dict[str, Callable[[Workplace, Person], None]] = {
+        "Work list": _work_list,
+        "Assign": _assign,
+        "Settings": _settings,
+        "Training and controls": _training,
+        "People": lambda place, _: people_tab(place, done),
+        "Import": import_tab,
+        "Export": export_tab,
+        "Back up": backup_tab,
+        "Stats": stats_tab,
+    }
+    with st.container():  # always there: tabs that change their place go back to the first
+        if said := st.session_state.pop(_SAID, ""):
+            st.success(plain(said))
+    for tab, draw in zip(st.tabs(list(parts)), parts.values(), strict=True):
+        with tab:
+            draw(workplace, person)
+
+
+def done(act: Callable[[str], str]) -> None:
+    """Have the admin of this moment do *act*, which gets the name and says what was done; faults are told."""
+    try:
+        st.session_state[_SAID] = act(require(current_person(), "admin").name)
+    except PiiloomError as error:
+        tell(error)
+    else:
+        st.rerun()  # what stands above shows it as it was
+
+
+def _work_list(workplace: Workplace, _person: Person) -> None:
+    counts = workplace.lists.counts()
+    st.text(" · ".join(f"{status} {number:,}" for status, number in counts.items()) or "The work list is empty.")
+    with workplace.shared.reading() as store:
+        runs = list_runs(store)
+    choices = [*(run.id for run in reversed(runs)), _IMPORTS]
+    with st.form("pool"):
+        chosen = st.selectbox("Records to annotate", choices)
+        wanted = st.number_input("People for each record", 1, 50, workplace.settings.current().overlap)
+        if st.form_submit_button("Put into the work list", type="primary"):
+            which: dict[str, Any] = {"imported": True} if chosen == _IMPORTS else {"run_id": chosen}
+
+            def pool(name: str) -> str:
+                report = workplace.pool.add(name, **which, wanted=int(wanted))
+                return f"{report.added:,} added, {report.known:,} were there before."
+
+            done(pool)
+    if st.button("Work out priorities anew", help="After new judgements, or other weights (Settings)"):
+        done(lambda name: f"{workplace.pool.prioritise(name):,} records have another priority now.")
+
+
+def _assign(workplace: Workplace, person: Person) -> None:
+    people = [account.name for account in workplace.accounts.list() if account.active]
+    st.text("Without assignments people take the most urgent record that is free. Assigning deals records out beforehand.")
+    with st.form("assign"):
+        chosen = st.multiselect("People", people)
+        number = st.number_input("How many records, the most urgent first", 1, 500, 50)
+        if st.form_submit_button("Deal them out", type="primary"):
+
+            def deal(name: str) -> str:
+                viewer = Viewer(name=person.name, role=person.role)
+                lines = workplace.lists.look(viewer, ListQuery(status="generated", per_page=int(number))).lines
+                dealt = workplace.work.assign(name, [line.record_id for line in lines], chosen)
+                return ", ".join(f"{who}: {count}" for who, count in dealt.items())
+
+            done(deal)
+    with st.form("free"):
+        who = st.selectbox("Free all that somebody holds", people)
+        if st.form_submit_button("Free"):
+            done(lambda name: f"{workplace.work.leases.release_all(str(who), actor=name, assigned=True)} records are free again.")
+
+
+def _settings(workplace: Workplace, _person: Person) -> None:
+    current = workplace.settings.current()
+    with st.form("settings"):
+        new = {
+            "overlap": int(st.number_input("People for each record pooled from now on", 1, 50, current.overlap)),
+            "blind": st.toggle("Blind: annotators don't see why a record was labelled so", current.blind),
+            "see_others": st.toggle("Annotators may see others' work", current.see_others),
+            "lease_minutes": int(st.number_input("Minutes that an idle person keeps a record", 1, 1440, current.lease_minutes)),
+            "lease_limit": int(st.number_input("Unfinished records that one person can hold", 1, 1000, current.lease_limit)),
+            "qualifying_needed": st.toggle("A test has to be passed before work begins", current.qualifying_needed),
+            "qualifying_threshold": st.slider("Score that passes the test", 0.0, 1.0, float(current.qualifying_threshold)),
+            "control_share": st.slider("Share of hidden control records", 0.0, 0.5, float(current.control_share)),
+            "priority_weights": _weights(current.priority_weights),
+        }
+        if st.form_submit_button("Save", type="primary"):
+            before = asdict(current)
+
+            def save(name: str) -> str:
+                changed = [field for field, value in new.items() if value != before[field]]
+                for field in changed:
+                    workplace.settings.change(name, field, new[field])
+                return f"Changed: {', '.join(changed)}." if changed else "Nothing was different."
+
+            done(save)
+
+
+def _weights(current: Mapping[str, float]) -> dict[str, float]:
+    st.caption("What makes a record urgent, and how much (then work out priorities anew on the tab Work list)")
+    columns = st.columns(len(DEFAULT_WEIGHTS))
+    names = zip(columns, DEFAULT_WEIGHTS, strict=True)
+    return {name: float(column.number_input(name, 0.0, 10.0, float(current.get(name, 0.0)), 0.1)) for column, name in names}
+
+
+def _training(workplace: Workplace, _person: Person) -> None:
+    st.text("The shipped exercises suit any project. Better ones come from your own: take records that are validated.")
+    if st.button("Add the shipped practice records"):
+        done(lambda name: f"{len(workplace.practice.add(name, shipped_answers('practice')))} practice records added.")
+    if st.button("Add the shipped test"):
+        done(lambda name: f"A test of {len(workplace.test.add_set(name, shipped_answers('qualifying')))} records added.")
+    with st.form("controls"):
+        number = st.number_input("Validated records to make hidden controls of", 1, 500, 20)
+        gold = st.toggle("Without errors (gold records)")
+        if st.form_submit_button("Plant"):
+
+            def plant(name: str) -> str:
+                lines = workplace.lists.look(Viewer(name=name, role="admin"), ListQuery(status="validated", per_page=int(number))).lines
+                ids = [line.record_id for line in lines]
+                report = workplace.controls.add_gold(name, ids) if gold else workplace.controls.plant_errors(name, ids)
+                told = f"{sum(report.made.values())} control records planted."
+                told += f" {len(report.known)} records have one already." if report.known else ""
+                return told + ("" if ids else " No record is validated yet: controls are made of such.")
+
+            done(plant)

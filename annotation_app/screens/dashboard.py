@@ -1,0 +1,87 @@
+"""The dashboard: how far the work is, how well people agree, what they change, and how many errors may be left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import streamlit as st
+
+from annotation_app.agreement.readings import Reading
+from annotation_app.dashboard.progress import Progress, progress
+from annotation_app.people.identity import Person
+from annotation_app.screens.dashboard_agreement import show_agreement, warm_up
+from annotation_app.screens.dashboard_changes import show_changes
+from annotation_app.screens.dashboard_errors import show_controls, show_remaining
+from annotation_app.screens.kept_figures import Office, office_of
+from annotation_app.screens.plain_words import tell
+from annotation_app.serving.workplace_holder import get_workplace
+
+_PROGRESS = "Progress"
+
+
+def dashboard_page(_person: Person) -> None:
+    """Show the figures of the project; only those of the part that is open are worked out."""
+    office = office_of(get_workplace())
+    office.upkeep.look_in()
+    if office.upkeep.fault is not None:
+        tell(office.upkeep.fault)
+    warm_up()
+    parts: dict[str, Callable[[Office, list[Reading]], None]] = {
+        _PROGRESS: _show_progress,
+        "What people change": show_changes,
+        "Agreement": show_agreement,
+        "Hidden controls": show_controls,
+        "Errors left": show_remaining,
+    }
+    part = st.segmented_control("Part", list(parts), default=_PROGRESS, key="dashboard_part", label_visibility="collapsed") or _PROGRESS
+    with office.workplace.shared.reading() as store:
+        readings = office.workplace.readings.readings(store)
+    parts[part](office, readings)
+
+
+def _show_progress(office: Office, _readings: list[Reading]) -> None:
+    workplace = office.workplace
+    with workplace.shared.reading() as store:
+        found = progress(store, datetime.fromisoformat(workplace.log.clock().isoformat()).date())
+    if not found.records:
+        st.info("The work list is empty. An admin puts records into it on the page Admin.")
+        return
+    _show_numbers(found)
+    left, right = st.columns([2, 3])
+    with left:
+        st.caption("Records by status")
+        rows = [{"status": f"{number} {status}", "records": count} for number, (status, count) in enumerate(found.statuses.items(), 1)]
+        st.bar_chart(rows, x="status", y="records", horizontal=True, height=260, x_label="", y_label="")
+    with right:
+        st.caption("Documents finished by person and day (a document is what one person makes of one record)")
+        days = [{"day": day.day, "person": day.person, "finished": day.finished} for day in found.days if day.finished]
+        if days:
+            st.bar_chart(days, x="day", y="finished", color="person", height=260, x_label="", y_label="")
+        else:
+            st.text("None yet.")
+    if found.days:
+        table = [
+            {
+                "day": day.day,
+                "person": day.person,
+                "accepted": day.accepted,
+                "rejected": day.rejected,
+                "edits": day.edits,
+                "minutes": round(day.seconds / 60, 1),
+                "seconds a document": round(day.seconds / day.finished) if day.finished else None,
+            }
+            for day in reversed(found.days)
+        ]
+        st.dataframe(table, hide_index=True, width="stretch")
+
+
+def _show_numbers(found: Progress) -> None:
+    decided = sum(found.statuses.get(status, 0) for status in ("validated", "rejected"))
+    one, two, three, four, five = st.columns(5)
+    one.metric("Records decided", f"{decided:,} of {found.records:,}")
+    two.metric("Documents finished", f"{found.finished:,}")
+    three.metric("Documents still wanted", f"{found.left:,}")
+    four.metric("Documents a working day", "–" if found.per_day is None else f"{found.per_day:,.1f}")
+    five.metric("Done on", found.done_on or "–", help="At the pace of the last seven days with work")
+    st.progress(decided / found.records)

@@ -1,0 +1,50 @@
+"""What people change of what was generated: which model, stage or prompt makes which error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from annotation_app.agreement.readings import Reading
+from annotation_app.dashboard.label_changes import Changes, label_changes
+from annotation_app.screens.kept_figures import Office
+
+_CHANGES = ("rejected", "added", "removed", "moved", "retyped", "relevance_flipped", "question_edited", "context_edited")
+
+
+def show_changes(office: Office, readings: list[Reading]) -> None:
+    """Show the shares, over all and by group."""
+    if not readings:
+        st.info("Nobody has finished a record yet.")
+        return
+    changes = office.figures("changes", readings, lambda: label_changes(readings))
+    by = st.segmented_control("By", ["model", "stage", "prompt template", "pair", "type"], default="model", key="changes_by") or "model"
+    groups: Mapping[str, Mapping[str, Changes]] = {
+        "model": changes.by_model,
+        "stage": changes.by_stage,
+        "prompt template": changes.by_template,
+        "pair": changes.by_pair,
+        "type": changes.by_type,
+    }
+    rows = [_row("all", changes.overall), *(_row(name, group) for name, group in groups[by].items())]
+    st.dataframe(rows, hide_index=True, width="stretch")
+    st.caption(
+        "Percent, with 95% intervals (Wilson). Of spans: added, removed, moved, retyped, relevance flipped. Of documents: the others. "
+        "Records that came in without a model or a prompt count under “all” alone."
+    )
+    st.caption("Percent changed, over all")
+    plotted = [
+        {"change": name.replace("_", " "), "percent": round(100 * (getattr(changes.overall, name).value or 0.0), 2)} for name in _CHANGES
+    ]
+    st.bar_chart(plotted, x="change", y="percent", horizontal=True, sort="-percent", height=280, x_label="", y_label="")
+
+
+def _row(name: str, changes: Changes) -> dict[str, Any]:
+    row: dict[str, Any] = {"group": name, "documents": changes.documents}
+    for field in _CHANGES:
+        share = getattr(changes, field)
+        shown = "–" if share.value is None else f"{100 * share.value:.1f} ({100 * share.low:.1f}–{100 * share.high:.1f})"
+        row[field.replace("_", " ")] = shown
+    return row

@@ -1,0 +1,121 @@
+"""The frame of all pages: who is logged in, which pages there are for that person, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from annotation_app.people.identity import Person, Role
+from annotation_app.screens.adjudication import adjudication_page
+from annotation_app.screens.admin import admin_page
+from annotation_app.screens.dashboard import dashboard_page
+from annotation_app.screens.guide import guide_page
+from annotation_app.screens.plain_words import plain
+from annotation_app.screens.records import records_page
+from annotation_app.screens.session import this_tab
+from annotation_app.screens.training import training_page
+from annotation_app.screens.work import work_page
+from annotation_app.serving.current import current_person, front, logout_form, page_was_anothers
+from annotation_app.serving.front import LOGIN_PATH
+from annotation_app.serving.oidc import providers
+
+_LONE = "You are not logged in"
+# Less air than Streamlit leaves, and who is logged in, in the corner of the bar with the pages.
+_STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding: 4.25rem 2.5rem 2rem; max-width: 96rem; }
+.st-key-piiloom_person { position: fixed; top: 0.7rem; right: 3.5rem; z-index: 999991; gap: 0.75rem; }
+.st-key-piiloom_person [data-testid="stText"] { font-size: 0.85rem; opacity: 0.75; }
+.st-key-piiloom_person form { margin: 0; }
+.st-key-piiloom_person form button { font: inherit; font-size: 0.85rem; color: inherit; background: none; cursor: pointer;
+  border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem; padding: 0.15rem 0.6rem; }
+.st-key-piiloom_person form button:hover { border-color: currentColor; }
+.st-key-piiloom_person form button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+.st-key-piiloom_guidelines { max-width: 80ch; }
+@media (max-width: 1050px) { .st-key-piiloom_person [data-testid="stText"] { display: none; } }
+@media (max-width: 800px) { [data-testid="stMainBlockContainer"] { padding: 4.25rem 1rem 2rem; } }
+</style>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """One page: its address, its title, the role it needs, and what draws it."""
+
+    path: str
+    title: str
+    role: Role
+    draw: Callable[[Person], None]
+
+
+SCREENS = (
+    Screen("work", "Annotate", "annotator", work_page),
+    Screen("records", "Records", "annotator", records_page),
+    Screen("adjudicate", "Adjudicate", "adjudicator", adjudication_page),
+    Screen("guidelines", "Guidelines", "annotator", guide_page),
+    Screen("training", "Training", "annotator", training_page),
+    Screen("dashboard", "Dashboard", "adjudicator", dashboard_page),
+    Screen("admin", "Admin", "admin", admin_page),
+)
+
+
+def run() -> None:
+    """Draw the page that is asked for, if the person may see it."""
+    st.set_page_config(page_title="piiloom", layout="wide", initial_sidebar_state="collapsed")
+    st.html(_STYLE)
+    person = current_person()
+    if person is None:
+        # One page at every address: an old link must neither fail nor tell what there is.
+        lone = [st.Page(_way_in, title=_LONE, url_path=screen.path) for screen in SCREENS]
+        st.navigation([_home(_way_in), *lone], position="hidden").run()
+        return
+    allowed = [screen for screen in SCREENS if person.may(screen.role)]
+    pages = [st.Page(partial(_drawn, screen), title=screen.title, url_path=screen.path) for screen in allowed]
+    chosen = st.navigation([_home(_to_work), *pages], position="top")
+    tab = this_tab()
+    tab.pages = {screen.path: page for screen, page in zip(allowed, pages, strict=True)}
+    if tab.leaving_for:
+        wanted, tab.leaving_for = tab.leaving_for, ""
+        st.switch_page(tab.pages[wanted])
+    with st.container(key="piiloom_person", width="content", horizontal=True, vertical_alignment="center"):
+        _show_person(person)
+    chosen.run()
+
+
+def _home(draw: Callable[[], None]) -> StreamlitPage:
+    """The page at the root. The default page has no address of its own for Streamlit: ``/work`` would not be found."""
+    return st.Page(draw, title="piiloom", url_path="home", default=True, visibility="hidden")
+
+
+def _to_work() -> None:
+    st.switch_page(this_tab().pages[SCREENS[0].path])
+
+
+def _drawn(screen: Screen) -> None:
+    """Ask again who it is: the page may run long after the frame."""
+    person = current_person()
+    if person is None or not person.may(screen.role):
+        st.warning("You may not see this page.")
+        return
+    screen.draw(person)
+
+
+def _way_in() -> None:
+    st.subheader(_LONE)
+    if page_was_anothers():
+        st.write("Your session has ended. What you had saved is safe.")
+    st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
+    if front().oidc:
+        for provider in providers():
+            st.button(f"Log in with {plain(provider or 'your organisation')}", key=f"login-{provider}", on_click=st.login, args=(provider,))
+
+
+def _show_person(person: Person) -> None:
+    st.text(f"{person.display} · {person.role}")
+    form = logout_form()
+    if form is not None:
+        st.html(form)
+    elif front().oidc:
+        st.button("Log out", on_click=st.logout)

@@ -1,0 +1,56 @@
+"""Heavy figures, made once for as long as what they are made of does not change; for all tabs of the process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from annotation_app.agreement.readings import Reading
+from annotation_app.screens.upkeep import Upkeep
+from annotation_app.serving.opening import Workplace
+
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    readings: Sequence[Reading]
+    value: Any
+    at: float
+
+
+@dataclass(slots=True)
+class Office:
+    """What the pages of one workplace share: its figures and its upkeep."""
+
+    workplace: Workplace
+    upkeep: Upkeep
+    kept: dict[str, _Kept] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def figures(self, name: str, readings: Sequence[Reading], make: Callable[[], _Made], *, good_for_s: float = 0.0) -> _Made:
+        """What *make* gives, or gave for these *readings* (or for others, less than *good_for_s* ago)."""
+        with self.lock:  # two tabs that open at once need the work done once
+            found = self.kept.get(name)
+            if found is None or not (_same(found.readings, readings) or time.monotonic() - found.at < good_for_s):
+                found = self.kept[name] = _Kept(readings, make(), time.monotonic())
+        value: _Made = found.value
+        return value
+
+
+_offices: list[Office] = []
+
+
+def office_of(workplace: Workplace) -> Office:
+    """The one of *workplace*."""
+    if not _offices or _offices[0].workplace is not workplace:
+        _offices[:] = [Office(workplace, Upkeep(workplace.resolver.settle_due))]
+    return _offices[0]
+
+
+def _same(one: Sequence[Reading], other: Sequence[Reading]) -> bool:
+    """Whether nothing changed: a reading that did not is the same object."""
+    return len(one) == len(other) and all(left is right for left, right in zip(one, other, strict=True))

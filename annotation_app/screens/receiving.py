@@ -1,0 +1,104 @@
+"""The callbacks of the editor: what its browser sends goes to the desk first, then the tab goes where the person wants.
+
+Nothing here trusts the browser: who acts is asked anew in each callback, and all it sends is read by ``parse_outbox``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import streamlit as st
+
+from annotation_app.desk.deliveries import Delivery
+from annotation_app.desk.outbox import parse_outbox
+from annotation_app.editor.component import mount
+from annotation_app.people.identity import Person
+from annotation_app.screens.session import Tab, Trail, this_tab
+from annotation_app.serving.current import current_person
+from annotation_app.serving.opening import Workplace
+from annotation_app.serving.workplace_holder import get_workplace
+from foundation.errors import PiiloomError, UsageError
+
+_EDITOR: Final = "editor"
+_STALE: Final = (
+    "Not done: this record was changed in another tab meanwhile. You see it as it is now; "
+    "your change is kept, and an adjudicator can take it up."
+)
+# Gives the record that comes after those of a trail, None when there is none.
+Onward = Callable[[Workplace, Person, Sequence[str]], str | None]
+
+
+def show_editor(data: Mapping[str, Any], page: str, onward: Onward) -> None:
+    """Mount the editor on *page*; *onward* says what comes when its trail ends."""
+    mount(data, key=_EDITOR, on_outbox=_on_outbox, on_intent=lambda: _on_intent(page, onward))
+
+
+def _on_outbox() -> None:
+    person = current_person()
+    if person is not None:
+        _deliver(get_workplace(), person, this_tab())
+
+
+def _on_intent(page: str, onward: Onward) -> None:
+    """Take in what is in the outbox, then go where the person wants to go."""
+    person, intent = current_person(), _value("intent")
+    if person is None or not isinstance(intent, Mapping):
+        return
+    workplace, tab = get_workplace(), this_tab()
+    _deliver(workplace, person, tab)
+    client, number, where = intent.get("client"), intent.get("number"), intent.get("go")
+    if not isinstance(client, str) or not isinstance(number, int) or not tab.is_new(client, number):
+        return
+    if where == "list":
+        tab.leaving_for = "records"
+        return
+    try:
+        _go(workplace, person, tab.trail(page), where, onward)
+    except UsageError as error:
+        tab.said = str(error)
+
+
+def _value(name: str) -> Any:
+    return getattr(st.session_state.get(_EDITOR), name, None)
+
+
+def _deliver(workplace: Workplace, person: Person, tab: Tab) -> None:
+    outbox = _value("outbox")
+    if not outbox:
+        return
+    try:
+        sent = parse_outbox(outbox)
+        delivery = workplace.desk.deliver(person.name, sent)
+    except PiiloomError as error:
+        # Not acknowledged: the browser keeps it and sends it again.
+        tab.said = str(error)
+        return
+    tab.acknowledged |= delivery.acknowledged
+    _tell(tab, delivery)
+
+
+def _tell(tab: Tab, delivery: Delivery) -> None:
+    told = {(notice["client"], notice["sequence"]) for notice in tab.notices}
+    refused = [(one.client, one.sequence, one.sentence) for one in delivery.refused]
+    stale = [(one.client, one.sequence, _STALE) for one in delivery.stale]
+    for client, sequence, text in refused + stale:
+        if (client, sequence) not in told:
+            tab.tell({"client": client, "sequence": sequence, "level": "warning", "text": text})
+
+
+def _go(workplace: Workplace, person: Person, trail: Trail, where: object, onward: Onward) -> None:
+    if where == "previous":
+        trail.place = max(0, trail.place - 1)
+    elif where in {"next", "skip"}:
+        if where == "skip" and trail.record is not None:
+            workplace.work.leases.skip(person.name, trail.record)
+        if trail.place + 1 < len(trail.records):
+            trail.place += 1
+            return
+        # Records left open come round again only when there is nothing that this tab has not shown.
+        found = onward(workplace, person, trail.records) or onward(workplace, person, trail.records[-1:])
+        if found is None:
+            trail.leave()
+        else:
+            trail.show(found)

@@ -1,0 +1,121 @@
+"""Learning the task: practice records with feedback, and the test that comes before the work where a project wants one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from annotation_app.desk.editor_view import Mode, Surroundings, editor_data
+from annotation_app.editor.palette import colours
+from annotation_app.onboarding.feedback import Feedback
+from annotation_app.people.identity import Person
+from annotation_app.screens.marked_text import marked_text
+from annotation_app.screens.plain_words import plain, tell
+from annotation_app.screens.receiving import show_editor
+from annotation_app.screens.session import this_tab
+from annotation_app.serving.opening import Workplace
+from annotation_app.serving.workplace_holder import get_workplace
+from foundation.errors import UsageError
+from taxonomy.entity_types import load_taxonomy
+
+_PRACTICE: Final = "practice"
+_TEST: Final = "test"
+# Which record was checked last in this tab, at which version, and what there was to say.
+_FEEDBACK: Final = "practice_feedback"
+
+
+def training_page(person: Person) -> None:
+    """Practice, or the test."""
+    workplace = get_workplace()
+    what = st.segmented_control("What", ["Practice", "Test"], default="Practice", label_visibility="collapsed", key="training_what")
+    if what == "Test":
+        _test(workplace, person)
+    else:
+        _practice(workplace, person)
+
+
+def _practice(workplace: Workplace, person: Person) -> None:
+    exercises = workplace.practice.exercises(person.name)
+    if not exercises:
+        st.info("This project has no practice records yet. An admin can add them on the page Admin.")
+        return
+    done = sum(exercise.perfect for exercise in exercises)
+    st.caption(f"{done} of {len(exercises)} practice records are right. Correct each record as the guidelines say, then check it.")
+    record_id = _chosen(_PRACTICE, [(exercise.record_id, exercise.perfect) for exercise in exercises])
+    version = _show(workplace, person, record_id, _PRACTICE, "practice")
+    if st.button("Check my answer", type="primary"):
+        try:
+            st.session_state[_FEEDBACK] = record_id, version, workplace.practice.check(person.name, record_id)
+        except UsageError as error:
+            tell(error)
+    checked, at, feedback = st.session_state.get(_FEEDBACK, (None, None, None))
+    if (checked, at) == (record_id, version):
+        _say(feedback)
+        _offer_answer(workplace, person, record_id)
+
+
+def _test(workplace: Workplace, person: Person) -> None:
+    for attempt in workplace.test.attempts(person.name):
+        outcome = "passed" if attempt.passed else "not passed"
+        st.caption(f"Attempt {attempt.number}: {attempt.score:.0%}, {outcome} (needed: {attempt.threshold:.0%})")
+    try:
+        task = workplace.test.task(person.name)
+    except UsageError as error:
+        st.info(plain(str(error)))
+        return
+    left = sum(not finished for _, finished in task.records)
+    st.caption(f"{len(task.records)} records, {left} not finished. Accept or reject each; then hand in. There is no feedback before that.")
+    _show(workplace, person, _chosen(_TEST, task.records), _TEST, "annotate")
+    if st.button("Hand in", type="primary", disabled=left > 0):
+        try:
+            attempt = workplace.test.hand_in(person.name)
+        except UsageError as error:
+            tell(error)
+            return
+        this_tab().trail(_TEST).records.clear()
+        this_tab().trail(_TEST).leave()
+        (st.success if attempt.passed else st.warning)(f"{attempt.score:.0%}: {'passed' if attempt.passed else 'not passed this time'}")
+
+
+def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:
+    """The record that *page* shows: where the person is, else the first that is not done yet."""
+    trail = this_tab().trail(page)
+    ids = [record_id for record_id, _ in records]
+    if trail.records != ids:
+        trail.records = ids
+        trail.place = next((place for place, (_, done) in enumerate(records) if not done), 0)
+    trail.place = min(max(trail.place, 0), len(ids) - 1)
+    return ids[trail.place]
+
+
+def _show(workplace: Workplace, person: Person, record_id: str, page: str, mode: Mode) -> int:
+    """Mount the editor; gives the version of the document that it shows."""
+    tab = this_tab()
+    trail = tab.trail(page)
+    opened = workplace.desk.open(person.name, record_id)
+    position = {"index": trail.place + 1, "total": len(trail.records)}
+    around = Surroundings(mode=mode, acknowledged=tab.acknowledged, notices=tab.notices, intents=tab.intents, position=position)
+    show_editor(editor_data(opened, person.name, around), page, _no_further)
+    return opened.version
+
+
+def _no_further(_workplace: Workplace, _person: Person, besides: Sequence[str]) -> str | None:
+    """Stay at the last one."""
+    return besides[-1] if besides else None
+
+
+def _say(feedback: Feedback) -> None:
+    if feedback.perfect:
+        st.success(f"All {feedback.expected} spans are right. Nothing to remark.")
+        return
+    st.markdown(f"**{feedback.right} of {feedback.expected}** spans are right; {feedback.score:.0%} of the points.")
+    for remark in feedback.remarks:
+        st.text(f"• {remark.sentence}" + (f"\n   {remark.why}" if remark.why else ""))
+
+
+def _offer_answer(workplace: Workplace, person: Person, record_id: str) -> None:
+    """The right answer, for those who have tried."""
+    with st.expander("Show the right answer"):
+        st.html(marked_text(workplace.practice.reference(person.name, record_id), colours(load_taxonomy().types)))

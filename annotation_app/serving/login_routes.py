@@ -1,0 +1,145 @@
+"""The pages of the login, outside Streamlit: only a route of our own can set a cookie that no script can read.
+
+They live under ``/account``, since Streamlit keeps ``/auth/login`` and ``/auth/logout`` for OIDC.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qs
+
+from anyio import CapacityLimiter, to_thread
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from annotation_app.people.logging_in import LoginDesk
+from annotation_app.serving.front import LOGIN_PATH, LOGOUT_PATH, Front
+
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_LONGEST_BODY: Final = 16_384
+# A hash takes 64 MiB and a few cores: more than this many at once would starve those who work.
+_HASHES_AT_ONCE: Final = 2
+_WRONG = "The name or the password is wrong."
+_STALE = "The form was too old, or cookies are switched off. Try again."
+
+
+class LoginRoutes:
+    """The routes for one ``Front``."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+        self._hashing = CapacityLimiter(_HASHES_AT_ONCE)
+
+    def routes(self) -> list[Route]:
+        """What to add to the app."""
+        return [
+            Route(LOGIN_PATH, self.show, methods=["GET"]),
+            Route(LOGIN_PATH, self.log_in, methods=["POST"]),
+            Route(LOGOUT_PATH, self.log_out, methods=["POST"]),
+            Route("/account/style.css", _style, methods=["GET"]),
+            Route("/account/health", _health, methods=["GET"]),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """The form; who is logged in already goes straight to the app."""
+        token = request.cookies.get(self._front.cookie)
+        if await to_thread.run_sync(self._front.person, token) is not None:
+            return RedirectResponse("/", 303)
+        return self._form(request)
+
+    async def log_in(self, request: Request) -> Response:
+        """Check a filled-in form."""
+        desk, front = self._front.desk, self._front
+        if desk is None:
+            return RedirectResponse("/", 303)
+        fields = await _fields(request)
+        if fields is None:
+            return PlainTextResponse("This is not a login form.", 400)
+        if not front.forms.fits("login", request.cookies.get(front.form_cookie), fields.get("token", "")):
+            return self._form(request, said=_STALE, status=403)
+        name, password = fields.get("name", ""), fields.get("password", "")
+        address = request.client.host if request.client else ""
+        attempt = await to_thread.run_sync(desk.log_in, name, password, address, limiter=self._hashing)
+        if attempt.token is not None:
+            return await self._let_in(request, desk, attempt.token)
+        if attempt.wait > 0:
+            seconds = math.ceil(attempt.wait)
+            said = f"Too many tries. Wait {seconds} second{'s' * (seconds != 1)} and try again."
+            answer = self._form(request, name=name, said=said, status=429)
+            answer.headers["Retry-After"] = str(seconds)
+            return answer
+        return self._form(request, name=name, said=_WRONG, status=401, then=BackgroundTask(desk.note_refusal, name))
+
+    async def log_out(self, request: Request) -> Response:
+        """End the session for good, wherever its token may have got to."""
+        desk, front = self._front.desk, self._front
+        token = request.cookies.get(front.cookie)
+        fields = await _fields(request)
+        if desk is None or fields is None or not front.forms.fits("logout", token, fields.get("token", "")):
+            return PlainTextResponse("This log-out form is too old. Go back, reload the page and log out again.", 403)
+        await to_thread.run_sync(desk.log_out, token)
+        answer = RedirectResponse(LOGIN_PATH, 303)
+        answer.delete_cookie(front.cookie, path="/", secure=self._secure(request), httponly=True, samesite="strict")
+        return _unkept(answer)
+
+    async def _let_in(self, request: Request, desk: LoginDesk, token: str) -> Response:
+        await to_thread.run_sync(desk.log_out, request.cookies.get(self._front.cookie))
+        answer = RedirectResponse("/", 303)
+        self._set(request, answer, self._front.cookie, token, path="/")
+        answer.delete_cookie(self._front.form_cookie, path=LOGIN_PATH)
+        return _unkept(answer)
+
+    def _form(self, request: Request, *, name: str = "", said: str = "", status: int = 200, then: BackgroundTask | None = None) -> Response:
+        front = self._front
+        cookie = request.cookies.get(front.form_cookie) or front.nonce()
+        page = _environment().get_template("login.html.j2")
+        body = page.render(token=front.forms.token("login", cookie), name=name[:64], said=said, oidc=front.oidc, path=LOGIN_PATH)
+        answer = HTMLResponse(body, status, background=then)
+        self._set(request, answer, front.form_cookie, cookie, path=LOGIN_PATH)
+        return _unkept(answer)
+
+    def _set(self, request: Request, answer: Response, name: str, value: str, *, path: str) -> None:
+        answer.set_cookie(name, value, path=path, secure=self._secure(request), httponly=True, samesite="strict")
+
+    def _secure(self, request: Request) -> bool:
+        return self._front.behind_https or request.url.scheme == "https"
+
+
+async def _fields(request: Request) -> dict[str, str] | None:
+    """The fields of a posted form; None when it is no form, or longer than any of ours."""
+    if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/x-www-form-urlencoded":
+        return None
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _LONGEST_BODY:
+            return None
+    try:
+        found = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=8, errors="strict")
+    except (UnicodeDecodeError, ValueError):
+        return None
+    return {name: values[0] for name, values in found.items()}
+
+
+async def _style(request: Request) -> Response:  # noqa: ARG001 - every route is given the request
+    return FileResponse(_TEMPLATES / "login.css", media_type="text/css")
+
+
+async def _health(request: Request) -> Response:  # noqa: ARG001 - every route is given the request
+    return _unkept(JSONResponse({"status": "ok"}))
+
+
+def _unkept(answer: Response) -> Response:
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=select_autoescape(["html", "html.j2"], default=True))

@@ -1,0 +1,107 @@
+"""Opening a store to work on: what a process has while it serves. Further services are added here, and only here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation_app.adjudication.resolving import Resolver
+from annotation_app.agreement.readings import ReadingRoom
+from annotation_app.desk.delivering import Desk
+from annotation_app.event_log import Clock, EventLog, utc_now
+from annotation_app.onboarding.controls import Controls
+from annotation_app.onboarding.guidelines import Guidelines
+from annotation_app.onboarding.practice import Practice
+from annotation_app.onboarding.qualifying import QualifyingTest
+from annotation_app.people.accounts import Accounts
+from annotation_app.people.logging_in import LoginDesk
+from annotation_app.people.login_sessions import LoginSessions
+from annotation_app.snapshots import SnapshotKeeper
+from annotation_app.worklist.assigning import WorkList
+from annotation_app.worklist.filters import Lists
+from annotation_app.worklist.pool import Pool
+from annotation_app.worklist.project_settings import SettingsBook
+from corpus.store.database import Store
+from corpus.store.guidelines import newest_version
+from corpus.store.shared import SharedStore
+
+# Enough for aggregates over a large store; the commands make do with less.
+_MEMORY, _THREADS = "512MB", 2
+SNAPSHOT_EVERY_S, KEEP_SNAPSHOTS = 900.0, 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """The open store and the services over it."""
+
+    path: Path
+    shared: SharedStore
+    log: EventLog
+    accounts: Accounts
+    logins: LoginDesk
+    settings: SettingsBook
+    pool: Pool
+    work: WorkList
+    lists: Lists
+    desk: Desk
+    resolver: Resolver
+    readings: ReadingRoom
+    guidelines: Guidelines
+    practice: Practice
+    test: QualifyingTest
+    controls: Controls
+    snapshots: SnapshotKeeper
+
+    def close(self) -> None:
+        """Let go of the store, once whoever writes has done."""
+        self.snapshots.stop()
+        self.shared.close()
+
+
+def open_workplace(
+    path: Path, *, clock: Clock = utc_now, snapshot_every_s: float = SNAPSHOT_EVERY_S, keep_snapshots: int = KEEP_SNAPSHOTS
+) -> Workplace:
+    """Open the store at *path*, which must be there; raises what ``Store.open`` does. Snapshots begin with ``snapshots.start``."""
+    store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
+    try:
+        return _over(path, SharedStore(store), clock, SnapshotPlan(snapshot_every_s, keep_snapshots))
+    except BaseException:
+        store.close()
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPlan:
+    """How often snapshots are made, and how many are kept."""
+
+    every_s: float
+    keep: int
+
+
+def _over(path: Path, shared: SharedStore, clock: Clock, plan: SnapshotPlan) -> Workplace:
+    log = EventLog(shared, clock)
+    accounts = Accounts(shared, log)
+    book = SettingsBook(shared, log)
+    work = WorkList(shared, log, book)
+    resolver = Resolver(shared, log)
+    guidelines = Guidelines(shared, log)
+    guidelines.ensure()
+    return Workplace(
+        path=path,
+        shared=shared,
+        log=log,
+        accounts=accounts,
+        logins=LoginDesk(shared, log, accounts, LoginSessions(shared, log)),
+        settings=book,
+        pool=Pool(shared, log, book),
+        work=work,
+        lists=Lists(shared, log, book),
+        desk=Desk(shared, log, may_edit=work.leases.may_edit, guideline=newest_version, on_saved=resolver.on_saved),
+        resolver=resolver,
+        readings=ReadingRoom(),
+        guidelines=guidelines,
+        practice=Practice(shared, log, book),
+        test=QualifyingTest(shared, log, book),
+        controls=Controls(shared, log, book),
+        snapshots=SnapshotKeeper(shared, plan.every_s, plan.keep, clock),
+    )

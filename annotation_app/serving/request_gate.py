@@ -1,0 +1,95 @@
+"""What is turned away before anything looks at it.
+
+That is what another site had a browser ask for and, where nobody logs in, what does not come from this machine's own browser.
+Streamlit itself lets a web socket through when the *host* of its Origin is local, whatever its port; here it has to be ours.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from annotation_app.serving.front import LOGIN_PATH, Front
+
+_READING: Final = frozenset({"GET", "HEAD"})
+# A proxy adds at least one of these.
+_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
+_POLICY_VIOLATION: Final = 1008
+
+
+def is_loopback(host: str) -> bool:
+    """Whether *host* (a name or an address, no port) is this machine and nothing else."""
+    name = host.strip("[]").rstrip(".").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+class RequestGate:
+    """Middleware over HTTP and web sockets."""
+
+    def __init__(self, app: ASGIApp, front: Front) -> None:
+        self._app, self._front = app, front
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it here."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            refusal = self._refusal(headers, reading=scope["method"] in _READING)
+            answer: Response | None = PlainTextResponse(refusal, 403) if refusal else self._to_login(scope, headers)
+            if answer is not None:
+                await answer(scope, receive, send)
+                return
+        elif scope["type"] == "websocket" and self._refusal(Headers(scope=scope), reading=False):
+            await WebSocket(scope, receive, send).close(_POLICY_VIOLATION)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, headers: Headers, *, reading: bool) -> str | None:
+        host = headers.get("host", "")
+        if self._front.desk is None:
+            # A page of another site can have its own name point here (DNS rebinding), and a proxy can let anybody in.
+            if not is_loopback(_name_in(host)):
+                return "This server has no login and answers only to the name localhost."
+            if any(name in headers for name in _FORWARDED):
+                return "This server has no login and cannot be used through a proxy: start it with --login."
+        origin = headers.get("origin")
+        if not reading and origin is not None and not _same_place(origin, host):
+            return "This request comes from another site."
+        return None
+
+    def _to_login(self, scope: Scope, headers: Headers) -> Response | None:
+        """Send who opens the app without a session to the login.
+
+        Not after a link on another site: then the browser keeps the cookie back from this request, but not from the web socket.
+        """
+        front = self._front
+        if front.desk is None or front.oidc or scope["path"] != "/" or headers.get("sec-fetch-site") not in {"none", "same-origin"}:
+            return None
+        return None if front.cookie in cookie_parser(headers.get("cookie", "")) else RedirectResponse(LOGIN_PATH, 303)
+
+
+def _name_in(host: str) -> str:
+    """The name in a Host header, without the port; empty when it is malformed."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _same_place(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()

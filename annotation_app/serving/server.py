@@ -1,0 +1,95 @@
+"""Serving the app: one process, one store, Streamlit with routes and middleware of ours, on a socket that is bound first."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+import uvicorn
+from starlette.middleware import Middleware
+
+from annotation_app.serving.current import use_front
+from annotation_app.serving.front import Front
+from annotation_app.serving.login_routes import LoginRoutes
+from annotation_app.serving.request_gate import RequestGate
+from annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
+from annotation_app.serving.streamlit_settings import apply_settings
+from annotation_app.serving.workplace_holder import set_workplace
+from foundation.errors import PiiloomError, UsageError
+
+SCRIPT: Final = Path(__file__).parents[1] / "app.py"
+# How long requests under way may take when the server is told to stop.
+_GRACE_S: Final = 3
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take *port* (0: any free one) of *host*; ``PiiloomError`` when somebody has it, ``UsageError`` for no address of this machine."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{host!r} is no address of this machine", where="--host", remedy="127.0.0.1 is this machine alone") from error
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        remedy = "Is the app running already? Otherwise choose another port with --port"
+        raise PiiloomError(f"port {port} of {host} cannot be used ({error.strerror})", where="--port", remedy=remedy) from error
+    return listener
+
+
+def url_of(listener: socket.socket, host: str) -> str:
+    """Where a browser finds what is served on *listener*."""
+    name = host.strip("[]")
+    return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
+
+
+def make_app(front: Front) -> st.App:
+    """The app for *front*; sets Streamlit up for this process."""
+    apply_settings()
+    use_front(front)
+    page = Path(st.__file__).parent / "static" / "index.html"
+    policy = content_policy(inline_hashes(page.read_text(encoding="utf-8")))
+    return st.App(
+        SCRIPT,
+        routes=LoginRoutes(front).routes(),
+        middleware=[Middleware(SecurityHeaders, policy=policy), Middleware(RequestGate, front=front)],
+    )
+
+
+def serve(front: Front, workplace: object, listener: socket.socket) -> None:
+    """Serve in the main thread until SIGINT or SIGTERM, and give back when all is stopped.
+
+    With ``front.behind_https`` a proxy on this machine, or on one that ``FORWARDED_ALLOW_IPS`` names, is believed about who asks
+    and by which scheme; nobody is otherwise.
+    """
+    set_workplace(workplace)
+    # uvicorn stops in order and then raises the signal anew: SIGTERM would end the process before the store is closed.
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        app = make_app(front)
+        settings = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=front.behind_https,
+            timeout_graceful_shutdown=_GRACE_S,
+            ws="websockets-sansio",
+            ws_ping_interval=30,
+            ws_ping_timeout=30,
+            ws_per_message_deflate=False,
+        )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(settings).run(sockets=[listener])
+    finally:
+        signal.signal(signal.SIGTERM, former)
+        use_front(None)
+        set_workplace(None)

@@ -1,0 +1,41 @@
+"""Streamlit's own settings for the app. They win over any ``config.toml``: what it says about looks stays, what opens doors does not."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from streamlit import config
+from streamlit.logger import set_log_level
+from streamlit.runtime.pages_manager import PagesManager
+
+_FIXED: Final[dict[str, Any]] = {
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",  # a traceback could quote a record
+    "client.showErrorLinks": False,
+    "client.toolbarMode": "minimal",
+    "global.developmentMode": False,
+    "runner.magicEnabled": False,
+    "server.baseUrlPath": "",
+    "server.corsAllowedOrigins": [],
+    "server.enableAgentApi": False,
+    "server.enableCORS": True,  # the name is Streamlit's: True is the protection
+    "server.enableStaticServing": False,
+    "server.enableXsrfProtection": True,
+    "server.fileWatcherType": "none",
+    "server.headless": True,
+    "server.runOnSave": False,
+    "server.showEmailPrompt": False,
+    "server.trustedUserHeaders": {},
+    "server.xsrfCookieSameSite": "strict",
+}
+
+
+def apply_settings() -> None:
+    """Set Streamlit up for this process; before anything reads a setting of it (the secrets, the app). Harmless again.
+
+    Beside the script lies a folder ``pages``, which Streamlit would take for scripts that a URL can run without ours: not so.
+    """
+    PagesManager.uses_pages_directory = False
+    for name, value in _FIXED.items():
+        config.set_option(name, value, "piiloom")
+    set_log_level("WARNING")

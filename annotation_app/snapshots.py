@@ -1,0 +1,92 @@
+"""Snapshots at intervals while the app serves, so that a damaged store costs minutes of work and not the project."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from annotation_app.event_log import Clock, utc_now
+from corpus.store.database import MEMORY
+from corpus.store.shared import SharedStore
+from corpus.store.snapshot_files import list_snapshots, snapshot_time
+from corpus.store.snapshots import take_snapshot
+from foundation.errors import PiiloomError
+
+_Marks = tuple[tuple[int, int], ...]
+
+
+class SnapshotKeeper:
+    """A thread that makes a snapshot of *shared* every *every_s* seconds and keeps the newest *keep*.
+
+    One is made only when the store has changed since the last, so that a quiet night does not push out what is older.
+    ``fault`` is what went wrong at the last try, None when it went well: for the pages to show. The store goes on either way.
+    """
+
+    def __init__(self, shared: SharedStore, every_s: float, keep: int, clock: Clock = utc_now) -> None:
+        self.every_s = every_s
+        self.keep = keep
+        self.fault: PiiloomError | None = None
+        self._shared = shared
+        self._clock = clock
+        self._last: _Marks = ()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin; at once when the newest snapshot is older than the interval. A store in memory has none."""
+        if self._thread is None and self._shared.path != MEMORY:
+            self._stopped.clear()
+            self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread, once a snapshot under way is done; before the store is closed."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def take(self) -> Path:
+        """Make a snapshot now, changed or not, and give its path. Raises what ``take_snapshot`` raises."""
+        marks = self._marks()
+        with self._shared.reading() as store:
+            snapshot = take_snapshot(store, self._clock(), self.keep)
+        self._last = marks
+        return snapshot
+
+    def snapshots(self) -> list[Path]:
+        """What there is, oldest first."""
+        return list_snapshots(self._shared.path)
+
+    def _run(self) -> None:
+        wait = self._first_wait(self._clock())
+        while not self._stopped.wait(wait):
+            wait = self.every_s
+            if self._marks() == self._last:
+                continue
+            try:
+                self.take()
+                self.fault = None
+            except PiiloomError as error:
+                self.fault = error
+
+    def _first_wait(self, now: datetime) -> float:
+        """How long after *now* the newest snapshot will be as old as the interval; a time to come counts as just now."""
+        found = self.snapshots()
+        made = snapshot_time(found[-1]) if found else None
+        if made is None:
+            return 0.0
+        return max(timedelta(0), timedelta(seconds=self.every_s) - max(timedelta(0), now - made)).total_seconds()
+
+    def _marks(self) -> _Marks:
+        """Size and time of the file and of its log. Only looked at: opening the file would give up DuckDB's lock on it."""
+        path = self._shared.path
+        marks: list[tuple[int, int]] = []
+        for file in (path, path.with_name(f"{path.name}.wal")):
+            try:
+                found = file.stat()
+                marks.append((found.st_size, found.st_mtime_ns))
+            except OSError:
+                marks.append((-1, 0))
+        return tuple(marks)

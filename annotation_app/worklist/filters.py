@@ -1,0 +1,130 @@
+"""Looking through the work list: filters, search, order and pages, within what the viewer may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from annotation_app.event_log import EventLog, stamp
+from annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
+from annotation_app.worklist.visibility import Viewer, may_manage, may_see_people, may_see_why
+from corpus.store.annotation_items import Role, Status
+from corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+_MOST_LINES = 500
+# Control records stand among the others in the lists of annotators; only an admin may tell them apart.
+_SEEN_ROLES: tuple[Role, ...] = ("work", "control")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQuery:
+    """What somebody wants to see. None leaves a thing open; pages count from 1.
+
+    ``own`` is how the record stands with the viewer. ``annotator``: who has worked on it or has it now.
+    ``roles`` is for admins: practice, test and control records too.
+    """
+
+    status: Status | None = None
+    pair: str | None = None
+    type: str | None = None
+    locale: str | None = None
+    model: str | None = None
+    own: Own | None = None
+    annotator: str | None = None
+    flagged: bool | None = None
+    text: str = ""
+    roles: tuple[Role, ...] | None = None
+    sort: Sort = "priority"
+    descending: bool = True
+    page: int = 1
+    per_page: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One page of the list; ``page`` is the one shown, which is the last where a later one was asked for."""
+
+    lines: tuple[ListedItem, ...]
+    total: int
+    page: int
+    pages: int
+
+
+class Lists:
+    """The lists of the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+        self._shared = shared
+        self._log = log
+        self._book = book
+
+    def look(self, viewer: Viewer, query: ListQuery) -> Listing:
+        """A page of what *viewer* may see; raises ``UsageError`` for what he may not ask."""
+        settings = self._book.current()
+        wanted = self._filter(viewer, query, settings)
+        with self._shared.reading() as store:
+            lines, total = list_items(store, wanted, query.sort, descending=query.descending)
+            if not lines and wanted.offset:
+                first = replace(wanted, offset=0)
+                lines, total = list_items(store, first, query.sort, descending=query.descending)
+                if total > wanted.limit:
+                    last = replace(wanted, offset=(total - 1) // wanted.limit * wanted.limit)
+                    lines, total = list_items(store, last, query.sort, descending=query.descending)
+        pages = max(1, -(-total // wanted.limit))
+        shown = tuple(_veiled(line, viewer, settings) for line in lines)
+        return Listing(lines=shown, total=total, page=min(query.page, pages), pages=pages)
+
+    def choices(self, viewer: Viewer) -> Mapping[str, list[str]]:
+        """The pairs, types, locales and models that *viewer* can filter by."""
+        with self._shared.reading() as store:
+            found = filter_choices(store)
+        return found if may_see_why(viewer, self._book.current()) else {**found, "pair": [], "model": []}
+
+    def counts(self) -> dict[str, int]:
+        """How many records have each status."""
+        with self._shared.reading() as store:
+            return status_counts(store)
+
+    def _filter(self, viewer: Viewer, query: ListQuery, settings: ProjectSettings) -> ListFilter:
+        people = may_see_people(viewer, settings)
+        if query.annotator not in {None, viewer.name} and not people:
+            raise UsageError("In this project annotators see only their own work")
+        if query.roles is not None and not may_manage(viewer):
+            raise UsageError("Only an admin can ask for these records")
+        if query.sort not in get_args(Sort) or query.page < 1 or not 1 <= query.per_page <= _MOST_LINES:
+            raise UsageError("There is no such order or page", remedy=f"A page has at most {_MOST_LINES} lines.")
+        if (query.pair is not None or query.model is not None) and not may_see_why(viewer, settings):
+            raise UsageError("In this project annotators don't see what a record was planned to be")
+        roles = query.roles if query.roles is not None else ("work",) if may_manage(viewer) else _SEEN_ROLES
+        return ListFilter(
+            viewer=viewer.name,
+            now=stamp(self._log.clock()),
+            all=people,
+            roles=roles,
+            statuses=None if query.status is None else (query.status,),
+            pair=query.pair,
+            type=query.type,
+            locale=query.locale,
+            model=query.model,
+            own=query.own,
+            annotator=query.annotator,
+            flagged=query.flagged,
+            text=query.text.strip() or None,
+            limit=query.per_page,
+            offset=(query.page - 1) * query.per_page,
+        )
+
+
+def _veiled(line: ListedItem, viewer: Viewer, settings: ProjectSettings) -> ListedItem:
+    """The line without what *viewer* may not see."""
+    changes: dict[str, Any] = {} if may_manage(viewer) else {"role": "work"}
+    if not may_see_people(viewer, settings):
+        me = (viewer.name,)
+        changes |= {"worked": tuple(n for n in line.worked if n in me), "holding": tuple(n for n in line.holding if n in me)}
+    if not may_see_why(viewer, settings):
+        hidden = ("model", "provider", "stage", "pair")
+        changes |= {"reasons": (), "priority": 0.0, "facts": {k: v for k, v in line.facts.items() if k not in hidden}}
+    return replace(line, **changes)

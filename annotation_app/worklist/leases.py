@@ -1,0 +1,119 @@
+"""Leases: a record is kept for whoever works on it, for some minutes after the last sign of life.
+
+Nothing happens when a lease runs out; its place is then simply free. Who comes back to find it still free goes on as if
+nothing had been. Time is that of the log, which stands still while the machine's clock goes backwards: leases then last longer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation_app.event_log import EventLog
+from annotation_app.worklist.project_settings import SettingsBook
+from annotation_app.worklist.work_events import assignment_of, later
+from corpus.store.annotation_assignments import Standing, load_assignments, put_assignments, standing
+from corpus.store.annotation_events import NewEvent
+from corpus.store.annotation_items import OPEN_STATUSES
+from corpus.store.database import Store
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+# Of these, people work on their own copies whenever they like.
+_UNLEASED_ROLES = ("practice", "qualifying")
+_ASK = "Ask an adjudicator to reopen it if something is wrong with it."
+_ENDED = {
+    "agreed": "This record is finished: those who annotated it agree",
+    "adjudicated": "This record is finished: an adjudicator has decided on it",
+    "validated": "This record is finished: it has been validated",
+    "rejected": "This record is finished: it has been rejected",
+}
+
+
+class Leases:
+    """The leases of the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+        self._shared = shared
+        self._log = log
+        self._book = book
+
+    def may_edit(self, person: str, record_id: str) -> None:
+        """See that *person* may change *record_id* now, and that it stays his while he does.
+
+        Whoever holds no lease gets one if a place is free. Raises ``UsageError`` with the reason in plain words.
+        """
+        with self._shared.writing() as store:
+            now = self._log.now()
+            found = self._standing(store, person, record_id, now)
+            if found.role in _UNLEASED_ROLES:
+                return
+            if found.status not in OPEN_STATUSES:
+                raise UsageError(_ENDED.get(found.status, "This record is finished"), remedy=_ASK)
+            held = found.leased_until is not None and found.leased_until > now
+            if not held and not (found.finished or found.state == "assigned" or found.role == "control") and found.others >= found.wanted:
+                raise _taken(had=found.state is not None)
+            self.keep(store, person, record_id, found.leased_until)
+
+    def take(self, store: Store, person: str, record_id: str) -> str:
+        """Lease *record_id* to *person* without asking whether a place is free; gives until when. Inside a transaction."""
+        until = later(self._log.now(), self._book.current().lease_minutes)
+        self._note(store, NewEvent(actor=person, kind="leased", record_id=record_id, entry={"until": until}))
+        return until
+
+    def keep(self, store: Store, person: str, record_id: str, until: str | None) -> str:
+        """As ``take``, but a lease *until* then is left as it is while more than half of its time remains."""
+        if until is not None and until > later(self._log.now(), self._book.current().lease_minutes / 2):
+            return until
+        return self.take(store, person, record_id)
+
+    def renew(self, person: str, record_id: str) -> None:
+        """A sign of life: as ``may_edit``, for someone who reads and has not changed anything yet."""
+        self.may_edit(person, record_id)
+
+    def skip(self, person: str, record_id: str) -> None:
+        """Put *record_id* off: *person* is offered it again only when nothing else is left for him. Others may have it."""
+        with self._shared.writing() as store:
+            self._standing(store, person, record_id, self._log.now())
+            self._note(store, NewEvent(actor=person, kind="skipped", record_id=record_id))
+
+    def release(self, person: str, record_id: str, *, actor: str | None = None) -> None:
+        """Give *record_id* back, by *person* or (an admin) by *actor* for him; nothing happens when he holds nothing of it."""
+        with self._shared.writing() as store:
+            found = self._standing(store, person, record_id, self._log.now())
+            if found.state in {"leased", "assigned"}:
+                self._note(store, _released(person, record_id, actor))
+
+    def release_all(self, person: str, *, actor: str | None = None, assigned: bool = False) -> int:
+        """Give back all that *person* holds (he logs out, or he has left: then what he was *assigned* as well); says how many."""
+        states = {"leased", "assigned"} if assigned else {"leased"}
+        with self._shared.writing() as store:
+            now = self._log.now()
+            held = [row for row in load_assignments(store, annotator=person) if row.state in states]
+            live = [row for row in held if row.leased_until is None or row.leased_until > now]
+            self._note(store, *(_released(person, row.record_id, actor) for row in live))
+        return len(live)
+
+    def _standing(self, store: Store, person: str, record_id: str, now: str) -> Standing:
+        found = standing(store, person, record_id, now)
+        if found is None:
+            raise UsageError("This record is not in the work list", where=record_id, remedy="Go back to the list.")
+        if not found.stored:
+            raise UsageError("This record was deleted from the store", where=record_id, remedy="Go on with the next one.")
+        return found
+
+    def _note(self, store: Store, *rows: NewEvent) -> None:
+        put_assignments(store, [assignment_of(event) for event in self._log.append(store, rows)])
+
+
+def _released(person: str, record_id: str, actor: str | None) -> NewEvent:
+    entry: dict[str, Any] = {} if actor in {None, person} else {"annotator": person}
+    return NewEvent(actor=actor or person, kind="released", record_id=record_id, entry=entry)
+
+
+def _taken(*, had: bool) -> UsageError:
+    if had:
+        return UsageError(
+            "Your time on this record ran out, and it has been given to somebody else since",
+            remedy="What you changed after that is kept but does not count. Go on with the next record.",
+        )
+    return UsageError("This record is being annotated by somebody else", remedy="Go on with the next record.")

@@ -1,0 +1,167 @@
+"""Putting records into the work list, and putting them in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, TypeVar
+
+from annotation_app.event_log import EventLog
+from annotation_app.worklist.priorities import Signals, pair_of, scored, signals_of
+from annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsBook
+from annotation_app.worklist.work_events import item_of, pooled
+from corpus.record import Record
+from corpus.store.annotation_events import NewEvent
+from corpus.store.annotation_items import (
+    OPEN_STATUSES,
+    Item,
+    add_items,
+    base_records,
+    disagreement_counts,
+    load_items,
+    newest_records,
+    pair_counts,
+    pooled_ids,
+    set_priorities,
+    set_wanted,
+)
+from corpus.store.database import Store
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+from foundation.words import count_words
+
+# Records that one event or one piece of work takes together.
+_CHUNK = 1_000
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolReport:
+    """What became of the records that were to be pooled: new in the list, there before, named but not in the store."""
+
+    added: int
+    known: int
+    missing: tuple[str, ...] = ()
+
+
+class Pool:
+    """The pool of the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+        self._shared = shared
+        self._log = log
+        self._book = book
+
+    def add(
+        self,
+        actor: str,
+        *,
+        run_id: str | None = None,
+        imported: bool = False,
+        record_ids: Collection[str] | None = None,
+        wanted: int | None = None,
+    ) -> PoolReport:
+        """Pool the records of a run, all imports, or *record_ids*: the newest revision of each, unless it is pooled already.
+
+        *wanted* people are to annotate each (None: the project's overlap). Raises ``UsageError`` when nothing is named.
+        """
+        if run_id is None and not imported and record_ids is None:
+            raise UsageError("nothing is named that could be annotated", remedy="Name a run, the imports, or records.")
+        people = _people(self._book.current().overlap if wanted is None else wanted)
+        # The gates take a while over many records: nobody else has to wait for that.
+        with self._shared.reading() as store:
+            looked, found = _looked_at(store, newest_records(store, run_id=run_id, imported=imported, record_ids=record_ids), people)
+        with self._shared.writing() as store:
+            there = pooled_ids(store, [item.record_id for item, _ in looked])
+            fresh = [(item, signals) for item, signals in looked if item.record_id not in there]
+            self._put(store, actor, fresh)
+        missing = tuple(sorted(set(record_ids or ()) - found))
+        return PoolReport(added=len(fresh), known=len(found) - len(fresh), missing=missing)
+
+    def prioritise(self, actor: str) -> int:
+        """Work out the priority of every record of the list anew (new judgements, weights, pairs); gives how many changed."""
+        with self._shared.reading() as store:
+            items = load_items(store, roles=["work"])
+            against, bases = disagreement_counts(store), base_records(store, [item.record_id for item in items])
+        looked = [(item, signals_of(bases[item.record_id], against.get(item.record_id, 0))) for item in items if item.record_id in bases]
+        counts, settings = Counter(signals.pair for _, signals in looked if signals.pair), self._book.current()
+        changed: list[tuple[str, float, tuple[str, ...]]] = []
+        for item, signals in looked:
+            priority, reasons = scored(signals, counts, settings)
+            if (priority, reasons) != (item.priority, item.reasons):
+                changed.append((item.record_id, priority, reasons))
+        with self._shared.writing() as store:
+            for chunk in batched(changed, _CHUNK):
+                rows = [[record_id, priority, list(reasons)] for record_id, priority, reasons in chunk]
+                event = self._log.append(store, [NewEvent(actor=actor, kind="prioritised", entry={"items": rows})])[0]
+                set_priorities(store, chunk, event.at)
+        return len(changed)
+
+    def want(self, actor: str, wanted: int, record_ids: Collection[str] | None = None) -> int:
+        """Have *wanted* people annotate each of *record_ids* (all that are in work, when None); gives how many changed."""
+        people = _people(wanted)
+        with self._shared.writing() as store:
+            chosen = [
+                i.record_id for i in load_items(store, record_ids, roles=["work"]) if i.wanted != people and i.status in OPEN_STATUSES
+            ]
+            for chunk in batched(chosen, _CHUNK):
+                entry = {"records": chunk, "wanted": people}
+                event = self._log.append(store, [NewEvent(actor=actor, kind="pooled", entry=entry)])[0]
+                set_wanted(store, chunk, people, event.at)
+        return len(chosen)
+
+    def _put(self, store: Store, actor: str, looked: Sequence[tuple[Item, Signals]]) -> None:
+        counts = Counter(pair_counts(store))
+        counts.update(signals.pair for _, signals in looked if signals.pair)
+        settings = self._book.current()
+        for chunk in batched(looked, _CHUNK):
+            rows = []
+            for item, signals in chunk:
+                priority, reasons = scored(signals, counts, settings)
+                rows.append(pooled(replace(item, priority=priority, reasons=reasons), actor))
+            add_items(store, [item_of(event) for event in self._log.append(store, rows)])
+
+
+def facts_of(record: Record) -> dict[str, Any]:
+    """What lists filter and show: pair ("age+health"), types, locale, model, provider, stage, words, spans."""
+    pair, made = pair_of(record), record.provenance
+    return {
+        "pair": "+".join(pair) if pair else None,
+        "types": sorted({span.entity_type for span in record.spans}),
+        "locale": record.locale,
+        "model": made.model if made else None,
+        "provider": made.provider if made else None,
+        "stage": made.stage if made else None,
+        "words": count_words(record.context),
+        "spans": len(record.spans),
+    }
+
+
+def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[Item, Signals]], set[str]]:
+    """An item, yet without priority, for each record that is not pooled; and the ids of all."""
+    against = disagreement_counts(store)
+    looked: list[tuple[Item, Signals]] = []
+    found: set[str] = set()
+    for chunk in batched(records, _CHUNK):
+        found.update(record.id for _, record in chunk)
+        there = pooled_ids(store, [record.id for _, record in chunk])
+        for order, record in chunk:
+            if record.id not in there:
+                item = Item(record_id=record.id, record_order=order, wanted=wanted, facts=facts_of(record))
+                looked.append((item, signals_of(record, against.get(record.id, 0))))
+    return looked, found
+
+
+def _people(wanted: int) -> int:
+    if not 1 <= wanted <= MOST_PEOPLE:
+        raise UsageError(f"{wanted} people per record are not possible", remedy=f"Say a number from 1 to {MOST_PEOPLE}.")
+    return wanted
+
+
+def batched(rows: Iterable[_Row], size: int) -> Iterator[list[_Row]]:
+    """The *rows* in lists of *size*, the last one shorter."""
+    rest = iter(rows)
+    while chunk := list(islice(rest, size)):
+        yield chunk

@@ -1,0 +1,89 @@
+"""Which records people should look at first.
+
+The score of a record is ``wj·J + ws·S + wr·R + wu·U``, each part between 0 and 1, the weights those of the project:
+
+- J (judges): ``1 - 0.5ⁿ`` for n values whose judge went against the plan;
+- S (screening): ``1 - 0.5ⁿ`` for n gates of ``screening`` that would refuse the record as it stands
+  (``UnlistedGate``: something that looks like an identifier is no span; ``QuestionLeaksGate``: the question gives it away);
+- R (rare): ``1 - c/m`` where the pair of the record has c records in the pool and the commonest pair m; 0 without a pair;
+- U (random): drawn from the seed and the record's id, so that the order does not follow the order of making.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
+from corpus.record import Record
+from foundation.seeding import derive_rng
+from screening.gate import Expectations, Gate
+from screening.question_leaks import QuestionLeaksGate
+from screening.unlisted import UnlistedGate
+from taxonomy.entity_types import load_taxonomy
+
+# No text holds these: a record without a pair has no type words that its question could leak.
+_NO_PAIR = ("\0", "\0")
+RARE = "pair.rare"
+JUDGES = "judges"
+# A pair counts as rare, in words, from this part on.
+_RARE_FROM = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What is known of a record before it is scored; ``doubts`` are codes of the gates."""
+
+    record_id: str
+    pair: str | None
+    disagreements: int
+    doubts: tuple[str, ...]
+
+
+def pair_of(record: Record) -> tuple[str, str] | None:
+    """The pair that the record was planned for, or the types of its high-relevance spans if these are two; sorted."""
+    types = sorted(record.plan.pair if record.plan else {span.entity_type for span in record.spans if span.relevance == "high"})
+    return (types[0], types[1]) if len(types) == 2 else None
+
+
+def screening_doubts(record: Record) -> tuple[str, ...]:
+    """The codes of the gates that would refuse the record as it stands."""
+    expected = Expectations(pair=pair_of(record) or _NO_PAIR)
+    verdicts = (gate.check(record, expected) for gate in _gates())
+    return tuple(verdict.code for verdict in verdicts if verdict is not None)
+
+
+def signals_of(record: Record, disagreements: int) -> Signals:
+    """What *record* tells of itself, with the number of *disagreements* of judges."""
+    pair = pair_of(record)
+    return Signals(record_id=record.id, pair="+".join(pair) if pair else None, disagreements=disagreements, doubts=screening_doubts(record))
+
+
+def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSettings) -> tuple[float, tuple[str, ...]]:
+    """The score, and why it is what it is: codes that ``explained`` puts into words. *counts* are records per pair."""
+    weights = {**DEFAULT_WEIGHTS, **settings.priority_weights}
+    commonest = max(counts.values(), default=0)
+    count = counts.get(signals.pair, 0) if signals.pair else commonest
+    rare = 1 - count / commonest if commonest else 0.0
+    chance = derive_rng("annotation priority", settings.seed, signals.record_id).random()
+    parts = {"judges": 1 - 0.5**signals.disagreements, "screening": 1 - 0.5 ** len(signals.doubts), "rare": rare, "random": chance}
+    reasons = [f"{JUDGES}:{signals.disagreements}"] if signals.disagreements else []
+    reasons += signals.doubts
+    reasons += [RARE] if rare >= _RARE_FROM else []
+    return round(sum(weights[name] * part for name, part in parts.items()), 6), tuple(reasons)
+
+
+def explained(reason: str) -> str:
+    """One reason in plain words."""
+    if reason == RARE:
+        return "few records have this pair of types"
+    if reason.startswith(f"{JUDGES}:"):
+        count = reason.partition(":")[2]
+        return "a judge went against one planned label" if count == "1" else f"judges went against {count} planned labels"
+    return {code: words for gate in _gates() for code, words in gate.codes.items()}.get(reason, reason)
+
+
+@lru_cache(maxsize=1)
+def _gates() -> tuple[Gate, ...]:
+    return (UnlistedGate(), QuestionLeaksGate({name: kind.type_words for name, kind in load_taxonomy().types.items()}))

@@ -1,0 +1,126 @@
+"""How a project works, as its admin has set it. What was never set has the default written here."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from annotation_app.event_log import EventLog
+from corpus.store.annotation_events import NewEvent
+from corpus.store.annotation_settings import put_setting, read_settings
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+MOST_PEOPLE = 50
+DEFAULT_WEIGHTS = {"judges": 1.0, "screening": 0.8, "rare": 0.3, "random": 0.2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectSettings:
+    """All settings of a project.
+
+    ``overlap``: people per record, for records pooled from now on. ``blind``: annotators don't see why a record was
+    labelled so. ``see_others``: annotators see others' work. ``lease_minutes``: how long a record is kept for somebody who
+    does nothing. ``lease_limit``: unfinished records that one person can hold at once. ``qualifying_needed`` and
+    ``qualifying_threshold``: whether work begins with a test, and the score that passes it. ``control_share``: the part of
+    the records given out that are control records. ``priority_weights``: see ``worklist.priorities``. ``seed``: for all
+    that is drawn.
+    """
+
+    overlap: int = 1
+    blind: bool = True
+    see_others: bool = False
+    lease_minutes: int = 30
+    lease_limit: int = 10
+    qualifying_needed: bool = False
+    qualifying_threshold: float = 0.8
+    control_share: float = 0.0
+    priority_weights: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+    seed: int = 0
+
+
+_NAMES = tuple(f.name for f in fields(ProjectSettings))
+
+
+class SettingsBook:
+    """The settings in the store *shared*; kept in memory, as only this process changes them."""
+
+    def __init__(self, shared: SharedStore, log: EventLog) -> None:
+        self._shared = shared
+        self._log = log
+        self._keeping = threading.Lock()
+        self._known: ProjectSettings | None = None
+        self._changes = 0
+
+    def current(self) -> ProjectSettings:
+        """The settings as they are now."""
+        known = self._known
+        if known is None:
+            before = self._changes
+            with self._shared.reading() as store:
+                known = settings_from(read_settings(store))
+            with self._keeping:
+                if self._changes == before:  # else what was read may be older than the change
+                    self._known = known
+        return known
+
+    def change(self, actor: str, name: str, value: Any) -> ProjectSettings:
+        """Set one of them, in a transaction of its own; raises ``UsageError`` for an unknown name or a value that it cannot have."""
+        checked = _checked(name, value)
+        with self._shared.writing() as store:
+            self._log.append(store, [NewEvent(actor=actor, kind="setting", entry={"name": name, "value": checked})])
+            put_setting(store, name, checked)
+        with self._keeping:
+            self._changes += 1
+            self._known = None
+        return self.current()
+
+
+def settings_from(values: Mapping[str, Any]) -> ProjectSettings:
+    """The settings of stored *values*; names that this version does not know are left out."""
+    return ProjectSettings(**{name: value for name, value in values.items() if name in _NAMES})
+
+
+def _checked(name: str, value: Any) -> Any:
+    check = _CHECKS.get(name)
+    if check is None:
+        raise UsageError(f"there is no setting {name!r}", remedy=f"Known: {', '.join(_NAMES)}.")
+    accepted, wish = check
+    if not accepted(value):
+        raise UsageError(f"{name} cannot be {value!r}", remedy=f"It must be {wish}.")
+    return value
+
+
+def _whole(low: int, high: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _weights(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not set(value) <= set(DEFAULT_WEIGHTS):
+        return False
+    return all(isinstance(w, int | float) and not isinstance(w, bool) and math.isfinite(w) and w >= 0 for w in value.values())
+
+
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "overlap": (_whole(1, MOST_PEOPLE), f"a whole number from 1 to {MOST_PEOPLE}"),
+    "blind": (_truth, "true or false"),
+    "see_others": (_truth, "true or false"),
+    "lease_minutes": (_whole(1, 10_080), "a whole number of minutes, at most a week"),
+    "lease_limit": (_whole(1, 1_000), "a whole number from 1 to 1000"),
+    "qualifying_needed": (_truth, "true or false"),
+    "qualifying_threshold": (_share, "a number from 0 to 1"),
+    "control_share": (lambda value: _share(value) and value <= 0.5, "a number from 0 to 0.5"),
+    "priority_weights": (_weights, f"numbers from 0 on for {', '.join(DEFAULT_WEIGHTS)}"),
+    "seed": (_whole(0, 2**63 - 1), "a whole number from 0 on"),
+}

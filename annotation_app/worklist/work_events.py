@@ -1,0 +1,125 @@
+"""What the events of the work list mean: each as the row of a table that it leads to.
+
+What happens live and what is replayed go through the same functions, so that the tables can be made again from the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, get_args
+
+from annotation_app.event_log import stamp
+from corpus.store.annotation_assignments import Assignment, State
+from corpus.store.annotation_events import AnnotationEvent, NewEvent
+from corpus.store.annotation_items import Item, Status
+
+ASSIGNMENT_KINDS: dict[str, State] = {"assigned": "assigned", "leased": "leased", "released": "released", "skipped": "skipped"}
+# What adjudicating makes of a record. An event that names a status in its entry ("reopened" may) leads to that one.
+STATUS_KINDS: dict[str, Status] = {
+    "annotated": "annotated",
+    "agreed": "agreed",
+    "adjudicated": "adjudicated",
+    "validated": "validated",
+    "rejected_record": "rejected",
+    "reopened": "generated",
+}
+
+
+@dataclass(slots=True)
+class WorkTables:
+    """The tables of the work list as the log has them; assignments by record and person."""
+
+    items: dict[str, Item] = field(default_factory=dict)
+    assignments: dict[tuple[str, str], Assignment] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def pooled(item: Item, actor: str) -> NewEvent:
+    """The event that puts *item* into the list."""
+    entry = {
+        "record_order": item.record_order,
+        "role": item.role,
+        "wanted": item.wanted,
+        "priority": item.priority,
+        "reasons": list(item.reasons),
+        "facts": dict(item.facts),
+    }
+    return NewEvent(actor=actor, kind="pooled", record_id=item.record_id, entry=entry)
+
+
+def item_of(event: AnnotationEvent) -> Item:
+    """The row that a ``pooled`` event of a record leads to."""
+    entry = event.entry
+    return Item(
+        record_id=str(event.record_id),
+        record_order=entry["record_order"],
+        role=entry["role"],
+        wanted=entry["wanted"],
+        priority=entry["priority"],
+        reasons=tuple(entry["reasons"]),
+        facts=entry["facts"],
+        changed_at=event.at,
+    )
+
+
+def assignment_of(event: AnnotationEvent) -> Assignment:
+    """The row that an event of ``ASSIGNMENT_KINDS`` leads to; who does it for somebody else names him in the entry."""
+    return Assignment(
+        record_id=str(event.record_id),
+        annotator=event.entry.get("annotator", event.actor),
+        state=ASSIGNMENT_KINDS[event.kind],
+        leased_until=event.entry.get("until"),
+        changed_at=event.at,
+    )
+
+
+def status_after(event: AnnotationEvent) -> Status | None:
+    """The status that *event* gives its record; None when it gives none."""
+    if event.kind not in STATUS_KINDS:
+        return None
+    named = event.entry.get("status")
+    for status in get_args(Status):
+        if status == named:
+            return status  # type: ignore[no-any-return] # get_args cannot say that these are the literals
+    return STATUS_KINDS[event.kind]
+
+
+def later(moment: str, minutes: float) -> str:
+    """The time of the log that is *minutes* after *moment*."""
+    return stamp(datetime.fromisoformat(moment) + timedelta(minutes=minutes))
+
+
+def replayed(events: Iterable[AnnotationEvent]) -> WorkTables:
+    """The tables that *events* (all, or those of this list's kinds, oldest first) lead to."""
+    tables = WorkTables()
+    for event in events:
+        _fold(tables, event)
+    return tables
+
+
+def _fold(tables: WorkTables, event: AnnotationEvent) -> None:
+    if event.kind == "pooled":
+        if event.record_id is not None:
+            tables.items[event.record_id] = item_of(event)
+        else:
+            _change(tables, event.entry["records"], wanted=event.entry["wanted"], changed_at=event.at)
+    elif event.kind == "control_made":
+        _change(tables, [event.entry["record_id"]], role=event.entry["role"])
+    elif event.kind == "prioritised":
+        for record_id, priority, reasons in event.entry["items"]:
+            _change(tables, [record_id], priority=priority, reasons=tuple(reasons), changed_at=event.at)
+    elif event.kind == "setting":
+        tables.settings[event.entry["name"]] = event.entry["value"]
+    elif event.kind in ASSIGNMENT_KINDS:
+        row = assignment_of(event)
+        tables.assignments[row.record_id, row.annotator] = row
+    elif (status := status_after(event)) is not None:
+        _change(tables, [str(event.record_id)], status=status, changed_at=event.at)
+
+
+def _change(tables: WorkTables, record_ids: Iterable[str], **fields: Any) -> None:
+    for record_id in record_ids:
+        if record_id in tables.items:
+            tables.items[record_id] = replace(tables.items[record_id], **fields)

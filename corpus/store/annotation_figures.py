@@ -1,0 +1,156 @@
+"""What the figures of the annotation app are made of, read in a few statements however many records and people there are.
+
+Documents are read by the number of their newest edit, so that what was read once need not be read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+from corpus.store.database import Store
+
+# Documents read at a time: DuckDB holds a whole answer in its memory.
+_CHUNK = 5_000
+# Contexts are compared by their hashes: joining and sorting the texts themselves took more memory than a store may have.
+# One look into each state for all three: three looks took twice as long.
+_CHANGED = """
+    SELECT event, record_id, annotator, verdict, changed_at, held[1], hash(held[2]), hash(coalesce(held[3], '')) FROM (
+        SELECT event, record_id, annotator, verdict, changed_at,
+            json_extract_string(state, ['$.document.spans', '$.document.context', '$.document.question']) AS held
+        FROM annotation_documents WHERE event BETWEEN ? AND ?)"""
+_CONTEXTS = """
+    SELECT record_id, annotator, state->>'$.document.context' FROM annotation_documents
+    WHERE record_id IN (SELECT unnest(?::VARCHAR[]))"""
+_BASES = """
+    SELECT i.record_id, i.record_order, i.facts->>'$.pair', r.hash, r.question, r.characters, r.made
+    FROM annotation_items i
+    JOIN (SELECT record_order, hash(context) AS hash, hash(coalesce(question, '')) AS question, length(context) AS characters,
+        [provenance->>'$.stage', provenance->>'$.provider', provenance->>'$.model', provenance->>'$.templates'] AS made FROM records
+    ) r ON r.record_order = i.record_order
+    WHERE i.role = 'work' AND i.record_id IN (SELECT unnest(?::VARCHAR[]))"""
+_BASE_SPANS = """
+    SELECT record_order, span_start, span_end, entity_type, relevance FROM spans
+    WHERE record_order BETWEEN ? AND ? AND record_order IN (SELECT unnest(?::BIGINT[])) ORDER BY record_order, position"""
+_BASE_TEXTS = """
+    SELECT i.record_id, r.context FROM records r JOIN annotation_items i ON i.record_order = r.record_order
+    WHERE i.record_id IN (SELECT unnest(?::VARCHAR[]))"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRow:
+    """What *annotator* has made of a record; ``spans`` is their JSON text, the texts are told by their hashes."""
+
+    event: int
+    record_id: str
+    annotator: str
+    verdict: str
+    changed_at: str
+    spans: str
+    context_hash: int
+    question_hash: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseRow:
+    """The revision that the work on a record began with; ``templates`` are the names of its prompts in stage order."""
+
+    record_id: str
+    record_order: int
+    pair: str | None
+    context_hash: int
+    question_hash: int
+    characters: int
+    stage: str | None
+    provider: str | None
+    model: str | None
+    templates: tuple[str, ...]
+
+
+def changed_documents(store: Store, after: int) -> Iterator[DocumentRow]:
+    """The documents of all people whose newest edit came after the event *after*, those of practice and controls too."""
+    names = tuple(field.name for field in fields(DocumentRow))
+    events = store.integers("SELECT event FROM annotation_documents WHERE event > ? ORDER BY event", [after])
+    for at in range(0, len(events), _CHUNK):
+        chunk = events[at : at + _CHUNK]
+        for row in store.rows(_CHANGED, [chunk[0], chunk[-1]]):
+            yield DocumentRow(**dict(zip(names, row, strict=True)))
+
+
+def edited_contexts(store: Store, record_ids: Collection[str]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
+    """The contexts of *record_ids*: those that the work began with, by record; those of people, by record and annotator."""
+    ids = [list(record_ids)]
+    finished = {(record_id, annotator): context for record_id, annotator, context in store.rows(_CONTEXTS, ids)}
+    return dict(store.rows(_BASE_TEXTS, ids)), finished
+
+
+def base_rows(store: Store, record_ids: Collection[str]) -> dict[str, BaseRow]:
+    """By record id: what the work on those of *record_ids* began with that are in the work list (and no practice, no controls)."""
+    found = {}
+    for record_id, order, pair, context, question, characters, made in store.rows(_BASES, [list(record_ids)]):
+        stage, provider, model, templates = made
+        found[record_id] = BaseRow(
+            record_id=record_id,
+            record_order=order,
+            pair=pair,
+            context_hash=context,
+            question_hash=question,
+            characters=characters,
+            stage=stage,
+            provider=provider,
+            model=model,
+            templates=_names(templates),
+        )
+    return found
+
+
+def base_spans(store: Store, orders: Collection[int]) -> dict[int, list[tuple[int, int, str, str | None]]]:
+    """By record order: (start, end, type, relevance) of the spans of those records."""
+    found: dict[int, list[tuple[int, int, str, str | None]]] = {}
+    wanted = list(orders)
+    if wanted:
+        for order, *span in store.rows(_BASE_SPANS, [min(wanted), max(wanted), wanted]):
+            found.setdefault(order, []).append(tuple(span))
+    return found
+
+
+def status_counts(store: Store) -> dict[str, int]:
+    """How many records of the work list have each status."""
+    return dict(store.rows("SELECT status, count(*) FROM annotation_items WHERE role = 'work' GROUP BY status"))
+
+
+def work_left(store: Store) -> int:
+    """How many documents are still to be finished: of each open record as many as people are wanted and have not finished it."""
+    sql = """
+        SELECT coalesce(sum(greatest(i.wanted - coalesce(d.finished, 0), 0)), 0)::BIGINT FROM annotation_items i
+        LEFT JOIN (SELECT record_id, count(*) AS finished FROM annotation_documents WHERE verdict <> 'open' GROUP BY record_id) d
+        ON d.record_id = i.record_id
+        WHERE i.role = 'work' AND i.status IN ('generated', 'annotated')"""
+    return int(store.rows(sql)[0][0])
+
+
+def finished_by_day(store: Store) -> list[tuple[str, str, str, int]]:
+    """(day, annotator, verdict, documents) of the finished documents, by the day of their last edit."""
+    sql = """
+        SELECT d.changed_at[:10] AS day, d.annotator, d.verdict, count(*) FROM annotation_documents d
+        JOIN annotation_items i ON i.record_id = d.record_id
+        WHERE i.role = 'work' AND d.verdict <> 'open' GROUP BY ALL ORDER BY ALL"""
+    return [tuple(row) for row in store.rows(sql)]
+
+
+def work_by_day(store: Store, pause_s: float) -> list[tuple[str, str, int, float]]:
+    """(day, person, edits, seconds at work) from the log of events; longer gaps between edits than *pause_s* are no work."""
+    sql = """
+        SELECT day, actor, count(*), coalesce(sum(gap) FILTER (gap <= ?), 0)::DOUBLE FROM (
+            SELECT happened_at[:10] AS day, actor, epoch(happened_at[:23]::TIMESTAMP)
+                - lag(epoch(happened_at[:23]::TIMESTAMP)) OVER (PARTITION BY actor, happened_at[:10] ORDER BY event) AS gap
+            FROM annotation_events WHERE kind = 'edit')
+        GROUP BY ALL ORDER BY ALL"""
+    return [tuple(row) for row in store.rows(sql, [pause_s])]
+
+
+@lru_cache(maxsize=4096)
+def _names(templates: str | None) -> tuple[str, ...]:
+    return tuple(name for name, _ in json.loads(templates)) if templates else ()

@@ -1,0 +1,143 @@
+"""The work list: one row for each record that people are to look at, and what is known of it for ordering and filtering.
+
+``record_order`` is the revision that the work starts from; it stays when later revisions of the record are stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from corpus.record import Record
+from corpus.store.database import Store
+from corpus.store.records import records_in
+from corpus.store.statements import select
+
+Role = Literal["work", "practice", "qualifying", "control"]
+Status = Literal["generated", "annotated", "agreed", "adjudicated", "validated", "rejected"]
+# Records of this status belong to the app alone: copies with planted errors, practice and test records.
+CONTROL_STATUS = "control"
+# Of items that people still work on.
+OPEN_STATUSES: tuple[Status, ...] = ("generated", "annotated")
+
+_COLUMNS = ("record_id", "record_order", "status", "role", "wanted", "priority", "reasons", "facts", "changed_at")
+# A record may be stored in several revisions, and (from two runs) several times in one: the last of the highest counts.
+_NEWEST = """
+    SELECT id, arg_max(record_order, (revision, record_order)) FROM records
+    WHERE status <> 'control' AND (?::VARCHAR IS NULL OR run_id = ?)
+        AND (NOT ?::BOOLEAN OR (run_id IS NULL AND status = 'imported'))
+        AND (?::VARCHAR[] IS NULL OR id IN (SELECT unnest(?::VARCHAR[])))
+    GROUP BY id ORDER BY 2"""
+_WITH_ORDERS = "WHERE records.record_order IN (SELECT unnest(?::BIGINT[]))"
+_AMONG = "WHERE record_id IN (SELECT unnest(?::VARCHAR[]))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A record of the work list. ``wanted`` is how many people are to annotate it; ``facts`` holds JSON values."""
+
+    record_id: str
+    record_order: int
+    role: Role = "work"
+    status: Status = "generated"
+    wanted: int = 1
+    priority: float = 0.0
+    reasons: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    changed_at: str = ""
+
+
+def add_items(store: Store, items: Sequence[Item]) -> None:
+    """Add *items*; whoever adds them has seen to it that none of their records is in the list (``pooled_ids``)."""
+    values = [
+        (i.record_id, i.record_order, i.status, i.role, i.wanted, i.priority, json.dumps(list(i.reasons)), _facts(i), i.changed_at)
+        for i in items
+    ]
+    store.append("annotation_items", _COLUMNS, values)
+
+
+def load_items(store: Store, record_ids: Collection[str] | None = None, roles: Collection[str] | None = None) -> list[Item]:
+    """The items, all or of *record_ids*, all or of *roles*, in the order of their records."""
+    clause = (
+        "WHERE (?::VARCHAR[] IS NULL OR record_id IN (SELECT unnest(?::VARCHAR[]))) "
+        "AND (?::VARCHAR[] IS NULL OR list_contains(?::VARCHAR[], role)) ORDER BY record_order, record_id"
+    )
+    ids = None if record_ids is None else list(record_ids)
+    chosen = None if roles is None else list(roles)
+    return [_item(row) for row in store.rows(select(_COLUMNS, "annotation_items", clause), [ids, ids, chosen, chosen])]
+
+
+def find_item(store: Store, record_id: str) -> Item | None:
+    """The item of *record_id*, if that record is in the list."""
+    found = store.rows(select(_COLUMNS, "annotation_items", "WHERE record_id = ?"), [record_id])
+    return _item(found[0]) if found else None
+
+
+def pooled_ids(store: Store, record_ids: Collection[str]) -> set[str]:
+    """Those of *record_ids* that are in the list already."""
+    return {row[0] for row in store.rows(select(("record_id",), "annotation_items", _AMONG), [list(record_ids)])}
+
+
+def set_status(store: Store, record_ids: Collection[str], status: Status, at: str) -> None:
+    """Change the status of *record_ids*; the caller writes the event of it in the same transaction."""
+    store.change(
+        "UPDATE annotation_items SET status = ?, changed_at = ? WHERE record_id IN (SELECT unnest(?::VARCHAR[]))",
+        [status, at, list(record_ids)],
+    )
+
+
+def set_wanted(store: Store, record_ids: Collection[str], wanted: int, at: str) -> None:
+    """Change how many people are to annotate each of *record_ids*."""
+    store.change(
+        "UPDATE annotation_items SET wanted = ?, changed_at = ? WHERE record_id IN (SELECT unnest(?::VARCHAR[]))",
+        [wanted, at, list(record_ids)],
+    )
+
+
+def set_priorities(store: Store, rows: Sequence[tuple[str, float, Sequence[str]]], at: str) -> None:
+    """Give each record of *rows* (record, priority, reasons) a new place in the order."""
+    store.change(
+        "UPDATE annotation_items SET priority = new.priority, reasons = new.reasons, changed_at = ? FROM "
+        "(SELECT unnest(?::VARCHAR[]) AS record_id, unnest(?::DOUBLE[]) AS priority, unnest(?::VARCHAR[]) AS reasons) new "
+        "WHERE annotation_items.record_id = new.record_id",
+        [at, [row[0] for row in rows], [row[1] for row in rows], [json.dumps(list(row[2])) for row in rows]],
+    )
+
+
+def newest_records(
+    store: Store, *, run_id: str | None = None, imported: bool = False, record_ids: Collection[str] | None = None
+) -> Iterator[tuple[int, Record]]:
+    """The newest revision of each record (with its order) of a run, of all imports, or among *record_ids*; no control records."""
+    ids = None if record_ids is None else list(record_ids)
+    orders = dict(store.rows(_NEWEST, [run_id, run_id, imported, ids, ids]))
+    return ((orders[record.id], record) for record in records_in(store, _WITH_ORDERS, [list(orders.values())]))
+
+
+def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]:
+    """By record id: the revision that the work on it starts from; records that are not in the list or were deleted are left out."""
+    orders = store.integers(select(("record_order",), "annotation_items", _AMONG), [list(record_ids)])
+    return {record.id: record for record in records_in(store, _WITH_ORDERS, [list(orders)])}
+
+
+def pair_counts(store: Store) -> dict[str, int]:
+    """How many records of the work list each pair has."""
+    sql = "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
+    return dict(store.rows(sql))
+
+
+def disagreement_counts(store: Store) -> dict[str, int]:
+    """How many values of each record a judge saw otherwise than planned; records without any are left out."""
+    return dict(store.rows("SELECT record_id, count(*) FROM judgements WHERE NOT agrees GROUP BY record_id"))
+
+
+def _facts(item: Item) -> str:
+    return json.dumps(dict(item.facts), ensure_ascii=False, sort_keys=True)
+
+
+def _item(row: tuple[Any, ...]) -> Item:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values["reasons"] = tuple(json.loads(values["reasons"]))
+    values["facts"] = json.loads(values["facts"])
+    return Item(**values)

@@ -1,0 +1,162 @@
+"""The work list as people look through it: filtered, sorted, a page at a time, with how far everybody has come.
+
+A record without further ado is "generated"; once as many people as wanted have finished it, it shows as "annotated".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from corpus.store.database import Store
+
+Sort = Literal["priority", "changed", "record", "words", "spans", "done"]
+Own = Literal["untouched", "open", "finished", "skipped"]
+
+_LISTED = """
+    WITH done AS (
+        SELECT record_id, count(*) FILTER (verdict <> 'open') AS finished, list(annotator ORDER BY annotator) AS people,
+            count(*) FILTER (flagged AND ($all OR annotator = $viewer)) AS flags
+        FROM annotation_documents GROUP BY record_id),
+    held AS (
+        SELECT a.record_id, list(a.annotator ORDER BY a.annotator) AS people FROM annotation_assignments a
+        LEFT JOIN annotation_documents d ON d.record_id = a.record_id AND d.annotator = a.annotator
+        WHERE (a.state = 'assigned' OR (a.state = 'leased' AND a.leased_until > $now)) AND coalesce(d.verdict, 'open') = 'open'
+        GROUP BY a.record_id),
+    listed AS (
+        SELECT i.record_id, i.record_order, i.role, i.wanted, i.priority, i.reasons, i.facts, i.changed_at,
+            CASE WHEN i.status = 'generated' AND coalesce(done.finished, 0) >= i.wanted THEN 'annotated' ELSE i.status END AS status,
+            coalesce(done.finished, 0) AS finished, coalesce(done.flags, 0) AS flags,
+            coalesce(done.people, []) AS worked, coalesce(held.people, []) AS holding,
+            CASE WHEN own.verdict <> 'open' THEN 'finished' WHEN mine.state = 'skipped' THEN 'skipped'
+                WHEN own.verdict IS NOT NULL OR (mine.state = 'leased' AND mine.leased_until > $now) OR mine.state = 'assigned' THEN 'open'
+                ELSE 'untouched' END AS own
+        FROM annotation_items i
+        LEFT JOIN done ON done.record_id = i.record_id
+        LEFT JOIN held ON held.record_id = i.record_id
+        LEFT JOIN annotation_assignments mine ON mine.record_id = i.record_id AND mine.annotator = $viewer
+        LEFT JOIN annotation_documents own ON own.record_id = i.record_id AND own.annotator = $viewer
+        WHERE list_contains($roles::VARCHAR[], i.role)
+            AND ($pair::VARCHAR IS NULL OR i.facts->>'$.pair' = $pair)
+            AND ($locale::VARCHAR IS NULL OR i.facts->>'$.locale' = $locale)
+            AND ($model::VARCHAR IS NULL OR i.facts->>'$.model' = $model)
+            AND ($type::VARCHAR IS NULL OR list_contains((i.facts->'$.types')::VARCHAR[], $type)))
+    SELECT l.record_id, l.status, l.role, l.wanted, l.priority, l.reasons, l.facts, l.changed_at, l.finished, l.flags, l.worked,
+        l.holding, l.own, count(*) OVER ()
+    FROM listed l JOIN records r ON r.record_order = l.record_order
+    WHERE ($statuses::VARCHAR[] IS NULL OR list_contains($statuses::VARCHAR[], l.status))
+        AND ($own::VARCHAR IS NULL OR l.own = $own)
+        AND ($flagged::BOOLEAN IS NULL OR (l.flags > 0) = $flagged)
+        AND ($annotator::VARCHAR IS NULL OR list_contains(l.worked, $annotator) OR list_contains(l.holding, $annotator))
+        AND ($text::VARCHAR IS NULL OR contains(lower(r.context), lower($text)) OR contains(lower(coalesce(r.question, '')), lower($text))
+            OR contains(lower(r.id), lower($text)))
+    ORDER BY {order} NULLS LAST, l.record_order LIMIT $limit OFFSET $offset"""
+_ORDERS: Mapping[Sort, str] = {
+    "priority": "l.priority",
+    "changed": "l.changed_at",
+    "record": "l.record_order",
+    "words": "(l.facts->>'$.words')::BIGINT",
+    "spans": "(l.facts->>'$.spans')::BIGINT",
+    "done": "l.finished",
+}
+_CHOICES = """
+    SELECT DISTINCT 'pair', facts->>'$.pair' FROM annotation_items WHERE role = 'work'
+    UNION SELECT DISTINCT 'locale', facts->>'$.locale' FROM annotation_items WHERE role = 'work'
+    UNION SELECT DISTINCT 'model', facts->>'$.model' FROM annotation_items WHERE role = 'work'
+    UNION SELECT DISTINCT 'type', unnest((facts->'$.types')::VARCHAR[]) FROM annotation_items WHERE role = 'work'
+    ORDER BY 1, 2"""
+_PROGRESS = """
+    WITH done AS (SELECT record_id, count(*) AS finished FROM annotation_documents WHERE verdict <> 'open' GROUP BY record_id)
+    SELECT CASE WHEN i.status = 'generated' AND coalesce(done.finished, 0) >= i.wanted THEN 'annotated' ELSE i.status END, count(*)
+    FROM annotation_items i LEFT JOIN done ON done.record_id = i.record_id WHERE i.role = 'work' GROUP BY 1"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFilter:
+    """What to list; None leaves a thing open. ``viewer`` is whose own state is told; ``now`` tells live leases from old ones.
+
+    ``all`` counts everybody's flags, else the viewer's alone. ``text`` is looked for, in any case, in context, question and id.
+    """
+
+    viewer: str
+    now: str
+    all: bool
+    roles: tuple[str, ...] = ("work",)
+    statuses: tuple[str, ...] | None = None
+    pair: str | None = None
+    type: str | None = None
+    locale: str | None = None
+    model: str | None = None
+    own: Own | None = None
+    annotator: str | None = None
+    flagged: bool | None = None
+    text: str | None = None
+    limit: int = 50
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedItem:
+    """A line of the list. ``worked`` are the people who have a document of it, ``holding`` those who have it now."""
+
+    record_id: str
+    status: str
+    role: str
+    wanted: int
+    priority: float
+    reasons: tuple[str, ...]
+    facts: Mapping[str, Any]
+    changed_at: str
+    finished: int
+    flags: int
+    worked: tuple[str, ...]
+    holding: tuple[str, ...]
+    own: Own
+
+
+_PARAMETERS = tuple(field.name for field in fields(ListFilter))
+_LINE = tuple(field.name for field in fields(ListedItem))
+
+
+def _numbered(sql: str) -> str:
+    """Named parameters as the numbers that the store takes them by."""
+    return re.sub(r"\$([a-z]+)", lambda found: f"${_PARAMETERS.index(found[1]) + 1}", sql)
+
+
+# One constant text for each order, made once.
+_SQL = {
+    (sort, down): _numbered(_LISTED).replace("{order}", f"{column} {'DESC' if down else 'ASC'}")
+    for sort, column in _ORDERS.items()
+    for down in (False, True)
+}
+
+
+def list_items(store: Store, wanted: ListFilter, sort: Sort = "priority", *, descending: bool = True) -> tuple[list[ListedItem], int]:
+    """The lines from ``wanted.offset`` on, and how many lines there are in all (0 when the offset lies behind the last)."""
+    values = [list(v) if isinstance(v, tuple) else v for v in (getattr(wanted, name) for name in _PARAMETERS)]
+    found = store.rows(_SQL[sort, descending], values)
+    return [_line(row[:-1]) for row in found], found[0][-1] if found else 0
+
+
+def filter_choices(store: Store) -> dict[str, list[str]]:
+    """What there is to filter by: pairs, locales, models and types, each sorted."""
+    choices: dict[str, list[str]] = {"pair": [], "locale": [], "model": [], "type": []}
+    for name, value in store.rows(_CHOICES):
+        if value is not None:
+            choices[name].append(value)
+    return choices
+
+
+def status_counts(store: Store) -> dict[str, int]:
+    """How many records of the work list have each status; those that have none of their records are left out."""
+    return dict(store.rows(_PROGRESS))
+
+
+def _line(row: Collection[Any]) -> ListedItem:
+    values = dict(zip(_LINE, row, strict=True))
+    values["facts"], values["reasons"] = json.loads(values["facts"]), tuple(json.loads(values["reasons"]))
+    values["worked"], values["holding"] = tuple(values["worked"]), tuple(values["holding"])
+    return ListedItem(**values)

@@ -1,0 +1,76 @@
+"""The guidelines in all their versions, and the questions that annotators asked about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus.store.database import Store
+from corpus.store.statements import select
+
+_COLUMNS = ("version", "markdown", "made_by", "made_at")
+_ASKED = ("question", "record_id", "asked_by", "asked_at", "text", "answer", "answered_by", "answered_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guideline:
+    """One version of the guidelines; versions count from 1."""
+
+    version: int
+    markdown: str
+    made_by: str
+    made_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidelineQuestion:
+    """A question about the guidelines, raised on a record or on none. ``question`` is the number of the event that asked it."""
+
+    question: int
+    record_id: str | None
+    asked_by: str
+    asked_at: str
+    text: str
+    answer: str | None = None
+    answered_by: str | None = None
+    answered_at: str | None = None
+
+
+def add_guideline(store: Store, row: Guideline) -> None:
+    """Add a version."""
+    store.append("guidelines", _COLUMNS, [(row.version, row.markdown, row.made_by, row.made_at)])
+
+
+def load_guidelines(store: Store) -> list[Guideline]:
+    """All versions, oldest first."""
+    return [Guideline(**dict(zip(_COLUMNS, row, strict=True))) for row in store.rows(select(_COLUMNS, "guidelines", "ORDER BY version"))]
+
+
+def newest_version(store: Store) -> int | None:
+    """The version in force; None before there is one."""
+    found: int | None = store.rows("SELECT max(version) FROM guidelines")[0][0]
+    return found
+
+
+def add_question(store: Store, row: GuidelineQuestion) -> None:
+    """Add a question that was just asked."""
+    store.append("guideline_questions", _ASKED, [tuple(getattr(row, name) for name in _ASKED)])
+
+
+def set_answer(store: Store, question: int, answer: str, answered_by: str, answered_at: str) -> None:
+    """Answer *question*, or answer it anew."""
+    store.change(
+        "UPDATE guideline_questions SET answer = ?, answered_by = ?, answered_at = ? WHERE question = ?",
+        [answer, answered_by, answered_at, question],
+    )
+
+
+def load_questions(
+    store: Store, *, record_id: str | None = None, number: int | None = None, unanswered: bool = False
+) -> list[GuidelineQuestion]:
+    """All questions, those on a record, the one of a number, or those without an answer; oldest first."""
+    clause = (
+        "WHERE (?::VARCHAR IS NULL OR record_id = ?) AND (?::BIGINT IS NULL OR question = ?) "
+        "AND (NOT ?::BOOLEAN OR answer IS NULL) ORDER BY question"
+    )
+    found = store.rows(select(_ASKED, "guideline_questions", clause), [record_id, record_id, number, number, unanswered])
+    return [GuidelineQuestion(**dict(zip(_ASKED, row, strict=True))) for row in found]

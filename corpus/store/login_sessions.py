@@ -1,0 +1,56 @@
+"""Who is logged in. A session is known by the SHA-256 of its token only: whoever reads the store cannot use one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus.store.database import Store
+from corpus.store.statements import select
+
+_COLUMNS = ("annotator", "made_at", "expires_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginRow:
+    """A session that has not been ended; it may have expired (times are ISO strings, as events have them)."""
+
+    annotator: str
+    made_at: str
+    expires_at: str
+
+
+def add_session(store: Store, token_sha256: str, row: LoginRow) -> None:
+    """Keep a new session."""
+    columns = ("token_sha256", *_COLUMNS, "ended")
+    store.append("login_sessions", columns, [(token_sha256, row.annotator, row.made_at, row.expires_at, False)])
+
+
+def find_session(store: Store, token_sha256: str) -> LoginRow | None:
+    """The session of a token, unless it has been ended."""
+    found = store.rows(select(_COLUMNS, "login_sessions", "WHERE token_sha256 = ? AND NOT ended"), [token_sha256])
+    return LoginRow(**dict(zip(_COLUMNS, found[0], strict=True))) if found else None
+
+
+def prolong_session(store: Store, token_sha256: str, expires_at: str) -> None:
+    """Let a session last until *expires_at*."""
+    store.change("UPDATE login_sessions SET expires_at = ? WHERE token_sha256 = ? AND NOT ended", [expires_at, token_sha256])
+
+
+def end_session(store: Store, token_sha256: str) -> None:
+    """End one session for good."""
+    store.change("UPDATE login_sessions SET ended = true WHERE token_sha256 = ?", [token_sha256])
+
+
+def end_sessions(store: Store, annotator: str) -> None:
+    """End all sessions of a person for good."""
+    store.change("UPDATE login_sessions SET ended = true WHERE annotator = ?", [annotator])
+
+
+def end_all_sessions(store: Store) -> None:
+    """End the sessions of everybody: after a snapshot came back, in which some live that had been ended since."""
+    store.change("UPDATE login_sessions SET ended = true")
+
+
+def forget_sessions(store: Store, now: str) -> None:
+    """Drop the rows of sessions that were ended or had expired by *now*."""
+    store.change("DELETE FROM login_sessions WHERE ended OR expires_at <= ?", [now])

@@ -1,0 +1,71 @@
+"""What the tests about people have in common: a store in memory, a clock that is set by hand, quick hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from argon2 import PasswordHasher
+
+from annotation_app.event_log import EventLog
+from annotation_app.people.accounts import Accounts
+from annotation_app.people.logging_in import LoginDesk
+from annotation_app.people.login_sessions import LoginSessions
+from annotation_app.people.passwords import Passwords
+from annotation_app.people.throttling import LoginThrottle
+from corpus.store.annotation_events import read_events
+from corpus.store.database import MEMORY, Store
+from corpus.store.shared import SharedStore
+
+GOOD = "correct horse battery"
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+class CountingHasher(PasswordHasher):
+    """Counts how many hashes are computed, which is what takes the time."""
+
+    computed = 0
+
+    def verify(self, *words, **options):
+        self.computed += 1
+        return super().verify(*words, **options)
+
+
+@dataclass
+class VirtualClock:
+    """Both kinds of time that the app reads."""
+
+    moment: datetime = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+    ticks: float = 1000.0
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def monotonic(self) -> float:
+        return self.ticks
+
+    def pass_time(self, seconds: float) -> None:
+        self.moment += timedelta(seconds=seconds)
+        self.ticks += seconds
+
+
+@dataclass
+class House:
+    """A store with accounts and a login desk."""
+
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    hasher: PasswordHasher = field(default_factory=lambda: QUICK)
+
+    def __post_init__(self):
+        self.shared = SharedStore(Store.open(MEMORY))
+        self.log = EventLog(self.shared, self.clock.now)
+        self.accounts = Accounts(self.shared, self.log, Passwords(self.hasher))
+        self.sessions = LoginSessions(self.shared, self.log)
+        self.desk = LoginDesk(self.shared, self.log, self.accounts, self.sessions, LoginThrottle(self.clock.monotonic))
+
+    def events(self, *kinds):
+        with self.shared.reading() as store:
+            return read_events(store, kinds=kinds or None)
+
+    def log_in(self, name, password=GOOD, address="192.0.2.7"):
+        return self.desk.log_in(name, password, address)

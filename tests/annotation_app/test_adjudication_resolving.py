@@ -1,0 +1,379 @@
+"""From finished documents to validated records: by agreement, by an adjudicator, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from project_stories import added, changed, document, finish, pool, record, without
+
+from annotation_app.adjudication.decisions import replayed_adjudications
+from annotation_app.adjudication.resolving import Resolver
+from annotation_app.desk.delivering import Desk
+from annotation_app.desk.outbox import Sent
+from annotation_app.documents.document import document_of
+from annotation_app.event_log import EventLog
+from annotation_app.people.identity import Person
+from corpus.record import Record
+from corpus.releases.freezing import create_release
+from corpus.store.adjudications import Adjudication, load_adjudications
+from corpus.store.annotation_events import AnnotationEvent, read_events
+from corpus.store.annotation_items import find_item
+from corpus.store.database import MEMORY, Store
+from corpus.store.records import iter_records
+from corpus.store.releases import iter_release_records
+from corpus.store.runs import create_run
+from corpus.store.shared import SharedStore
+from foundation.errors import ReleaseError, UsageError
+
+JUDGE, ANNOTATOR = Person("eva", "Eva", "adjudicator"), Person("ada", "Ada", "annotator")
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+
+class Project:
+    """Two records that two people are to finish, unless told otherwise."""
+
+    def __init__(self, records: int = 2, *, wanted: int = 2) -> None:
+        self.store = Store.open(MEMORY)
+        self.bases = [record(n) for n in range(1, records + 1)]
+        pool(self.store, self.bases, wanted=wanted)
+        self.shared = SharedStore(self.store)
+        self.now = NOON
+        self.log = EventLog(self.shared, lambda: self.now)
+        self.resolver = Resolver(self.shared, self.log)
+
+    def finish(self, number: int, who: str, marks: object = None, **changes: Any) -> None:
+        with self.shared.writing() as store:
+            finish(store, self.bases[number - 1], who, marks, **{"at": self.log.now(), **changes})
+
+    def status(self, number: int = 1) -> str:
+        item = find_item(self.store, f"r{number}")
+        assert item is not None
+        return item.status
+
+    def revisions(self, number: int = 1, status: str | None = None) -> list[Record]:
+        return list(iter_records(self.store, ids=[f"r{number}"], status=status))
+
+    def decisions(self) -> list[Adjudication]:
+        return load_adjudications(self.store)
+
+    def events(self) -> list[AnnotationEvent]:
+        return read_events(self.store)
+
+    def seen(self, number: int = 1) -> dict[str, int]:
+        return {version.annotator: version.version for version in self.resolver.open(f"r{number}").versions}
+
+
+@pytest.fixture
+def project() -> Iterator[Project]:
+    made = Project()
+    yield made
+    made.shared.close()
+
+
+@pytest.fixture
+def alone() -> Iterator[Project]:
+    made = Project(wanted=1)
+    yield made
+    made.shared.close()
+
+
+def test_one_annotator_accepted_is_validated(alone: Project) -> None:
+    alone.finish(1, "ada", changed("s1", relevance="low"))
+    assert alone.resolver.settle_all().validated == ["r1"]
+    base, validated = alone.revisions()
+    assert base == record(1)
+    assert (validated.revision, validated.spans[0].relevance, validated.plan) == (1, "low", base.plan)
+    assert alone.revisions(status="validated") == [validated]
+    assert alone.status() == "validated"
+    assert [(row.outcome, row.adjudicator) for row in alone.decisions()] == [("validated", "agreement")]
+    assert alone.resolver.settle_all().validated == []
+
+
+def test_one_annotator_rejected_is_rejected(alone: Project) -> None:
+    alone.finish(1, "ada", verdict="rejected")
+    assert alone.resolver.settle_all().rejected == ["r1"]
+    assert (alone.status(), len(alone.revisions())) == ("rejected", 1)
+    assert alone.events()[-1].entry["reasons"] == {"ada": "useless"}
+
+
+def test_people_who_agree_make_a_validated_record(project: Project) -> None:
+    project.finish(1, "bob", without("s4"))
+    assert project.resolver.settle(["r1"]).waiting == ["r1"]
+    # The same spans under other ids: how somebody got there does not matter.
+    project.finish(1, "ada", lambda marks: added(28, 33, "location", "low")(without("s3")(without("s4")(marks))))
+    settled = project.resolver.settle(["r1", "r2"])
+    assert (settled.validated, settled.waiting, settled.disputed) == (["r1"], ["r2"], [])
+    assert [row.outcome for row in project.decisions()] == ["agreed", "validated"]
+    assert [len(one.spans) for one in project.revisions()] == [4, 3]
+    assert (project.status(1), project.status(2)) == ("validated", "generated")
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        {"marks": without("s1")},
+        {"marks": changed("s1", relevance="low")},
+        {"marks": changed("s1", entity_type="education")},
+        {"marks": changed("s1", end=9)},
+        {"question": "Which forms"},
+        {"context": "As a baker with asthma from Leeds, I am 34!"},
+        {"verdict": "rejected"},
+    ],
+    ids=["span", "relevance", "type", "boundary", "question", "context", "verdict"],
+)
+def test_people_who_differ_in_anything_wait_for_an_adjudicator(project: Project, difference: dict[str, Any]) -> None:
+    project.finish(1, "ada")
+    project.finish(1, "bob", **difference)
+    assert project.resolver.settle_all().disputed == ["r1"]
+    assert project.resolver.disputes() == ["r1"]
+    assert (project.status(), project.decisions()) == ("annotated", [])
+
+
+def test_only_people_who_agree_leave_the_list_of_disputes(project: Project) -> None:
+    for number in (1, 2):
+        project.finish(number, "ada")
+    project.finish(1, "bob")
+    project.resolver.settle_all()
+    assert project.resolver.disputes() == []
+
+
+def test_both_rejected_is_rejected_whatever_the_documents_are(project: Project) -> None:
+    project.finish(1, "ada", without("s1"), verdict="rejected")
+    project.finish(1, "bob", verdict="rejected")
+    assert project.resolver.settle_all().rejected == ["r1"]
+
+
+def test_what_was_just_finished_can_still_be_undone(alone: Project) -> None:
+    alone.finish(1, "ada")
+    assert alone.resolver.settle_due().validated == []
+    alone.now = NOON.replace(minute=9)
+    alone.finish(1, "ada", without("s1"))
+    alone.now = NOON.replace(minute=15)
+    assert alone.resolver.settle_due().validated == []
+    alone.now = NOON.replace(minute=20)
+    assert alone.resolver.settle_due().validated == ["r1"]
+
+
+def test_practice_records_are_never_decided_on() -> None:
+    made = Project(records=0)
+    pool(made.store, [record(8)], role="practice")
+    made.bases = [record(8)]
+    with made.shared.writing() as store:
+        finish(store, record(8), "ada")
+    assert made.resolver.settle(["r8"]).validated == []
+    with pytest.raises(UsageError, match="practice or control"):
+        made.resolver.reject(JUDGE, "r8", "bad")
+    made.shared.close()
+
+
+def disputed(project: Project) -> None:
+    project.finish(1, "ada", without("s1"))
+    project.finish(1, "bob")
+    project.resolver.settle_all()
+
+
+def test_an_adjudicator_takes_one_version(project: Project) -> None:
+    disputed(project)
+    side = project.resolver.open("r1")
+    taken = side.version_of("ada").state.document
+    made = project.resolver.adjudicate(JUDGE, "r1", taken, seen=project.seen(), how={"taken": "ada"})
+    assert (made.revision, len(made.spans)) == (1, 3)
+    assert project.revisions(status="validated") == [made]
+    assert [(row.outcome, row.adjudicator) for row in project.decisions()] == [("adjudicated", "eva"), ("validated", "eva")]
+    assert project.decisions()[0].document == taken.to_json()
+    assert project.events()[-2].entry["how"] == {"taken": "ada"}
+    assert (project.status(), project.resolver.disputes()) == ("validated", [])
+
+
+def test_only_adjudicators_decide(project: Project) -> None:
+    disputed(project)
+    right = document_of(project.bases[0])
+    for person in (ANNOTATOR, None):
+        with pytest.raises(UsageError):
+            project.resolver.adjudicate(person, "r1", right, seen=project.seen(), how={})
+        with pytest.raises(UsageError):
+            project.resolver.reject(person, "r1", "bad")
+        with pytest.raises(UsageError):
+            project.resolver.reopen(person, "r1", "bad")
+    assert (project.decisions(), project.status()) == ([], "annotated")
+
+
+def test_a_version_that_changed_meanwhile_is_looked_at_again(project: Project) -> None:
+    disputed(project)
+    seen = project.seen()
+    project.finish(1, "bob", without("s2"))
+    with pytest.raises(UsageError, match="meanwhile"):
+        project.resolver.adjudicate(JUDGE, "r1", document_of(project.bases[0]), seen=seen, how={})
+    assert project.decisions() == []
+
+
+def test_what_cannot_stand_is_refused(project: Project) -> None:
+    disputed(project)
+    context = project.bases[0].context
+    for wrong in (
+        document(context),  # without the question
+        document_of(record(1, question=" ")),
+        document(context, (0, 2, "no such type", "low")),
+    ):
+        with pytest.raises(UsageError):
+            project.resolver.adjudicate(JUDGE, "r1", wrong, seen=project.seen(), how={})
+    doubtful = document_of(project.bases[0])
+    doubtful = type(doubtful)(context=context, question="Why?", marks=tuple(changed("s1", doubt=True)(list(doubtful.marks))))
+    with pytest.raises(UsageError):
+        project.resolver.adjudicate(JUDGE, "r1", doubtful, seen=project.seen(), how={})
+    assert (project.decisions(), len(project.revisions())) == ([], 1)
+
+
+def test_an_adjudicator_rejects_with_a_reason(project: Project) -> None:
+    disputed(project)
+    with pytest.raises(UsageError, match="reason"):
+        project.resolver.reject(JUDGE, "r1", " ")
+    project.resolver.reject(JUDGE, "r1", "not a text of a person")
+    assert (project.status(), project.decisions()[-1].outcome, len(project.revisions())) == ("rejected", "rejected", 1)
+
+
+def test_a_record_that_nobody_finished_cannot_be_adjudicated_nor_one_twice(project: Project) -> None:
+    with pytest.raises(UsageError, match="nobody has finished"):
+        project.resolver.adjudicate(JUDGE, "r1", document_of(project.bases[0]), seen={}, how={})
+    disputed(project)
+    right = document_of(project.bases[0])
+    project.resolver.adjudicate(JUDGE, "r1", right, seen=project.seen(), how={})
+    with pytest.raises(UsageError, match="Reopen it first"):
+        project.resolver.adjudicate(JUDGE, "r1", right, seen=project.seen(), how={})
+    with pytest.raises(UsageError, match="not in the work list"):
+        project.resolver.open("r99")
+
+
+def test_reopening_makes_a_later_revision(project: Project) -> None:
+    disputed(project)
+    project.resolver.adjudicate(JUDGE, "r1", document_of(project.bases[0]), seen=project.seen(), how={})
+    project.resolver.reopen(JUDGE, "r1", "the guideline changed")
+    assert project.status() == "annotated"
+    project.resolver.adjudicate(JUDGE, "r1", project.resolver.open("r1").version_of("ada").state.document, seen=project.seen(), how={})
+    assert [(one.revision, len(one.spans)) for one in project.revisions(status="validated")] == [(1, 4), (2, 3)]
+
+
+def test_a_reopened_record_counts_only_once_somebody_has_worked_on_it_again(alone: Project) -> None:
+    alone.finish(1, "ada")
+    alone.resolver.settle_all()
+    alone.resolver.reopen(JUDGE, "r1", "look again")
+    assert (alone.resolver.settle_all().waiting, alone.status()) == (["r1"], "annotated")
+    alone.finish(1, "ada", without("s1"))
+    assert alone.resolver.settle_all().validated == ["r1"]
+    assert [one.revision for one in alone.revisions()] == [0, 1, 2]
+
+
+def released(project: Project, name: str, status: str) -> list[tuple[str, int]]:
+    try:
+        create_release(project.store, name, test_size=0, seed=0, status=status)
+    except ReleaseError:
+        return []
+    return [(one.id, one.revision) for one in iter_release_records(project.store, name, "train")]
+
+
+def test_a_release_has_each_record_once_and_none_that_does_not_stand(alone: Project) -> None:
+    alone.finish(1, "ada")
+    alone.resolver.settle_all()
+    assert released(alone, "a", "validated") == [("r1", 1)]
+    assert sorted(released(alone, "b", "any")) == [("r1", 1), ("r2", 0)]
+    alone.resolver.reopen(JUDGE, "r1", "look again")
+    assert released(alone, "c", "validated") == []
+    assert released(alone, "d", "any") == [("r2", 0)]
+    alone.finish(1, "ada", verdict="rejected")
+    alone.resolver.settle_all()
+    assert alone.status() == "rejected"
+    assert released(alone, "e", "any") == [("r2", 0)]
+    assert released(alone, "f", "generated") == [("r2", 0)]
+    assert released(alone, "a2", "validated") == []
+    assert [(one.id, one.revision) for one in iter_release_records(alone.store, "a", "train")] == [("r1", 1)]
+
+
+def test_a_validated_revision_belongs_to_the_run_of_its_record() -> None:
+    made = Project(records=0)
+    with made.shared.writing() as store:
+        run = create_run(store, provider="composer", model=None, seed=1, samples=1, config={}, config_digest="d")
+    made.bases = [record(5)]
+    pool(made.store, made.bases, run_id=run.id)
+    with made.shared.writing() as store:
+        finish(store, record(5), "ada")
+    assert made.resolver.settle_all().validated == ["r5"]
+    create_release(made.store, "mine", test_size=0, seed=0, run_id=run.id, status="validated")
+    assert [one.revision for one in iter_release_records(made.store, "mine", "train")] == [1]
+    made.shared.close()
+
+
+def test_the_desk_tells_that_a_record_was_finished_in_its_own_transaction(alone: Project) -> None:
+    desk = Desk(alone.shared, alone.log, on_saved=alone.resolver.on_saved)
+    desk.deliver(
+        "ada", [Sent(client="t", sequence=1, record_id="r1", base=0, operation={"op": "relevance", "id": "s1", "relevance": "low"})]
+    )
+    assert alone.status() == "generated"
+    desk.deliver("ada", [Sent(client="t", sequence=2, record_id="r1", base=1, operation={"op": "accept"})])
+    assert alone.status() == "annotated"
+    assert [event.kind for event in alone.events()] == ["edit", "edit", "annotated"]
+    desk.deliver("ada", [Sent(client="t", sequence=3, record_id="r1", base=2, operation={"op": "undo"})])
+    assert alone.resolver.settle_all().validated == []
+    desk.deliver("ada", [Sent(client="t", sequence=4, record_id="r1", base=3, operation={"op": "redo"})])
+    assert alone.resolver.settle_all().validated == ["r1"]
+
+
+class Decided(RuleBasedStateMachine):
+    """Whatever people do: the table is what the log says, statuses follow, and no revision is lost or doubled."""
+
+    @initialize(wanted=st.integers(1, 2))
+    def open(self, wanted: int) -> None:
+        self.project = Project(wanted=wanted)
+
+    def teardown(self) -> None:
+        if hasattr(self, "project"):
+            self.project.shared.close()
+
+    @rule(
+        number=st.integers(1, 2),
+        who=st.sampled_from(["ada", "bob"]),
+        which=st.sampled_from(["", "s1", "s2"]),
+        verdict=st.sampled_from(["accepted", "accepted", "rejected", "open"]),
+    )
+    def work(self, number: int, who: str, which: str, verdict: str) -> None:
+        if self.project.status(number) in {"generated", "annotated"}:
+            self.project.finish(number, who, without(which), verdict=verdict)
+
+    @rule()
+    def settle(self) -> None:
+        settled = self.project.resolver.settle_all()
+        assert {*settled.disputed} == {*self.project.resolver.disputes()} - {*settled.waiting}
+
+    @rule(number=st.integers(1, 2), kind=st.sampled_from(["adjudicate", "reject", "reopen"]))
+    def decide(self, number: int, kind: str) -> None:
+        project, name = self.project, f"r{number}"
+        try:
+            if kind == "adjudicate":
+                right = document_of(project.bases[number - 1])
+                project.resolver.adjudicate(JUDGE, name, right, seen=project.seen(number), how={})
+            elif kind == "reject":
+                project.resolver.reject(JUDGE, name, "bad")
+            else:
+                project.resolver.reopen(JUDGE, name, "again")
+        except UsageError:
+            assert kind != "reopen" or project.status(number) in {"generated", "annotated"}
+
+    @invariant()
+    def the_tables_are_what_the_log_says(self) -> None:
+        if not hasattr(self, "project"):
+            return
+        assert replayed_adjudications(self.project.events()) == self.project.decisions()
+        for number in (1, 2):
+            mine = [event for event in self.project.events() if event.record_id == f"r{number}" and "status" in event.entry]
+            assert self.project.status(number) == (mine[-1].entry["status"] if mine else "generated")
+            validated = [event for event in mine if event.kind == "validated"]
+            assert [one.revision for one in self.project.revisions(number)] == list(range(len(validated) + 1))
+
+
+TestDecided = Decided.TestCase
+TestDecided.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)

@@ -1,0 +1,167 @@
+"""Operations on documents: what each does, why each is refused, and what holds whatever is done."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from document_making import make_document, make_edit, make_operation
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from annotation_app.documents.applying import apply
+from annotation_app.documents.document import Document, Mark, State, document_of, record_of
+from annotation_app.documents.operations import EditText, operation_to_json, parse_operation
+from annotation_app.documents.refusals import SENTENCES, Refusal, RefusalCode
+from corpus.record import Record, Span
+from foundation.errors import DataError
+
+VECTORS = json.loads((Path(__file__).parent / "vectors" / "operations.json").read_text(encoding="utf-8"))
+randoms = st.randoms(use_true_random=False)
+
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+def test_shared_cases(case):
+    start = State.from_json(VECTORS["states"][case["state"]])
+    state = start
+    *first, last = case["do"]
+    for operation in first:
+        state = apply(state, parse_operation(operation), start.document)
+    if "refused" in case:
+        with pytest.raises(Refusal) as refusal:
+            apply(state, parse_operation(last), start.document)
+        assert refusal.value.code == case["refused"]
+        return
+    state = apply(state, parse_operation(last), start.document)
+    document = state.document
+    spans = [[mark.id, mark.start, mark.end, mark.doubt] for mark in document.marks]
+    found = {"spans": spans, "question": document.question, "verdict": state.verdict}
+    assert found == found | {key: case[key] for key in found if key in case}
+
+
+def test_every_refusal_has_a_case_and_a_sentence():
+    told_by_histories = {"nothing_to_undo", "nothing_to_redo", "no_longer_fits"}
+    codes = set(get_args(RefusalCode))
+    assert codes == set(SENTENCES) == {case["refused"] for case in VECTORS["cases"] if "refused" in case} | told_by_histories
+    assert str(Refusal("overlap")) == SENTENCES["overlap"]
+
+
+def test_a_new_type_drops_the_subtype_and_the_same_type_keeps_it():
+    start = State.from_json(VECTORS["states"]["ann"])
+    other = apply(start, parse_operation({"op": "type", "id": "s1", "type": "belief"}), start.document)
+    same = apply(start, parse_operation({"op": "type", "id": "s1", "type": "age"}), start.document)
+    assert (other.document.marks[0].subtype, other.document.marks[0].value_id) == (None, "v1")
+    assert same == start
+
+
+@given(randoms)
+def test_operations_keep_documents_sound_and_survive_json(rng):
+    base = make_document(rng)
+    state = State(document=base)
+    for _ in range(8):
+        try:
+            operation = parse_operation(make_operation(rng, state.document))
+            state = apply(state, operation, base)  # a Document checks itself when it is made
+        except Refusal:
+            continue
+        assert parse_operation(json.loads(json.dumps(operation_to_json(operation)))) == operation
+        assert State.from_json(json.loads(json.dumps(state.to_json()))) == state
+        assert state.verdict != "accepted" or not any(mark.doubt for mark in state.document.marks)
+
+
+@given(randoms)
+def test_a_text_edit_leaves_the_marking_of_all_other_text_as_it_was(rng):
+    document = make_document(rng)
+    edit = make_edit(rng, document) | {"field": "context"}
+    edit["at"] = min(edit["at"], len(document.context))
+    edit["removed"] = document.context[edit["at"] : edit["at"] + len(edit["removed"])]
+    operation = parse_operation(edit)
+    assert isinstance(operation, EditText)
+    after = apply(State(document=document), operation, document).document
+    start, end, new_end = operation.at, operation.at + len(operation.removed), operation.at + len(operation.inserted)
+    before_ids, after_ids = _marking(document), _marking(after)
+    whole = {mark.id for mark in document.marks if not (start <= mark.start and mark.end <= end)}
+    # What was deleted with its surroundings may reach out of the edit on neither side, so nothing else can change.
+    assert after.context[:start] == document.context[:start]
+    assert after_ids[:start] == before_ids[:start]
+    assert after_ids[new_end:] == before_ids[end:]
+    assert whole <= {mark.id for mark in after.marks}
+    for mark in after.marks:
+        old = document.mark(mark.id)
+        assert old is not None
+        text, old_text = after.context[mark.start : mark.end], document.context[old.start : old.end]
+        assert mark.doubt or text == old_text
+
+
+def _marking(document: Document) -> list[str | None]:
+    found: list[str | None] = [None] * len(document.context)
+    for mark in document.marks:
+        found[mark.start : mark.end] = [mark.id] * (mark.end - mark.start)
+    return found
+
+
+@given(randoms)
+def test_an_edit_and_its_inverse_restore_the_text(rng):
+    document = make_document(rng)
+    operation = parse_operation(make_edit(rng, document))
+    assume(isinstance(operation, EditText))
+    try:
+        there = apply(State(document=document), operation, document)
+    except Refusal:
+        return
+    back = EditText(field=operation.field, at=operation.at, removed=operation.inserted, inserted=operation.removed)
+    again = apply(there, back, document).document
+    assert again.context == document.context
+    assert (again.question or "") == (document.question or "")
+
+
+def test_a_record_goes_in_and_comes_out_as_its_next_revision():
+    span = Span(id="s", start=0, end=3, entity_type="age", relevance="low", subtype="k", value_id="v", subject="self")
+    record = Record(id="r", context="Ann", question=None, spans=(span,), group_keys=("g",))
+    out = record_of(Document.from_json(document_of(record).to_json() | {"question": ""}), record)
+    assert (out.spans, out.revision, out.question, out.group_keys) == ((span,), 1, None, ("g",))
+    assert record_of(Document(context="", question="Why?"), record).question == "Why?"
+
+
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        ((Mark(id="a", start=0, end=0, entity_type="age"),), "empty"),
+        ((Mark(id="a", start=0, end=9, entity_type="age"),), "outside"),
+        ((Mark(id="a", start=0, end=2, entity_type="age"), Mark(id="b", start=1, end=3, entity_type="age")), "overlaps"),
+        ((Mark(id="a", start=0, end=1, entity_type="age"), Mark(id="a", start=1, end=3, entity_type="age")), "twice"),
+    ],
+)
+def test_unsound_documents_are_not_made(marks, told):
+    with pytest.raises(DataError, match=told):
+        Document(context="abcd", marks=marks)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{}, {"document": None}, {"document": {"context": "a", "question": None, "spans": [{}]}, "verdict": "open", "reason": "", "flag": ""}],
+)
+def test_an_unreadable_state_is_told(broken):
+    with pytest.raises(DataError, match="cannot be read"):
+        State.from_json(broken)
+    whole = State(document=Document(context="")).to_json()
+    with pytest.raises(DataError, match="cannot be read"):
+        State.from_json(whole | {"verdict": "perhaps"})
+
+
+def test_a_long_record_with_many_spans_is_edited_at_once():
+    rng = random.Random(5)
+    context = " ".join(rng.choices(["word", "another", "👩‍🚀", "Ann"], k=20_000))
+    step = len(context) // 200
+    marks = tuple(Mark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
+    base = Document(context=context, marks=marks)
+    state = State(document=base)
+    began = time.perf_counter()
+    for _ in range(20):
+        state = apply(state, EditText(field="context", at=0, removed="", inserted="x"), base)
+    assert (time.perf_counter() - began) / 20 < 0.05  # measured: 0.001; a slow machine is no failure
+    assert state.document.marks[0].start == 20

@@ -1,0 +1,84 @@
+"""Guidelines in versions, and questions about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from worklist_stories import Office, composed
+
+from annotation_app.onboarding.guidelines import default_markdown
+from corpus.store.annotation_events import read_events
+from corpus.store.database import MEMORY, Store
+from foundation.errors import UsageError
+from taxonomy.entity_types import load_taxonomy
+
+
+@pytest.fixture
+def office() -> Iterator[Office]:
+    with Store.open(MEMORY) as store:
+        yield Office(store, [composed(1)])
+
+
+def test_a_project_starts_from_the_shipped_version_and_keeps_every_later_one(office: Office) -> None:
+    assert office.guidelines.in_force() is None
+    first = office.guidelines.ensure()
+    assert office.guidelines.ensure() == first
+    assert (first.version, first.markdown) == (1, default_markdown())
+    office.clock.turn(5)
+    second = office.guidelines.publish("boss", first.markdown + "\nOne more rule.\n", seen=1)
+    assert (second.version, office.guidelines.in_force(), second.made_by) == (2, 2, "boss")
+    assert office.guidelines.versions() == [first, second]
+    assert "+One more rule." in office.guidelines.changes(1, 2)
+    assert office.guidelines.version(1) == first
+    office.assert_replay_equals_tables()
+
+
+def test_publishing_refuses_what_would_lose_or_change_nothing(office: Office) -> None:
+    office.guidelines.publish("boss", "One.")
+    office.guidelines.publish("boss", "Two.", seen=1)
+    with pytest.raises(UsageError, match="changed meanwhile: version 2"):
+        office.guidelines.publish("eve", "Three.", seen=1)
+    with pytest.raises(UsageError, match="Nothing was changed"):
+        office.guidelines.publish("boss", "Two.")
+    for text in ("", "  \n", "x" * 500_000):
+        with pytest.raises(UsageError, match="empty or far too long"):
+            office.guidelines.publish("boss", text)
+    with pytest.raises(UsageError, match="no version 9"):
+        office.guidelines.version(9)
+    assert office.guidelines.in_force() == 2
+
+
+def test_questions_are_asked_on_a_record_and_answered_again_if_need_be(office: Office) -> None:
+    office.guidelines.ensure()
+    general = office.guidelines.ask("ann", "Does <script>alert(1)</script> count?")
+    on_record = office.guidelines.ask("ben", " Is a nickname a name? ", composed(1).id)
+    assert on_record.text == "Is a nickname a name?"
+    assert office.guidelines.questions(unanswered=True) == [general, on_record]
+    office.clock.turn(1)
+    office.guidelines.answer("judy", on_record.question, "Yes.")
+    answered = office.guidelines.answer("boss", on_record.question, "Yes, and so are initials.")
+    assert (answered.answer, answered.answered_by) == ("Yes, and so are initials.", "boss")
+    assert office.guidelines.questions(record_id=composed(1).id) == [answered]
+    assert office.guidelines.questions(unanswered=True) == [general]
+    with pytest.raises(UsageError, match="no question"):
+        office.guidelines.answer("boss", 10_000, "What?")
+    for text in ("", " ", "x" * 5_000):
+        with pytest.raises(UsageError, match="write something"):
+            office.guidelines.ask("ann", text)
+    with office.shared.reading() as store:
+        events = read_events(store, kinds=["asked", "answered"])
+    assert [event.guideline for event in events] == [1, 1, 1, 1]
+    office.assert_replay_equals_tables()
+
+
+def test_the_shipped_version_has_examples_of_both_relevances_and_names_only_known_types() -> None:
+    text = default_markdown()
+    examples = re.findall(r"^> ", text, re.MULTILINE)
+    assert len(examples) >= 5
+    assert "high relevance" in text
+    assert "low relevance" in text
+    named = set(re.findall(r"\*\*?[^*]+\*\*?[^|*\n]*: ([a-z ]+?) \|", text))
+    assert named
+    assert named <= set(load_taxonomy().types)
