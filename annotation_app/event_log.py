@@ -35,6 +35,10 @@ class EventLog:
         self._last = max(self._last, stamp(self.clock()))
         return self._last
 
+    def about_now(self) -> str:
+        """The time as ``now`` would give it, from any thread; what is asked next may be told an earlier one."""
+        return max(self._last, stamp(self.clock()))
+
     def append(self, store: Store, rows: Sequence[NewEvent]) -> list[AnnotationEvent]:
         """Add *rows* within the transaction that is open on *store* (``SharedStore.writing``)."""
         return append_events(store, rows, self.now())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Final
 
 import streamlit as st
 
 from annotation_app.adjudication.versions import SideBySide
 from annotation_app.checks.why import why
+from annotation_app.documents.differences import compare
 from annotation_app.documents.document import Document
 from annotation_app.editor.palette import colours
 from annotation_app.people.identity import Person
@@ -91,17 +93,18 @@ def _show_remarks(sides: SideBySide) -> None:
         if not version.finished:
             st.text(f"{version.annotator} has begun it and not finished.")
     for offer in sides.stale:
-        told = f"{offer.annotator} made {len(offer.events)} edits in a tab that had fallen behind ({offer.at[:16].replace('T', ' ')})."
+        at = offer.at[:16].replace("T", " ")
+        told = f"{offer.annotator} also worked in a tab that had fallen behind (edits: {len(offer.events)}, {at})."
         if offer.conflicts:
-            told += f" {len(offer.conflicts)} of them clash with newer ones, which are kept."
+            told += f" Clashes with newer edits, which are kept: {len(offer.conflicts)}."
         if offer.left_out:
-            told += f" {offer.left_out} could not be done any more."
+            told += f" Edits that could not be done any more: {offer.left_out}."
         st.text(told)
 
 
 def _show_versions(sides: SideBySide, versions: dict[str, Document], following: str) -> None:
     tints = colours(load_taxonomy().types)
-    differing = _differing(sides, versions)
+    differing = _differing(versions)
     names = list(versions)
     for row in range(0, len(names), _ABREAST):
         some = names[row : row + _ABREAST]
@@ -114,15 +117,13 @@ def _show_versions(sides: SideBySide, versions: dict[str, Document], following: 
                 st.html(marked_text(versions[name], tints, differing[name]))
 
 
-def _differing(sides: SideBySide, versions: dict[str, Document]) -> dict[str, set[str]]:
+def _differing(versions: dict[str, Document]) -> dict[str, set[str]]:
     """The ids of the spans of each version that some other version has not got just so."""
     found: dict[str, set[str]] = {name: set() for name in versions}
-    for (one, other), differences in sides.differences.items():
-        for difference in differences:
-            if difference.left is not None:
-                found[one].add(difference.left.id)
-            if difference.right is not None:
-                found[other].add(difference.right.id)
+    for one, other in combinations(versions, 2):
+        for difference in compare(versions[one], versions[other]):
+            found[one] |= {difference.left.id} if difference.left is not None else set()
+            found[other] |= {difference.right.id} if difference.right is not None else set()
     return found
 
 

@@ -15,6 +15,7 @@ from annotation_app.screens.dashboard_changes import show_changes
 from annotation_app.screens.dashboard_errors import show_controls, show_remaining
 from annotation_app.screens.kept_figures import Office, office_of
 from annotation_app.screens.plain_words import tell
+from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
 
 _PROGRESS = "Progress"
@@ -35,12 +36,15 @@ def dashboard_page(_person: Person) -> None:
         "Errors left": show_remaining,
     }
     part = st.segmented_control("Part", list(parts), default=_PROGRESS, key="dashboard_part", label_visibility="collapsed") or _PROGRESS
-    with office.workplace.shared.reading() as store:
-        readings = office.workplace.readings.readings(store)
-    parts[part](office, readings)
+    parts[part](office, [] if part == _PROGRESS else _readings(office.workplace))
 
 
-def _show_progress(office: Office, _readings: list[Reading]) -> None:
+def _readings(workplace: Workplace) -> list[Reading]:
+    with workplace.shared.reading() as store:
+        return workplace.readings.readings(store)
+
+
+def _show_progress(office: Office, _none: list[Reading]) -> None:
     workplace = office.workplace
     with workplace.shared.reading() as store:
         found = progress(store, datetime.fromisoformat(workplace.log.clock().isoformat()).date())
@@ -69,7 +73,7 @@ def _show_progress(office: Office, _readings: list[Reading]) -> None:
                 "rejected": day.rejected,
                 "edits": day.edits,
                 "minutes": round(day.seconds / 60, 1),
-                "seconds a document": round(day.seconds / day.finished) if day.finished else None,
+                "seconds a document": f"{day.seconds / day.finished:.0f}" if day.finished else "–",
             }
             for day in reversed(found.days)
         ]

@@ -81,5 +81,5 @@ def _shown(figure: Figure | float | None) -> str:
         if figure.value is None:
             return "–"
         known = figure.low is not None and figure.high is not None
-        return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})" if known else f"{figure.value:.2f}"
+        return f"{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})" if known else f"{figure.value:.2f}"
     return "–" if figure is None else f"{figure:.2f}"

@@ -27,7 +27,7 @@ _LONE = "You are not logged in"
 # Less air than Streamlit leaves, and who is logged in, in the corner of the bar with the pages.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 4.25rem 2.5rem 2rem; max-width: 96rem; }
-.st-key-piiloom_person { position: fixed; top: 0.7rem; right: 3.5rem; z-index: 999991; gap: 0.75rem; }
+.st-key-piiloom_person { position: fixed; top: 0.8rem; right: 2.5rem; width: auto; z-index: 999991; gap: 0.75rem; }
 .st-key-piiloom_person [data-testid="stText"] { font-size: 0.85rem; opacity: 0.75; }
 .st-key-piiloom_person form { margin: 0; }
 .st-key-piiloom_person form button { font: inherit; font-size: 0.85rem; color: inherit; background: none; cursor: pointer;
@@ -79,7 +79,7 @@ def run() -> None:
     if tab.leaving_for:
         wanted, tab.leaving_for = tab.leaving_for, ""
         st.switch_page(tab.pages[wanted])
-    with st.container(key="piiloom_person", width="content", horizontal=True, vertical_alignment="center"):
+    with st.container(key="piiloom_person", horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         _show_person(person)
     chosen.run()
 
@@ -113,7 +113,7 @@ def _way_in() -> None:
 
 
 def _show_person(person: Person) -> None:
-    st.text(f"{person.display} · {person.role}")
+    st.text(f"Logged in as {person.display} ({person.role})")
     form = logout_form()
     if form is not None:
         st.html(form)

@@ -27,7 +27,7 @@ def marked_text(document: Document, colours: Mapping[str, str], emphasised: Coll
 def _marked(text: str, mark: Mark, colours: Mapping[str, str], *, strong: bool) -> str:
     colour = colours.get(mark.entity_type, "#888888")
     ground = 30 if strong else 12
-    frame = f"outline: 2px solid {colour}; outline-offset: 1px; " if strong else ""
+    frame = f"outline: 2px solid {colour}; outline-offset: 0; " if strong else ""
     label = f"{mark.entity_type} {mark.relevance or '–'}"
     title = f"{mark.entity_type}, {mark.relevance or 'no'} relevance" + (", differs" if strong else "")
     style = (

@@ -11,6 +11,7 @@ from typing import Any, Final
 import streamlit as st
 
 from annotation_app.desk.deliveries import Delivery
+from annotation_app.desk.followed import Followed
 from annotation_app.desk.outbox import parse_outbox
 from annotation_app.editor.component import mount
 from annotation_app.people.identity import Person
@@ -25,6 +26,9 @@ _STALE: Final = (
     "Not done: this record was changed in another tab meanwhile. You see it as it is now; "
     "your change is kept, and an adjudicator can take it up."
 )
+_LONGEST_NAME: Final = 200
+# A tab that reconnects may have a new memory, and says its last wish again.
+_followed = Followed()
 # Gives the record that comes after those of a trail, None when there is none.
 Onward = Callable[[Workplace, Person, Sequence[str]], str | None]
 
@@ -37,7 +41,7 @@ def show_editor(data: Mapping[str, Any], page: str, onward: Onward) -> None:
 def _on_outbox() -> None:
     person = current_person()
     if person is not None:
-        _deliver(get_workplace(), person, this_tab())
+        take_in(get_workplace(), person, this_tab())
 
 
 def _on_intent(page: str, onward: Onward) -> None:
@@ -46,9 +50,13 @@ def _on_intent(page: str, onward: Onward) -> None:
     if person is None or not isinstance(intent, Mapping):
         return
     workplace, tab = get_workplace(), this_tab()
-    _deliver(workplace, person, tab)
+    take_in(workplace, person, tab)
     client, number, where = intent.get("client"), intent.get("number"), intent.get("go")
-    if not isinstance(client, str) or not isinstance(number, int) or not tab.is_new(client, number):
+    if not isinstance(client, str) or len(client) > _LONGEST_NAME or not isinstance(number, int):
+        return
+    tab.intents[client] = max(number, tab.intents.get(client, 0))
+    # A tab that has shown nothing yet reconnects after a restart: what it wished before has had its time.
+    if not _followed.is_new(client, number) or tab.trail(page).record is None:
         return
     if where == "list":
         tab.leaving_for = "records"
@@ -63,7 +71,8 @@ def _value(name: str) -> Any:
     return getattr(st.session_state.get(_EDITOR), name, None)
 
 
-def _deliver(workplace: Workplace, person: Person, tab: Tab) -> None:
+def take_in(workplace: Workplace, person: Person, tab: Tab) -> None:
+    """Deliver what is in the outbox of the editor, if it is on the page."""
     outbox = _value("outbox")
     if not outbox:
         return

@@ -43,7 +43,7 @@ class Trail:
 
 @dataclass(slots=True)
 class Tab:
-    """One tab. ``trails`` by page; ``intents`` is the highest number of an intent that this tab has followed, by client.
+    """One tab. ``trails`` by page; ``intents`` is the highest number of an intent that was dealt with, by client.
 
     ``leaving_for`` is the page that a callback wants shown next, ``pages`` are those of Streamlit by address.
     """
@@ -63,13 +63,6 @@ class Tab:
     def tell(self, notice: dict[str, Any]) -> None:
         """Have the editor show *notice*."""
         self.notices = [*self.notices, notice][-_MOST_NOTICES:]
-
-    def is_new(self, client: str, number: int) -> bool:
-        """Whether an intent was not followed yet; from now on it counts as followed."""
-        if number <= self.intents.get(client, 0):
-            return False
-        self.intents[client] = number
-        return True
 
     def hear(self) -> str:
         """What there is to say, once."""

@@ -12,7 +12,7 @@ from foundation.errors import PiiloomError
 
 _EVERY_S: Final = 60.0
 # Mostly there is little to settle, and then the page that asked shows it at once.
-_PATIENCE_S: Final = 0.7
+_PATIENCE_S: Final = 0.4
 
 
 class Upkeep:
@@ -32,7 +32,7 @@ class Upkeep:
             busy = self._worker is not None and self._worker.is_alive()
             if not busy and (self._began is None or time.monotonic() - self._began >= self._every_s):
                 self._began = time.monotonic()
-                self._worker = threading.Thread(target=self._run, name="settling", daemon=True)
+                self._worker = threading.Thread(target=self._run, name="settling")
                 self._worker.start()
             worker = self._worker
         if worker is not None:

@@ -9,13 +9,16 @@ import streamlit as st
 
 from annotation_app.checks.why import why
 from annotation_app.desk.editor_view import Surroundings, editor_data
-from annotation_app.people.identity import Person
+from annotation_app.people.identity import Person, require
 from annotation_app.screens.receiving import show_editor
+from annotation_app.screens.record_history import show_history
 from annotation_app.screens.session import Tab, Trail, this_tab
+from annotation_app.serving.current import current_person
 from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
 from annotation_app.worklist.visibility import Viewer, may_see_why
 from corpus.store.annotation_counts import own_standing
+from corpus.store.records import iter_records
 from foundation.errors import UsageError
 
 PAGE: Final = "work"
@@ -29,7 +32,7 @@ def work_page(person: Person) -> None:
         st.warning(said)
     record_id = _record(workplace, person, trail)
     if record_id is None:
-        _show_nothing_left()
+        _show_nothing_left(workplace, person)
         return
     try:
         data = _data(workplace, person, tab, record_id)
@@ -40,6 +43,7 @@ def work_page(person: Person) -> None:
         return
     show_editor(data, PAGE, onward)
     _ask(workplace, person, record_id)
+    show_history(workplace, person, record_id)
 
 
 def onward(workplace: Workplace, person: Person, besides: Sequence[str]) -> str | None:
@@ -86,7 +90,7 @@ def _data(workplace: Workplace, person: Person, tab: Tab, record_id: str) -> dic
 def _ask(workplace: Workplace, person: Person, record_id: str) -> None:
     """Questions about the guidelines that this record raises, and a place for one more."""
     asked = workplace.guidelines.questions(record_id=record_id)
-    with st.expander(f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines", expanded=False):
+    with st.expander(f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines", key=f"questions-{record_id}"):
         for question in asked:
             st.text(f"{question.asked_by}: {question.text}")
             if question.answer:
@@ -98,7 +102,32 @@ def _ask(workplace: Workplace, person: Person, record_id: str) -> None:
                 st.rerun()
 
 
-def _show_nothing_left() -> None:
+def _show_nothing_left(workplace: Workplace, person: Person) -> None:
+    if not workplace.lists.counts():
+        _show_empty_list(person)
+        return
     st.subheader("Nothing left to do")
     st.write("Every record that you could work on is finished or in somebody's hands. Those that you put off come back when they are free.")
     st.button("Look again", type="primary")
+
+
+def _show_empty_list(person: Person) -> None:
+    st.subheader("The work list is empty")
+    if person.may("admin"):
+        st.write("Put all records of the store into it, or choose some on the admin page.")
+        st.button("Put all records into the work list", type="primary", on_click=_pool_all)
+    else:
+        st.write("An admin has to put records into it first.")
+        st.button("Look again", type="primary")
+
+
+def _pool_all() -> None:
+    try:
+        admin, workplace = require(current_person(), "admin"), get_workplace()
+        with workplace.shared.reading() as store:
+            record_ids = {record.id for record in iter_records(store)}
+        report = workplace.pool.add(admin.name, record_ids=record_ids)
+        if not report.added:
+            this_tab().said = "The store has no records: import some on the admin page, or generate them."
+    except UsageError as error:
+        this_tab().said = str(error)

@@ -15,6 +15,7 @@ _FIXED: Final[dict[str, Any]] = {
     "client.toolbarMode": "minimal",
     "global.developmentMode": False,
     "runner.magicEnabled": False,
+    "runner.postScriptGC": False,  # a full collection after each run took as long as the run
     "server.baseUrlPath": "",
     "server.corsAllowedOrigins": [],
     "server.enableAgentApi": False,

@@ -67,7 +67,16 @@ class Leases:
         return self.take(store, person, record_id)
 
     def renew(self, person: str, record_id: str) -> None:
-        """A sign of life: as ``may_edit``, for someone who reads and has not changed anything yet."""
+        """A sign of life: as ``may_edit``, for someone who reads and has not changed anything yet.
+
+        Pages do this at every turn: while the lease is fresh nobody has to wait for the one who writes.
+        """
+        with self._shared.reading() as store:
+            now = self._log.about_now()
+            found = self._standing(store, person, record_id, now)
+        fresh_until = later(now, self._book.current().lease_minutes / 2)
+        if found.status in OPEN_STATUSES and found.leased_until is not None and found.leased_until > fresh_until:
+            return
         self.may_edit(person, record_id)
 
     def skip(self, person: str, record_id: str) -> None:

@@ -66,14 +66,19 @@ _HELD = """
     LEFT JOIN annotation_documents d ON d.record_id = a.record_id AND d.annotator = a.annotator
     WHERE a.annotator = ? AND a.state = 'leased' AND a.leased_until > ? AND coalesce(d.verdict, 'open') = 'open'
         AND i.status IN ('generated', 'annotated')"""
-_STANDING = """{places}
+# Looks only at the one record: it is asked while the lock of the writer is held.
+_STANDING = """
     SELECT i.role, i.status, i.wanted, mine.state, mine.leased_until, coalesce(own.verdict, 'open') <> 'open',
-        (SELECT count(*) FROM places WHERE record_id = i.record_id AND annotator <> ?),
+        (SELECT count(*) FROM (
+            SELECT annotator FROM annotation_assignments
+            WHERE record_id = ? AND annotator <> ? AND (state = 'assigned' OR (state = 'leased' AND leased_until > ?))
+            UNION
+            SELECT annotator FROM annotation_documents WHERE record_id = ? AND annotator <> ? AND verdict IN ('accepted', 'rejected'))),
         EXISTS (SELECT 1 FROM records r WHERE r.record_order = i.record_order)
     FROM annotation_items i
     LEFT JOIN annotation_assignments mine ON mine.record_id = i.record_id AND mine.annotator = ?
     LEFT JOIN annotation_documents own ON own.record_id = i.record_id AND own.annotator = ?
-    WHERE i.record_id = ?""".replace("{places}", _PLACES)
+    WHERE i.record_id = ?"""
 _LOADS = """
     SELECT a.annotator, count(*) FROM annotation_assignments a
     LEFT JOIN annotation_documents d ON d.record_id = a.record_id AND d.annotator = a.annotator
@@ -149,7 +154,7 @@ def ever_had(store: Store, person: str) -> int:
 
 def standing(store: Store, person: str, record_id: str, now: str) -> Standing | None:
     """How *person* stands to *record_id*; None when that is not in the work list."""
-    found = store.rows(_STANDING, [now, person, person, person, record_id])
+    found = store.rows(_STANDING, [record_id, person, now, record_id, person, person, person, record_id])
     if not found:
         return None
     role, status, wanted, state, leased_until, finished, others, stored = found[0]

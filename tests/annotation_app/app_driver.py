@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.annotation_app.people_tools import GOOD
 
 from annotation_app.documents.document import Document
 from annotation_app.serving.opening import open_workplace
@@ -16,6 +15,7 @@ from corpus.record import Record, Span
 from corpus.store.annotation_documents import AnnotationDocument, load_documents
 from corpus.store.database import Store
 from corpus.store.records import add_records
+from tests.annotation_app.people_tools import GOOD
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -151,7 +151,10 @@ class AppPage:
 
     def row(self, value: str, act: str) -> None:
         """A button in the row of the span that reads *value*."""
-        self.page.locator(".row").filter(has=self.page.locator(".value", has_text=value)).first.locator(f"[data-act={act}]").click()
+        row = self.page.locator(".row").filter(has=self.page.locator(".value", has_text=value)).first
+        if act != "relevance":
+            row.locator("[data-act=choose]").click()  # the other buttons are those of the chosen row
+        row.locator(f"[data-act={act}]").click()
 
     def values(self) -> list[str]:
         """The values in the list of spans."""

@@ -98,5 +98,7 @@ def _run(socket):
         kind = got.WhichOneof("type")
         if kind == "delta" and got.delta.WhichOneof("type") == "new_element":
             shown.append(str(got.delta.new_element))
+        elif kind == "script_finished" and got.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            shown.clear()  # it went on to another page
         elif kind == "script_finished":
             return "\n".join(shown)

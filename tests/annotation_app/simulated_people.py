@@ -1,4 +1,4 @@
-"""Simulated people: each holds a web socket to the real app, edits, keeps an outbox and comes back after a cut, as our page in a browser does."""
+"""Simulated people: each edits over a web socket to the real app, keeps an outbox and comes back after a cut, as our page does."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ class SimulatedPerson:
         self._intent: dict[str, Any] | None = None
         self._attempt = 0
         self._widget = ""
+        self._page = ""
         self._retry_at = 0.0
         self._first = True
 
@@ -83,9 +84,8 @@ class SimulatedPerson:
         """Work to the end, through whatever cuts there are."""
         until = self.began + self.give_up_s
         while not self.finished and time.monotonic() < until:
-            with contextlib.suppress(OSError, WebSocketException):
-                with self._connected() as socket:
-                    self._attend(socket, until)
+            with contextlib.suppress(OSError, WebSocketException), self._connected() as socket:
+                self._attend(socket, until)
             self._edit_when_due()
             time.sleep(0.1)
         if not self.finished:
@@ -102,7 +102,7 @@ class SimulatedPerson:
     def _attend(self, socket: ClientConnection, until: float) -> None:
         self.connections += 1
         self._first = True
-        _rerun(socket, "", None)
+        _rerun(socket, self._page)
         while not self.finished and time.monotonic() < until:
             with contextlib.suppress(TimeoutError):
                 got = socket.recv(timeout=max(0.0, min(self._next_at(), self._retry_at) - time.monotonic()))
@@ -142,13 +142,15 @@ class SimulatedPerson:
         state: dict[str, Any] = {"outbox": {"client": self.client, "operations": operations, "attempt": self._attempt}}
         if self._intent:
             state["intent"] = self._intent
-        _rerun(socket, self._widget, state)
+        _rerun(socket, self._page, self._widget, state)
 
     def _read(self, socket: ClientConnection, got: str | bytes) -> None:
         message = ForwardMsg()
         message.ParseFromString(got if isinstance(got, bytes) else got.encode())
         if message.WhichOneof("type") == "script_finished":
             self.runs_seen += 1
+        elif message.WhichOneof("type") == "new_session":
+            self._page = message.new_session.page_script_hash
         if message.WhichOneof("type") != "delta" or message.delta.WhichOneof("type") != "new_element":
             return
         element = message.delta.new_element
@@ -177,9 +179,10 @@ class SimulatedPerson:
             self._version = data["version"]
 
 
-def _rerun(socket: ClientConnection, widget: str, state: Mapping[str, Any] | None) -> None:
+def _rerun(socket: ClientConnection, page: str, widget: str = "", state: Mapping[str, Any] | None = None) -> None:
     message = BackMsg()
     message.rerun_script.query_string = ""
+    message.rerun_script.page_script_hash = page
     if state is not None:
         one = message.rerun_script.widget_states.widgets.add()
         one.id, one.json_value = widget, json.dumps(state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from editor_page import marked
+
 from tests.annotation_app.app_driver import FAMILY, AppPage, documents_in, labels, launch, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 

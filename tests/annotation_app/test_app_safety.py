@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from editor_page import marked
-from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, record_of, sync_api
-from tests.annotation_app.served_app import served
 
 from annotation_app.documents.document import Document
+from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, record_of, sync_api
+from tests.annotation_app.served_app import served
 
 HOSTILE = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> [a](javascript:alert(3)) "
@@ -92,7 +92,7 @@ _FORGE = """(value) => {
     window.forged = 0;
     WebSocket.prototype.send = function (data) {
         // Another record's name of the same length in what the editor sends: the message stays well-formed.
-        const bytes = new Uint8Array(data instanceof ArrayBuffer ? data : data.buffer || data);
+        const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
         const text = new TextDecoder("latin1").decode(bytes);
         const at = text.indexOf(value.from);
         if (at >= 0) {
@@ -132,7 +132,6 @@ def test_after_the_logout_the_tab_is_dead(browser, project):
         other = AppPage(browser, server, beside=page)
         other.open()
         other.at(PLAIN)
-        other.page.get_by_role("button", name="Expand sidebar").click()
         other.page.get_by_role("button", name="Log out").click()
         other.page.wait_for_url(f"{server.url}/account/login")
         page.press("Tab", "r")

@@ -1,0 +1,169 @@
+"""The annotation app under load: the real server, with people simulated over its web socket, or a large store.
+
+    python -m benchmarks.annotation_load                                  # 8 people x 200 edits, one a second each
+    python -m benchmarks.annotation_load --burst 20 --period 6            # the same edits in bursts of 20, 50 ms apart
+    python -m benchmarks.annotation_load --records 10000                  # lists, next record and dashboard over 10,000 records
+
+Latency is from the moment an edit is made to the moment the client has read its acknowledgement; a burst drains from its first
+edit to its last acknowledgement. All people keep one beat, which is the worst case. Client and server share the machine.
+Afterwards each operation is looked up in the store: lost, duplicated, stale and refused ones are to be 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+from annotation_app.agreement.measuring import measure_agreement
+from annotation_app.agreement.readings import ReadingRoom
+from annotation_app.dashboard.label_changes import label_changes
+from annotation_app.dashboard.progress import progress
+from annotation_app.documents.document import State, document_of
+from annotation_app.onboarding.control_results import control_results
+from annotation_app.serving.opening import Workplace, open_workplace
+from annotation_app.worklist.filters import ListQuery
+from annotation_app.worklist.visibility import Viewer
+from corpus.record import Record
+from corpus.store.annotation_documents import AnnotationDocument, save_documents
+from corpus.store.records import iter_records
+from tests.annotation_app.loaded_project import account, make_project, people_of
+from tests.annotation_app.served_app import served
+from tests.annotation_app.simulated_people import EDITS_A_RECORD, Pace, SimulatedPerson, all_at_work
+
+DONE_BY = ("person0", "person1", "person2")
+
+
+def main() -> None:
+    """Measure what the command line asks for, and print it as one line of JSON for each figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=int, default=8)
+    parser.add_argument("--edits", type=int, default=200, help="edits of each person")
+    parser.add_argument("--burst", type=int, default=1, help="edits at the head of each period")
+    parser.add_argument("--period", type=float, default=1.0, help="seconds")
+    parser.add_argument("--records", type=int, help="measure over a store of so many records, three documents each, without a server")
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.duckdb"
+        if wanted.records:
+            large_store(path, wanted.records)
+        else:
+            at_work(path, wanted.people, Pace(wanted.edits, period_s=wanted.period, burst=wanted.burst))
+
+
+def at_work(path: Path, number: int, pace: Pace) -> None:
+    """Have *number* people work at *pace*."""
+    names = [f"person{one}" for one in range(number)]
+    make_project(path, names, records=number * (pace.edits // EDITS_A_RECORD + 2))
+    with served(path, "--snapshot-every", "0") as server:
+        people = people_of(server, names, pace, give_up_s=pace.due(pace.edits) + 120)
+        for thread in all_at_work(people):
+            thread.join()
+    latencies = [
+        1000 * (person.acknowledged[n + 1] - made)
+        for person in people
+        for n, made in enumerate(person.made)
+        if n + 1 in person.acknowledged
+    ]
+    print(json.dumps({"people": number, **asdict(pace), "acknowledged": len(latencies), "ms": quantiles(latencies)}))
+    if pace.burst > 1:
+        print(json.dumps({"bursts_ms": quantiles([drained for person in people for drained in drains(person)])}))
+    print(json.dumps({**asdict(account(path, people)), "troubles": [trouble for person in people for trouble in person.troubles]}))
+
+
+def drains(person: SimulatedPerson) -> list[float]:
+    """Milliseconds from the first edit to the last acknowledgement, of each burst of *person* that was acknowledged whole."""
+    found = []
+    for first in range(0, len(person.made), person.pace.burst):
+        numbers = range(first + 1, min(first + person.pace.burst, len(person.made)) + 1)
+        if all(number in person.acknowledged for number in numbers):
+            found.append(1000 * (max(person.acknowledged[number] for number in numbers) - person.made[first]))
+    return found
+
+
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Median, 95th and 99th percentile, and the greatest; empty when there is nothing."""
+    ordered = sorted(values)
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+    return {name: round(ordered[min(len(ordered) - 1, int(len(ordered) * share))], 1) for name, share in shares.items()} if ordered else {}
+
+
+def large_store(path: Path, records: int) -> None:
+    """Time what pages ask of a store of *records*, of which three people have finished each."""
+    make_project(path, DONE_BY, records)
+    workplace = open_workplace(path)
+    try:
+        finish_all(workplace)
+        ask_lists(workplace)
+        ask_dashboard(workplace)
+    finally:
+        workplace.close()
+
+
+def finish_all(workplace: Workplace) -> None:
+    """Three documents of each record: most accepted as they are, some without a span, some rejected, some open."""
+    with workplace.shared.writing() as store:
+        records = list(iter_records(store))
+        rows = [_document(record, who, 3 * n + k, workplace.log.now()) for n, record in enumerate(records) for k, who in enumerate(DONE_BY)]
+        for at in range(0, len(rows), 5000):
+            save_documents(store, rows[at : at + 5000])
+
+
+def _document(record: Record, who: str, number: int, at: str) -> AnnotationDocument:
+    document = document_of(record).to_json()
+    if number % 5 == 0:
+        document = {**document, "spans": document["spans"][1:]}
+    verdict = "open" if number % 13 == 0 else "rejected" if number % 17 == 0 else "accepted"
+    state = {**State(document=document_of(record)).to_json(), "document": document, "verdict": verdict}
+    fields = {"record_id": record.id, "annotator": who, "version": 3, "verdict": verdict, "flagged": number % 20 == 0}
+    return AnnotationDocument(**fields, guideline=1, changed_at=at, event=1_000_000 + number, state=state)
+
+
+def ask_lists(workplace: Workplace) -> None:
+    """Pages of the work list as an admin and as an annotator see them, and the next record for somebody new."""
+    lists, admin, annotator = workplace.lists, Viewer(name="boss", role="admin"), Viewer(name=DONE_BY[0])
+    many = ListQuery(status="generated", pair="age+health", type="health", annotator=DONE_BY[1], flagged=True, text="asthma", sort="words")
+    timed("list, admin", lambda: lists.look(admin, ListQuery()))
+    timed("list, annotator", lambda: lists.look(annotator, ListQuery()))
+    timed("list, text in all", lambda: lists.look(admin, ListQuery(text="river")))
+    timed("list, text in one", lambda: lists.look(admin, ListQuery(text="NOTE 777.")))
+    timed("list, all filters", lambda: lists.look(admin, many))
+    timed("list, last page", lambda: lists.look(admin, ListQuery(page=10**6)))
+    timed("next_for", lambda: workplace.work.next_for(DONE_BY[0]), times=30)
+
+
+def ask_dashboard(workplace: Workplace) -> None:
+    """All figures of the dashboard: the first time after a start, and when nothing has changed since."""
+    timed("dashboard, first", lambda: _figures(workplace, ReadingRoom()), times=3)
+    timed("dashboard, again", lambda: _figures(workplace, workplace.readings), times=7, warm=True)
+
+
+def _figures(workplace: Workplace, room: ReadingRoom) -> None:
+    with workplace.shared.reading() as store:
+        progress(store, datetime.now(UTC).date())
+        readings = room.readings(store)
+    label_changes(readings)
+    measure_agreement(readings, disputed=20)
+    control_results(workplace.shared)
+
+
+def timed(name: str, ask: Callable[[], object], *, times: int = 15, warm: bool = False) -> None:
+    """Print the median and the 95th percentile of *times* answers, after one that does not count if *warm*."""
+    if warm:
+        ask()
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        ask()
+        taken.append(1000 * (time.perf_counter() - began))
+    print(json.dumps({"asked": name, "median_ms": round(median(taken), 1), "p95_ms": quantiles(taken)["p95"], "times": times}))
+
+
+if __name__ == "__main__":
+    main()

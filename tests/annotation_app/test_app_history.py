@@ -1,0 +1,75 @@
+"""The history of a record under the editor, a step taken back from it, and an admin's first minute with an empty work list."""
+
+from __future__ import annotations
+
+import pytest
+from editor_page import marked
+
+from annotation_app.desk.followed import Followed
+from annotation_app.desk.history_words import told
+from annotation_app.serving.opening import open_workplace
+from corpus.store.annotation_events import AnnotationEvent
+from corpus.store.database import Store
+from corpus.store.records import add_records
+from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, record_of, sync_api
+from tests.annotation_app.people_tools import GOOD
+from tests.annotation_app.served_app import served
+
+RECORD = record_of("r-1", marked("[[Ada|name|low]] met [[Grace|name|low]] plainly."))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        found = launch(playwright)
+        yield found
+        found.close()
+
+
+def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
+    path = tmp_path / "s.duckdb"
+    with Store.open(path) as store:
+        add_records(store, None, [(None, RECORD)])
+    workplace = open_workplace(path)
+    workplace.accounts.add("boss", "admin", password=GOOD)
+    workplace.close()
+    with served(path, "--snapshot-every", "0") as server:
+        page = AppPage(browser, server, "boss")
+        page.page.get_by_role("button", name="Put all records into the work list").click()
+        page.at(RECORD)
+        page.press("Tab", "r", "Tab", "Delete")
+        page.saved()
+        page.page.get_by_text("History", exact=True).click()
+        page.see_text("[data-testid=stText]", "span removed: name, low relevance, 8–13")
+        page.see_text("[data-testid=stText]", "relevance: name, low relevance, 0–3 → name, high relevance, 0–3")
+        page.page.get_by_role("button", name="Take this step back").click()
+        sync_api.expect(page.locator(".row .value")).to_have_text(["Ada", "Grace"])
+        page.see_text("[data-testid=stText]", "taken back")
+        page.context.close()
+        assert server.stop()[0] == 0
+    assert labels(documents_in(path)["r-1", "boss"]) == [("Ada", "name", "high"), ("Grace", "name", "low")]
+
+
+@pytest.mark.parametrize(
+    ("operation", "words"),
+    [
+        ({"op": "text", "field": "context", "removed": "a\nb", "inserted": "c" * 50}, f"context: “a b” → “{'c' * 39}…”"),
+        ({"op": "reject", "reason": "<b>no</b>"}, "rejected: <b>no</b>"),
+        ({"op": "many", "operations": []}, "several changes at once"),
+        ({"op": "revert", "event": 7}, "step 7 taken back"),
+        ({"op": "relevance", "id": "gone"}, "relevance"),
+        ("nonsense", "something unknown"),
+    ],
+)
+def test_events_in_words(operation, words):
+    event = AnnotationEvent(actor="ana", kind="edit", entry={"operation": operation}, event=1, at="2026-11-22T09:00:00.000Z")
+    assert told(event) == words
+
+
+def test_a_wish_is_followed_once_and_few_clients_are_remembered():
+    followed = Followed(capacity=2)
+    assert [followed.is_new("a", number) for number in (1, 1, 3, 2)] == [True, False, True, False]
+    assert followed.is_new("b", 1)
+    assert followed.is_new("c", 1)
+    assert not followed.is_new("c", 1)
+    assert followed.is_new("a", 1)  # forgotten

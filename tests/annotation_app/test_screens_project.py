@@ -1,0 +1,146 @@
+"""The pages of the admin, of the guidelines and of training, and the frame around all pages."""
+
+import pytest
+from screen_stage import ACCEPT, HOSTILE, ROLES, does, markdown_of, page, press, ran, said, stage
+from streamlit.testing.v1 import AppTest
+
+from annotation_app.onboarding.shipped_exercises import shipped_answers
+from annotation_app.screens.frame import SCREENS, _drawn
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    with stage(tmp_path) as opened:
+        yield opened
+
+
+def _field(test, kind, label):
+    return next(element for element in getattr(test, kind) if element.label == label)
+
+
+def test_the_whole_app_draws_its_first_page(workplace):
+    shown = AppTest.from_string("from annotation_app.screens.frame import run\nrun()", default_timeout=20).run()
+    ran(shown)
+    assert "Logged in as local (admin)" in said(shown)
+
+
+def test_whoever_lost_the_role_sees_nothing(workplace, monkeypatch):
+    monkeypatch.setattr("annotation_app.screens.frame.current_person", lambda: ROLES["annotator"])
+    shown = []
+    monkeypatch.setattr("annotation_app.screens.frame.st.warning", shown.append)
+    for screen in SCREENS:
+        if screen.role != "annotator":
+            _drawn(screen)
+    assert shown == ["You may not see this page."] * 3
+
+
+def test_admin_puts_records_into_the_list_and_changes_settings(workplace):
+    shown = page("admin")
+    assert "generated 4" in said(shown)
+    shown = press(shown, "Put into the work list")
+    assert "0 added, 4 were there before" in said(shown).replace("\\", "")
+    _field(shown, "toggle", "Annotators may see others' work").set_value(True)
+    _field(shown, "number_input", "judges").set_value(2.0)
+    shown = press(shown, "Save")
+    current = workplace.settings.current()
+    assert current.see_others
+    assert current.priority_weights["judges"] == 2.0
+    shown = press(shown, "Save")
+    assert "Nothing was different" in said(shown)
+    press(shown, "Work out priorities anew")
+
+
+def test_admin_forms_are_refused_to_whoever_is_no_admin_any_more(workplace, monkeypatch):
+    shown = page("admin")
+    monkeypatch.setattr("annotation_app.screens.admin.current_person", lambda: ROLES["annotator"])
+    shown = press(shown, "Add the shipped practice records")
+    assert "this needs the role admin" in said(shown).replace("\\", "")
+    assert workplace.practice.exercises("ana") == []
+
+
+def test_admin_makes_accounts_and_shuts_people_out(workplace):
+    shown = page("admin")
+    _field(shown, "text_input", "Name").set_value("dora")
+    _field(shown, "text_input", "Password").set_value("correct horse battery")
+    shown = press(shown, "Add")
+    assert "dora can log in" in said(shown)
+    shown = press(shown, "Add")  # the form was emptied
+    _field(shown, "selectbox", "to").set_value("adjudicator")
+    shown = press(shown, "Change")
+    assert workplace.accounts.named("dora").role == "adjudicator"
+    _field(shown, "selectbox", "to").set_value("no access")
+    press(shown, "Change")
+    assert not workplace.accounts.named("dora").active
+
+
+def test_admin_deals_records_out_and_takes_them_back(workplace):
+    workplace.accounts.add("ana", "annotator", password="correct horse battery")
+    shown = page("admin")
+    _field(shown, "multiselect", "People").set_value(["ana"])
+    shown = press(shown, "Deal them out")
+    assert "ana: 4" in said(shown).replace("\\", "")
+    assert "4 records are free again" in said(press(shown, "Free"))
+
+
+def test_admin_exports_what_is_validated(workplace, tmp_path):
+    for who in ("ana", "ben"):
+        does(workplace, who, "r000", ACCEPT)
+    shown = page("admin")
+    _field(shown, "text_input", "Test records (a number, or a share as 0.1)").set_value("0")
+    shown = press(shown, "Export")
+    assert "Written to" in said(shown)
+    lines = (tmp_path / "exports" / "v1-native" / "train.jsonl").read_text().splitlines()
+    assert len(lines) == 1
+    assert "there" in said(press(shown, "Export"))  # a release is never made twice
+
+
+def test_admin_makes_a_snapshot(workplace, tmp_path):
+    shown = press(page("admin"), "Make a snapshot now")
+    assert "Made" in said(shown)
+    assert list(tmp_path.glob("s.duckdb.snapshots/*.duckdb"))
+
+
+def test_guidelines_are_published_by_admins_alone(workplace):
+    assert "Publish as a new version" not in [button.label for button in page("guide", "annotator").button]
+    shown = page("guide", "admin")
+    _field(shown, "text_area", "Guidelines").set_value("# Ours\nMark all.")
+    shown = press(shown, "Publish as a new version")
+    assert workplace.guidelines.in_force() == 2
+
+
+def test_questions_of_others_stay_theirs_until_they_are_answered(workplace):
+    workplace.guidelines.ask("ben", f"Is it? {HOSTILE}", "r001")
+    assert "Is it?" not in said(page("guide", "annotator", "ana"))
+    assert "Is it?" in said(page("guide", "annotator", "ben"))
+    shown = page("guide", "adjudicator", "nadia")
+    _field(shown, "text_input", "Answer").set_value("Yes.")
+    shown = press(shown, "Answer")
+    shown = page("guide", "annotator", "ana")
+    assert "nadia: Yes." in said(shown)
+    assert "ben" not in "".join(caption.value for caption in shown.caption)
+    assert all("<script>" not in words for words in markdown_of(shown))
+
+
+def test_practice_waits_for_records_and_then_gives_feedback(workplace):
+    assert "no practice records yet" in said(page("training", "annotator", "ana"))
+    ids = workplace.practice.add("local", shipped_answers("practice"))
+    shown = press(page("training", "annotator", "ana"), "Check my answer")
+    assert "You have not done anything" in said(shown).replace("\\", "")
+    workplace.desk.open("ana", ids[0])
+    does(workplace, "ana", ids[0], ACCEPT)
+    shown = press(page("training", "annotator", "ana"), "Check my answer")
+    assert "spans are right" in said(shown)
+
+
+def test_the_test_is_handed_in_when_all_is_finished(workplace):
+    shown = page("training", "annotator", "ana")
+    shown = ran(shown.segmented_control(key="training_what").set_value("Test").run())
+    assert shown.info
+    workplace.test.add_set("local", shipped_answers("qualifying"))
+    shown = ran(shown.run())
+    hand_in = _field(shown, "button", "Hand in")
+    assert hand_in.disabled
+    for record_id, _ in workplace.test.task("ana").records:
+        does(workplace, "ana", record_id, ACCEPT)
+    shown = press(ran(shown.run()), "Hand in")
+    assert workplace.test.attempts("ana")[0].number == 1

@@ -1,0 +1,33 @@
+"""The benchmark of the annotation app runs, small, through its command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def lines(*arguments: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "benchmarks.annotation_load", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=120)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.long
+def test_two_people_and_a_small_store() -> None:
+    figures, bursts, accounted = lines("--people", "2", "--edits", "8", "--burst", "4", "--period", "1")
+    assert figures["acknowledged"] == accounted["applied"] == 16
+    assert set(bursts["bursts_ms"]) == {"p50", "p95", "p99", "max"}
+    assert [accounted[name] for name in ("lost", "duplicated", "stale", "refused", "troubles")] == [0, 0, 0, 0, []]
+
+
+def test_figures_over_a_store() -> None:
+    asked = {line["asked"]: line["median_ms"] for line in lines("--records", "30")}
+    assert {"list, admin", "next_for", "dashboard, first", "dashboard, again"} <= asked.keys()
+    assert all(taken > 0 for taken in asked.values())
