@@ -16,7 +16,7 @@ from annotation_app.screens.session import Tab, Trail, this_tab
 from annotation_app.serving.current import current_person
 from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
-from annotation_app.worklist.visibility import Viewer, may_see_why
+from annotation_app.worklist.visibility import Viewer, may_see_people, may_see_why
 from corpus.store.annotation_counts import own_standing
 from corpus.store.records import iter_records
 from foundation.errors import UsageError
@@ -89,10 +89,14 @@ def _data(workplace: Workplace, person: Person, tab: Tab, record_id: str) -> dic
 
 def _ask(workplace: Workplace, person: Person, record_id: str) -> None:
     """Questions about the guidelines that this record raises, and a place for one more."""
-    asked = workplace.guidelines.questions(record_id=record_id)
+    viewer = Viewer(name=person.name, role=person.role)
+    by_name = may_see_people(viewer, workplace.settings.current())
+    # What others ask, and nobody has answered yet, could lead those who still have the record before them.
+    asked = [one for one in workplace.guidelines.questions(record_id=record_id) if by_name or one.answer or one.asked_by == person.name]
     with st.expander(f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines", key=f"questions-{record_id}"):
         for question in asked:
-            st.text(f"{question.asked_by}: {question.text}")
+            named = by_name or question.asked_by == person.name
+            st.text(f"{question.asked_by if named else 'Somebody'}: {question.text}")
             if question.answer:
                 st.text(f"→ {question.answered_by}: {question.answer}")
         with st.form(f"ask-{record_id}", clear_on_submit=True, border=False):

@@ -74,7 +74,11 @@ class RequestGate:
         Not after a link on another site: then the browser keeps the cookie back from this request, but not from the web socket.
         """
         front = self._front
-        if front.desk is None or front.oidc or scope["path"] != "/" or headers.get("sec-fetch-site") not in {"none", "same-origin"}:
+        if front.desk is None or front.oidc or headers.get("sec-fetch-site") not in {"none", "same-origin"}:
+            return None
+        # Any page of the app may be opened by its own address.
+        a_page = scope["path"] == "/" or (headers.get("sec-fetch-dest") == "document" and not scope["path"].startswith("/account/"))
+        if not a_page:
             return None
         return None if front.cookie in cookie_parser(headers.get("cookie", "")) else RedirectResponse(LOGIN_PATH, 303)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from corpus.store.database import Store
 
-# Control records count as work: who annotates must not be able to tell them apart.
+# Finished control records count, unfinished ones do not: who annotates must not be able to tell how many there are.
 _STANDING = """
-    SELECT count(*) FILTER (d.verdict IS NOT NULL AND d.verdict <> 'open'), count(*) FILTER (i.role = 'work' OR d.verdict IS NOT NULL)
+    SELECT count(*) FILTER (d.verdict IS NOT NULL AND d.verdict <> 'open'), count(*) FILTER (i.role = 'work')
     FROM annotation_items i LEFT JOIN annotation_documents d ON d.record_id = i.record_id AND d.annotator = ?
     WHERE i.role IN ('work', 'control')"""
 
@@ -14,4 +14,4 @@ _STANDING = """
 def own_standing(store: Store, annotator: str) -> tuple[int, int]:
     """How many records *annotator* has finished, and how many there are for him to see."""
     finished, total = store.rows(_STANDING, [annotator])[0]
-    return finished, total
+    return finished, max(finished, total)
