@@ -107,7 +107,10 @@ def _way_in() -> None:
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")
     st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
-    if front().oidc:
+    if front().oidc and st.user.is_logged_in:
+        st.write("Your organisation knows you, but you have no account here. Ask an admin of this project for one.")
+        st.button("Log out", on_click=st.logout)
+    elif front().oidc:
         for provider in providers():
             st.button(f"Log in with {plain(provider or 'your organisation')}", key=f"login-{provider}", on_click=st.login, args=(provider,))
 

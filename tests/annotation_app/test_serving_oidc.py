@@ -56,5 +56,5 @@ def test_an_account_with_the_verified_address_gets_in_and_others_do_not(tmp_path
                 page = context.new_page()
                 page.goto(server.url)
                 page.get_by_role("button", name="Log in with your organisation").click(timeout=20_000)
-                expect(page.get_by_text("no account here")).to_be_visible(timeout=20_000)
+                expect(page.get_by_text("you have no account here")).to_be_visible(timeout=20_000)
                 expect(page.get_by_text("Logged in as")).to_have_count(0)
