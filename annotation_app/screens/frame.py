@@ -21,7 +21,7 @@ from annotation_app.screens.training import training_page
 from annotation_app.screens.work import work_page
 from annotation_app.serving.current import current_person, front, logout_form, page_was_anothers
 from annotation_app.serving.front import LOGIN_PATH
-from annotation_app.serving.oidc import providers
+from annotation_app.serving.oidc import providers, stranger
 
 _LONE = "You are not logged in"
 # Less air than Streamlit leaves, and who is logged in, in the corner of the bar with the pages.
@@ -107,7 +107,7 @@ def _way_in() -> None:
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")
     st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
-    if front().oidc and st.user.is_logged_in:
+    if front().oidc and stranger():
         st.write("Your organisation knows you, but you have no account here. Ask an admin of this project for one.")
         st.button("Log out", on_click=st.logout)
     elif front().oidc:
