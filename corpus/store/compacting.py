@@ -6,12 +6,12 @@ All of it is copied into a new file, which takes the old one's place when every 
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus.store.copying import identifier, log_of, remove, sync, text_literal
 from corpus.store.database import Store
 from foundation.errors import OutputError, StoreError, StoreLocked
 
@@ -37,34 +37,34 @@ def compact(path: Path) -> Compacted:
     partial = target.with_name(f"{target.name}.vacuum.part")
     try:
         with Store.open(path, create=False) as store:
-            _remove(partial)
+            remove(partial)
             store.change("CHECKPOINT")
             rows = _copy(store, partial)
             known = _state(target)  # the log is folded in by now: closing changes nothing
         with _locked(target, path):
-            if _state(target) != known or _log(target).exists():
+            if _state(target) != known or log_of(target).exists():
                 raise _taken(path)
             partial.chmod(target.stat().st_mode & 0o777)
-            _sync(partial)
+            sync(partial)
             after = partial.stat().st_size
             partial.replace(target)
-            _sync(target.parent)
+            sync(target.parent)
     except OSError as error:
         raise OutputError(
             f"the compacted store cannot be written ({error.strerror})", where=str(path), remedy="Nothing was changed. Make room beside it"
         ) from error
     finally:
         with suppress(OSError):
-            _remove(partial)
+            remove(partial)
     return Compacted(before=known[0], after=after, rows=rows)
 
 
 def _copy(store: Store, partial: Path) -> int:
     """Copy everything into a new file at *partial* and compare; gives the number of rows."""
     source = store.rows("SELECT current_database()")[0][0]
-    store.change(f"ATTACH {_quoted(str(partial), chr(39))} AS {_COPY}")
+    store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
     try:
-        store.change(f"COPY FROM DATABASE {_quoted(source, chr(34))} TO {_COPY}")
+        store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
         tables = [name for (name,) in store.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [source])]
         sums = [(_sum(store, source, name), _sum(store, _COPY, name)) for name in tables]
         store.change(f"CHECKPOINT {_COPY}")
@@ -77,7 +77,7 @@ def _copy(store: Store, partial: Path) -> int:
 
 def _sum(store: Store, database: str, table: str) -> tuple[int, int | None]:
     """Count the rows of a table and add up their hashes, which does not depend on their order."""
-    name = f"{_quoted(database, chr(34))}.main.{_quoted(table, chr(34))}"
+    name = f"{identifier(database)}.main.{identifier(table)}"
     rows, hashes = store.rows(f"SELECT count(*), sum(hash(t)::HUGEINT) FROM {name} AS t")[0]  # noqa: S608 - quoted names
     return int(rows), None if hashes is None else int(hashes)
 
@@ -106,25 +106,3 @@ def _state(target: Path) -> tuple[int, int, int]:
     """Size, time of the last change and identity of the file: what another process would have altered."""
     found = target.stat()
     return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def _log(target: Path) -> Path:
-    return target.with_name(target.name + ".wal")
-
-
-def _remove(partial: Path) -> None:
-    for leftover in (partial, _log(partial)):
-        leftover.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _quoted(text: str, mark: str) -> str:
-    """*text* as an SQL string (mark ``'``) or identifier (mark ``"``)."""
-    return mark + text.replace(mark, mark * 2) + mark

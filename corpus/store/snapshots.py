@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from corpus.store.copying import identifier, log_of, remove, sync, text_literal
 from corpus.store.database import MEMORY, Store
 from corpus.store.faults import duckdb_errors, opening_fault
 from corpus.store.migrations import MIGRATIONS
@@ -52,14 +52,14 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
                 leftover.unlink(missing_ok=True)  # of a process that was killed while it made one
             _copy(store, partial)
             partial.chmod(store.path.stat().st_mode & 0o777)  # as private as the store
-            _sync(partial)
+            sync(partial)
             partial.rename(snapshot)
-            _sync(snapshot.parent)
+            sync(snapshot.parent)
             for old in list_snapshots(store.path)[: -max(1, keep)]:
                 old.unlink(missing_ok=True)
         except (PiiloomError, OSError) as error:
             with suppress(OSError):
-                _remove(partial)
+                remove(partial)
             cause = error.message if isinstance(error, PiiloomError) else str(error.strerror)
             raise OutputError(
                 f"no snapshot of the store could be made ({cause})",
@@ -82,26 +82,26 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(snapshot, partial)
-        _sync(partial)
+        sync(partial)
         with _locked(target, path):
             aside = _put_aside(target, now)
             partial.rename(target)
-            _sync(target.parent)
+            sync(target.parent)
     except OSError as error:
         raise OutputError(
             f"the snapshot cannot be put back ({error.strerror})", where=str(path), remedy="Make room beside the store and try again"
         ) from error
     finally:
         with suppress(OSError):
-            _remove(partial)
+            remove(partial)
     return Restored(store=path, snapshot=snapshot, aside=aside)
 
 
 def _copy(store: Store, partial: Path) -> None:
     source = store.rows("SELECT current_database()")[0][0]
-    store.change(f"ATTACH {_quoted(str(partial), chr(39))} AS {_COPY}")
+    store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
     try:
-        store.change(f"COPY FROM DATABASE {_quoted(source, chr(34))} TO {_COPY}")
+        store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
         store.change(f"CHECKPOINT {_COPY}")  # so that it is one file, without a log
     finally:
         store.change(f"DETACH {_COPY}")
@@ -125,7 +125,7 @@ def _check(snapshot: Path) -> None:
             )
         found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()").fetchall()
         for (name,) in found:
-            connection.execute(f"SELECT sum(hash(t)::HUGEINT) FROM {_quoted(name, chr(34))} AS t").fetchall()  # noqa: S608 - quoted
+            connection.execute(f"SELECT sum(hash(t)::HUGEINT) FROM {identifier(name)} AS t").fetchall()  # noqa: S608 - quoted
 
 
 def _refuse_if_open(target: Path, path: Path) -> None:
@@ -160,35 +160,13 @@ def _put_aside(target: Path, now: datetime) -> Path | None:
     """Rename the file and its log, in this order: a file without its log would open, and lack what was last committed."""
     aside = target.with_name(f"{target.name}.damaged-{now.astimezone(UTC):%Y-%m-%dT%H%M%S}")
     number = 1
-    while aside.exists() or _log(aside).exists():
+    while aside.exists() or log_of(aside).exists():
         number += 1
         aside = aside.with_name(f"{target.name}.damaged-{now.astimezone(UTC):%Y-%m-%dT%H%M%S}-{number}")
     found = target.exists()
     if found:
         target.rename(aside)
-    if _log(target).exists():
-        _log(target).rename(_log(aside))
+    if log_of(target).exists():
+        log_of(target).rename(log_of(aside))
         found = True
     return aside if found else None
-
-
-def _log(path: Path) -> Path:
-    return path.with_name(f"{path.name}.wal")
-
-
-def _remove(partial: Path) -> None:
-    for leftover in (partial, _log(partial)):
-        leftover.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _quoted(text: str, mark: str) -> str:
-    """*text* as an SQL string (mark ``'``) or identifier (mark ``"``); neither takes a parameter in these statements."""
-    return mark + text.replace(mark, mark * 2) + mark

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from corpus.store.copying import identifier, remove, sync, text_literal
 from corpus.store.faults import duckdb_errors, translate
 from corpus.store.migrations import Migration, Migrations
 from foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
@@ -62,18 +63,18 @@ def back_up(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> 
     """
     partial = path.with_name(f"{path.name}.v{version}.bak.part")
     try:
-        _remove(partial)
+        remove(partial)
         with duckdb_errors(partial):
             source = connection.execute("SELECT current_database()").fetchall()[0][0]
-            connection.execute(f"ATTACH {_quoted(str(partial.absolute()), chr(39))} AS piiloom_backup")
+            connection.execute(f"ATTACH {text_literal(str(partial.absolute()))} AS piiloom_backup")
             try:
-                connection.execute(f"COPY FROM DATABASE {_quoted(source, chr(34))} TO piiloom_backup")
+                connection.execute(f"COPY FROM DATABASE {identifier(source)} TO piiloom_backup")
             finally:
                 connection.execute("DETACH piiloom_backup")
-        _sync(partial)
+        sync(partial)
         return _claim(partial, path, version)
     except (PiiloomError, OSError) as error:
-        _remove(partial)
+        remove(partial)
         raise OutputError(
             f"no copy of the store could be made before its upgrade ({_cause(error)})",
             where=str(path),
@@ -92,7 +93,7 @@ def _claim(partial: Path, path: Path, version: int) -> Path:
             number += 1
             continue
         partial.unlink()
-        _sync(backup.parent)
+        sync(backup.parent)
         return backup
 
 
@@ -113,24 +114,6 @@ def _apply(connection: duckdb.DuckDBPyConnection, path: Path, steps: Sequence[Mi
                 where=str(path),
                 remedy=kept,
             ) from error
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _remove(partial: Path) -> None:
-    for leftover in (partial, partial.with_name(partial.name + ".wal")):
-        leftover.unlink(missing_ok=True)
-
-
-def _quoted(text: str, mark: str) -> str:
-    """*text* as an SQL string (mark ``'``) or identifier (mark ``"``); neither takes a parameter in these statements."""
-    return mark + text.replace(mark, mark * 2) + mark
 
 
 def _cause(error: PiiloomError | OSError) -> str:

@@ -20,7 +20,7 @@ from corpus.store.judgements import Judgement, save_judgements
 from corpus.store.records import add_records
 from foundation.errors import UsageError
 
-SAMPLE = Path("/work/shared/data/capid/raw_pipeline_sample.jsonl")
+SAMPLE = Path(__file__).resolve().parents[3] / "shared" / "data" / "capid" / "raw_pipeline_sample.jsonl"
 AGAINST = Judgement(
     kind="relevance",
     value_id="v1",

@@ -99,7 +99,7 @@ def test_no_room_for_the_copy_changes_nothing(store_path: Path, monkeypatch: pyt
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(upgrading, "_sync", full)
+    monkeypatch.setattr(upgrading, "sync", full)
     with pytest.raises(OutputError, match="Nothing was changed"):
         Store.open(store_path)
     assert [path.name for path in store_path.parent.iterdir()] == [store_path.name]
