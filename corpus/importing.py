@@ -1,11 +1,12 @@
-"""Bringing a file into the store: all of its good rows in one transaction, its bad rows in a file beside it.
+"""Bringing a file into the store: its good rows in a transaction, its bad rows in a file beside it.
 
 The report counts everything that happened to the rows and values, so that a loss is never silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,11 +17,16 @@ from corpus.record import Record
 from corpus.rejects_file import RejectsFile
 from corpus.store.database import Store
 from corpus.store.records import add_records, iter_records
+from corpus.store.shared import SharedStore
 from foundation.errors import DataError
 
 STATUS = "imported"
 # Rows that are read, looked up and inserted together.
 _CHUNK = 2000
+# The same where others want to write meanwhile.
+_SMALL_CHUNK = 500
+# Gives a transaction in which some records are added.
+_Transaction = Callable[[], AbstractContextManager[Store]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +81,25 @@ def import_file(store: Store, path: Path, file_format: Format | str, *, locale: 
     Raises ``DataError`` when the file cannot be read, is not UTF-8 or has no valid row, ``OutputError`` when rejects
     cannot be written, ``UsageError`` for an unknown format. After an error the store is as it was.
     """
+    with store.transaction():
+        return _import(lambda: nullcontext(store), _CHUNK, path, file_format, locale, rejects_path)
+
+
+def import_file_among(shared: SharedStore, path: Path, file_format: Format | str, *, locale: str, rejects_path: Path) -> ImportReport:
+    """``import_file`` into a store that others use meanwhile: nobody waits for longer than five hundred rows take.
+
+    After an error the rows before it may be in the store; importing the file again adds the rest.
+    """
+    return _import(shared.writing, _SMALL_CHUNK, path, file_format, locale, rejects_path)
+
+
+def _import(transaction: _Transaction, chunk: int, path: Path, file_format: Format | str, locale: str, rejects_path: Path) -> ImportReport:
     chosen = get_format(file_format) if isinstance(file_format, str) else file_format
     tally = ReadTally()
     rejected: list[tuple[int, str]] = []
-    with RejectsFile(rejects_path) as rejects, store.transaction():
+    with RejectsFile(rejects_path) as rejects:
         good = _good_rows(chosen.read(path, locale=locale, tally=tally), rejects, rejected)
-        read, records, spans = _store_rows(store, good)
+        read, records, spans = _store_rows(transaction, chunk, good)
         if not read:
             raise _no_valid_row(path, rejected)
     return ImportReport(
@@ -111,14 +130,15 @@ def _good_rows(rows: Iterator[Record | RowReject], rejects: RejectsFile, rejecte
             yield row
 
 
-def _store_rows(store: Store, records: Iterator[Record]) -> tuple[int, int, int]:
+def _store_rows(transaction: _Transaction, size: int, records: Iterator[Record]) -> tuple[int, int, int]:
     """Rows read, records added, spans added."""
     read = added = spans = 0
-    while chunk := list(islice(records, _CHUNK)):
-        known = {(record.id, record.revision) for record in iter_records(store, ids=[record.id for record in chunk])}
-        new = [record for record in chunk if (record.id, record.revision) not in known]
+    while chunk := list(islice(records, size)):  # what takes longest is reading, and that is outside the transaction
+        with transaction() as store:
+            known = {(record.id, record.revision) for record in iter_records(store, ids=[record.id for record in chunk])}
+            new = [record for record in chunk if (record.id, record.revision) not in known]
+            added += add_records(store, None, [(None, record) for record in new], status=STATUS)
         read += len(chunk)
-        added += add_records(store, None, [(None, record) for record in new], status=STATUS)
         spans += sum(len(record.spans) for record in new)
     return read, added, spans
 

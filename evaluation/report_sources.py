@@ -15,6 +15,7 @@ from corpus.formats.base import Format, Json, ReadTally, RowReject
 from corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from corpus.formats.registry import get_format
 from corpus.record import Record
+from corpus.store.adjudications import unreleasable_records
 from corpus.store.database import Store
 from corpus.store.records import iter_records
 from corpus.store.releases import count_members, get_release, iter_release_records
@@ -47,19 +48,24 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where the records came from: bare file name, and what was chosen in it. ``reading`` is there for a JSONL file."""
+    """Where the records came from: bare file name, and what was chosen in it. ``reading`` is there for a JSONL file.
+
+    ``left_out`` counts the records of a store that people have rejected, or reopened and not decided on again.
+    """
 
     file: str
     release: str | None = None
     run: str | None = None
     format: str | None = None
     reading: Reading | None = None
+    left_out: int = 0
 
     def title(self) -> str:
         """The source in a few words."""
         if self.release is not None:
             return f"release {self.release} of {self.file}"
-        return f"run {self.run} of {self.file}" if self.run is not None else self.file
+        without = f", without {self.left_out:,} record{'s' * (self.left_out != 1)} rejected or reopened" if self.left_out else ""
+        return f"run {self.run} of {self.file}{without}" if self.run is not None else f"{self.file}{without}"
 
     def to_json(self) -> Json:
         """The fields as JSON values."""
@@ -75,14 +81,16 @@ class Corpus:
 
 
 def corpus_of_store(path: Path, *, run: str | None = None) -> Corpus:
-    """The records of a run (``"last"`` works), or of all runs and imports; as in a release the latest revision of each."""
+    """The records of a run (``"last"`` works), or of all runs and imports: those that a release would take, latest revisions."""
     with Store.open(path, create=False) as store:
         run_id = None if run is None else get_run(store, run).id
-        records = latest_revisions(iter_records(store, run_id=run_id))
+        unwanted = unreleasable_records(store)
+        found = latest_revisions(iter_records(store, run_id=run_id))
+    records = [record for record in found if record.id not in unwanted]
     if not records:
         where = str(path) if run_id is None else f"{path}, run {run_id}"
         raise StoreError("there are no records to report on", where=where, remedy="Generate or import some first")
-    return Corpus(source=Source(file=path.name, run=run_id), splits={ALL: records})
+    return Corpus(source=Source(file=path.name, run=run_id, left_out=len(found) - len(records)), splits={ALL: records})
 
 
 def corpus_of_release(path: Path, name: str) -> Corpus:

@@ -8,14 +8,21 @@ from datetime import timedelta
 from typing import Any
 
 from annotation_app.adjudication.decisions import ANNOTATED, check_transition
-from annotation_app.adjudication.validating import Decisions, check_document
+from annotation_app.adjudication.stale_edits import stale_offers
+from annotation_app.adjudication.validating import Decision, Decisions, Standing, check_document
 from annotation_app.adjudication.versions import SideBySide, Version, side_by_side, versions_of
 from annotation_app.agreement.pairing import placed
 from annotation_app.documents.document import Document
 from annotation_app.event_log import EventLog, stamp
 from annotation_app.people.identity import Person, require
 from corpus.record import Record
-from corpus.store.adjudications import disputed_records, finished_records, load_adjudications
+from corpus.store.adjudications import (
+    Disputed,
+    disputed_records,
+    finished_records,
+    load_adjudications,
+    records_with_late_edits,
+)
 from corpus.store.annotation_documents import AnnotationDocument
 from corpus.store.annotation_items import OPEN_STATUSES, Item, Status, base_records, load_items
 from corpus.store.database import Store
@@ -25,7 +32,8 @@ from taxonomy.entity_types import load_taxonomy
 
 # Who decides where people agree.
 AGREEMENT = "agreement"
-_CHUNK = 500
+# The lock of the one who writes is held for one of these: whoever saves an edit meanwhile must not notice.
+_CHUNK = 50
 _EVER = "9999"  # later than any time of the log
 # What is finished may be undone for so long before it counts.
 _SECOND_THOUGHTS = timedelta(minutes=10)
@@ -53,13 +61,14 @@ class Resolver:
         self._log = log
         self._decisions = Decisions(log)
         self._types = types
+        self._looked_at: dict[Disputed, bool] = {}
 
     def on_saved(self, store: Store, documents: Sequence[AnnotationDocument]) -> None:
         """Mark records as annotated once somebody has finished them; for ``Desk``, inside its transaction."""
         finished = {row.record_id: row.annotator for row in documents if row.verdict != "open"}
-        for item in load_items(store, finished, roles=["work"]) if finished else ():
-            if item.status == "generated":
-                self._decisions.note(store, item, finished[item.record_id], ANNOTATED, "annotated", {})
+        items = load_items(store, finished, roles=["work"]) if finished else ()
+        fresh = [Decision(item, finished[item.record_id], {}) for item in items if item.status == "generated"]
+        self._decisions.note(store, ANNOTATED, "annotated", fresh)
 
     def settle_due(self) -> Settled:
         """Settle all records that were finished some minutes ago."""
@@ -77,28 +86,25 @@ class Resolver:
     def settle(self, record_ids: Sequence[str], until: str | None = None) -> Settled:
         """Validate the records that all who finished them agree on, reject those that all of them rejected.
 
-        One person is enough where one is wanted. A record in which anybody edited anything after *until* waits. A record
-        that was reopened counts only once somebody has worked on it since.
+        One person is enough where one is wanted. Where one of those who finished also worked in a tab that had fallen behind,
+        an adjudicator decides. A record in which anybody edited anything after *until* waits. A record that was reopened
+        counts only once somebody has worked on it since.
         """
         done = Settled()
         for at in range(0, len(record_ids), _CHUNK):
-            chunk = list(record_ids[at : at + _CHUNK])
             with self._shared.writing() as store:
-                items = load_items(store, chunk, roles=["work"])
-                bases, versions = base_records(store, chunk), versions_of(store, chunk)
-                reopened = _reopened(store, chunk)
-                for item in items:
-                    base = bases.get(item.record_id)
-                    if base is not None and item.status in OPEN_STATUSES:
-                        own = versions.get(item.record_id, [])
-                        counted = _countable(own, reopened.get(item.record_id, 0), until)
-                        self._settle_one(store, item, base, counted, done)
+                self._settle_some(store, list(record_ids[at : at + _CHUNK]), until, done)
         return done
 
     def disputes(self) -> list[str]:
         """The records that wait for an adjudicator, the most urgent first."""
         with self._shared.reading() as store:
-            return disputed_records(store)
+            found = disputed_records(store)
+            fresh = [row.record_id for row in found if not row.differ and row not in self._looked_at]
+            contested = _contested(store, base_records(store, fresh)) if fresh else set()
+        waits = {row: row.differ or self._looked_at.get(row, row.record_id in contested) for row in found}
+        self._looked_at = {row: wait for row, wait in waits.items() if not row.differ}
+        return [row.record_id for row, wait in waits.items() if wait]
 
     def open(self, record_id: str) -> SideBySide:
         """All there is to decide on; ``UsageError`` when the record is not in the work list any more."""
@@ -122,8 +128,9 @@ class Resolver:
                 raise UsageError("somebody has changed this record meanwhile", where=f"record {record_id}", remedy="Look at it again")
             check_document(document, sides.base, self._types())
             entry = {"document": document.to_json(), "how": dict(how), "versions": now}
-            item = self._decisions.note(store, sides.item, adjudicator.name, "adjudicated", "adjudicated", entry)
-            return self._decisions.validate(store, item, adjudicator.name, document, sides.base, "adjudicated")
+            item = self._decide(store, sides, adjudicator, "adjudicated", "adjudicated", entry)
+            standing = Standing(item, adjudicator.name, document, sides.base, "adjudicated")
+            return self._decisions.validate(store, [standing])[0]
 
     def reject(self, person: Person | None, record_id: str, reason: str) -> None:
         """Decide that the record is of no use; ``UsageError`` without a *reason*, or when that may not be."""
@@ -131,7 +138,7 @@ class Resolver:
         with self._shared.writing() as store:
             sides = self._to_decide(store, record_id, "rejected")
             entry = {"reason": _said(reason)}
-            self._decisions.note(store, sides.item, adjudicator.name, "rejected_record", "rejected", entry)
+            self._decide(store, sides, adjudicator, "rejected_record", "rejected", entry)
 
     def reopen(self, person: Person | None, record_id: str, reason: str) -> None:
         """Take a decision back: people may edit the record again, and what is decided next makes a further revision.
@@ -141,7 +148,10 @@ class Resolver:
         adjudicator = require(person, "adjudicator")
         with self._shared.writing() as store:
             sides = self._to_decide(store, record_id, "annotated")
-            self._decisions.note(store, sides.item, adjudicator.name, "reopened", "annotated", {"reason": _said(reason)})
+            self._decide(store, sides, adjudicator, "reopened", "annotated", {"reason": _said(reason)})
+
+    def _decide(self, store: Store, sides: SideBySide, by: Person, kind: str, status: Status, entry: Mapping[str, Any]) -> Item:
+        return self._decisions.note(store, kind, status, [Decision(sides.item, by.name, entry)])[0]
 
     def _to_decide(self, store: Store, record_id: str, status: Status) -> SideBySide:
         sides = side_by_side(store, record_id)
@@ -150,26 +160,53 @@ class Resolver:
         check_transition(record_id, sides.item.status, status)
         return sides
 
-    def _settle_one(self, store: Store, item: Item, base: Record, finished: Sequence[Version] | None, done: Settled) -> None:
-        if finished is None or len(finished) < item.wanted:
-            done.waiting.append(item.record_id)
-            return
-        entry = {"annotators": [version.annotator for version in finished]}
-        if item.status == "generated":
-            item = self._decisions.note(store, item, finished[0].annotator, ANNOTATED, "annotated", {})
-        if all(version.state.verdict == "rejected" for version in finished):
-            reasons = {version.annotator: version.state.reason for version in finished}
-            self._decisions.note(store, item, AGREEMENT, "rejected_record", "rejected", {**entry, "reasons": reasons})
-            done.rejected.append(item.record_id)
-        elif len({_content(version) for version in finished}) > 1:
-            done.disputed.append(item.record_id)
-        else:
-            document, way = finished[0].state.document, "accepted"
-            if len(finished) > 1:
-                way = "agreed"
-                item = self._decisions.note(store, item, AGREEMENT, "agreed", "agreed", {**entry, "document": document.to_json()})
-            self._decisions.validate(store, item, AGREEMENT, document, base, way)
-            done.validated.append(item.record_id)
+    def _settle_some(self, store: Store, record_ids: Sequence[str], until: str | None, done: Settled) -> None:
+        bases, versions = base_records(store, record_ids), versions_of(store, record_ids)
+        reopened, contested = _reopened(store, record_ids), _contested(store, bases)
+        items, finished = dict[str, Item](), dict[str, list[Version]]()
+        for item in load_items(store, record_ids, roles=["work"]):
+            name = item.record_id
+            if name in bases and item.status in OPEN_STATUSES:
+                counted = _countable(versions.get(name, []), reopened.get(name, 0), until)
+                if counted is None or len(counted) < item.wanted:
+                    done.waiting.append(name)
+                else:
+                    items[name], finished[name] = item, counted
+        fresh = [Decision(item, finished[name][0].annotator, {}) for name, item in items.items() if item.status == "generated"]
+        items |= {item.record_id: item for item in self._decisions.note(store, ANNOTATED, "annotated", fresh)}
+        rejected = {name for name, own in finished.items() if all(one.state.verdict == "rejected" for one in own)} - contested
+        apart = {name for name, own in finished.items() if len({_content(one) for one in own}) > 1} - rejected
+        done.disputed += [name for name in finished if name in contested | apart]
+        self._reject_all(store, [items[name] for name in finished if name in rejected], finished)
+        done.rejected += [name for name in finished if name in rejected]
+        alike = [name for name in finished if name not in contested | apart | rejected]
+        self._validate_all(store, [items[name] for name in alike], finished, bases)
+        done.validated += alike
+
+    def _reject_all(self, store: Store, items: Sequence[Item], finished: Mapping[str, Sequence[Version]]) -> None:
+        decisions = []
+        for item in items:
+            reasons = {version.annotator: version.state.reason for version in finished[item.record_id]}
+            decisions.append(Decision(item, AGREEMENT, {"annotators": list(reasons), "reasons": reasons}))
+        self._decisions.note(store, "rejected_record", "rejected", decisions)
+
+    def _validate_all(
+        self, store: Store, items: Sequence[Item], finished: Mapping[str, Sequence[Version]], bases: Mapping[str, Record]
+    ) -> None:
+        """Validate what the people who *finished* them have alike; more than one of them agreed."""
+        now = {item.record_id: item for item in items}
+        agreed: list[Decision] = []
+        for name, item in now.items():
+            own = finished[name]
+            if len(own) > 1:
+                entry = {"annotators": [version.annotator for version in own], "document": own[0].state.document.to_json()}
+                agreed.append(Decision(item, AGREEMENT, entry))
+        now |= {item.record_id: item for item in self._decisions.note(store, "agreed", "agreed", agreed)}
+        standing = []
+        for name, item in now.items():
+            way = "agreed" if item.status == "agreed" else "accepted"
+            standing.append(Standing(item, AGREEMENT, finished[name][0].state.document, bases[name], way))
+        self._decisions.validate(store, standing)
 
 
 def _countable(versions: Sequence[Version], reopened: int, until: str | None) -> list[Version] | None:
@@ -179,6 +216,13 @@ def _countable(versions: Sequence[Version], reopened: int, until: str | None) ->
     if reopened and all(version.event < reopened for version in versions):
         return None
     return [version for version in versions if version.finished]
+
+
+def _contested(store: Store, bases: Mapping[str, Record]) -> set[str]:
+    """The records that somebody who finished them also edited in a tab that had fallen behind, to another end."""
+    late = records_with_late_edits(store, bases)
+    offers = stale_offers(store, {record_id: bases[record_id] for record_id in late}) if late else {}
+    return {record_id for record_id, found in offers.items() if any(offer.finished for offer in found)}
 
 
 def _reopened(store: Store, record_ids: Collection[str]) -> dict[str, int]:

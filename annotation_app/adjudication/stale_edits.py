@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from annotation_app.desk.deliveries import STALE
 from annotation_app.documents.applying import apply
-from annotation_app.documents.document import Document, State, document_of
-from annotation_app.documents.history import History, replayed
+from annotation_app.documents.document import Document, State, Verdict, document_of
+from annotation_app.documents.history import EDITS, History, replayed
 from annotation_app.documents.merging import Conflict, merge
 from annotation_app.documents.operations import Redo, Revert, Undo, parse_operation
 from annotation_app.documents.refusals import Refusal
@@ -23,7 +24,8 @@ class StaleOffer:
 
     ``edited`` is the document as that tab had it at last, ``merged`` the newest one with its changes; where both had changed
     one thing, ``merged`` keeps the newest, and ``conflicts`` tells. ``left_out`` counts the edits that could not be done even
-    on the version that they were made for. ``events`` are the numbers of the edits in the log.
+    on the version that they were made for. ``events`` are the numbers of the edits in the log. ``verdict``, ``reason`` and
+    ``flag`` are what that tab said of the record at last; ``finished`` is whether the annotator has a verdict that counts.
     """
 
     annotator: str
@@ -33,24 +35,41 @@ class StaleOffer:
     merged: Document
     conflicts: tuple[Conflict, ...]
     left_out: int
+    verdict: Verdict
+    reason: str
+    flag: str
+    finished: bool
 
 
-def stale_offers(store: Store, record: Record) -> list[StaleOffer]:
-    """The offers for a record (as the work began with it), oldest first; none for what a later decision had before it.
+def stale_offers(store: Store, records: Mapping[str, Record]) -> dict[str, list[StaleOffer]]:
+    """The offers for each of *records* (by id, as the work began with them), oldest first; records without any are left out.
 
-    Offers that would change nothing are left out.
+    There are none for what a later decision had before it, and none that would change neither document nor verdict.
     """
-    events = read_events(store, record_ids=[record.id], kinds=["edit", "stale"])
-    decided = max((row.event for row in load_adjudications(store, [record.id]) if row.outcome != "reopened"), default=0)
+    events: dict[str, list[AnnotationEvent]] = {}
+    for event in read_events(store, record_ids=records, kinds=[*EDITS, STALE]):
+        events.setdefault(str(event.record_id), []).append(event)
+    late = [record_id for record_id, own in events.items() if any(event.kind == STALE for event in own)]
+    decided = {row.record_id: row.event for row in load_adjudications(store, late) if row.outcome != "reopened"} if late else {}
+    offers = {record_id: _offers(records[record_id], events[record_id], decided.get(record_id, 0)) for record_id in late}
+    return {record_id: found for record_id, found in offers.items() if found}
+
+
+def _offers(record: Record, events: Sequence[AnnotationEvent], decided: int) -> list[StaleOffer]:
     offers = []
-    for annotator in sorted({event.actor for event in events if event.kind == "stale"}):
-        own = [event for event in events if event.actor == annotator]
+    for annotator in sorted({event.actor for event in events if event.kind == STALE and event.event > decided}):
+        own = [event for event in events if event.owner == annotator]
         history = replayed(document_of(record), own)
-        for group in _grouped([event for event in own if event.kind == "stale" and event.event > decided]):
+        for group in _grouped([event for event in own if event.kind == STALE and event.event > decided]):
             offer = _offer(history, group)
-            if offer is not None and offer.merged != history.state.document:
+            if offer is not None and _changes(offer, history.state):
                 offers.append(offer)
     return sorted(offers, key=lambda offer: offer.events[0])
+
+
+def _changes(offer: StaleOffer, now: State) -> bool:
+    """Whether it says anything new. Who has not finished yet can still say in the newer tab what he thinks of the record."""
+    return offer.merged != now.document or ("open" not in {offer.verdict, now.verdict} and offer.verdict != now.verdict)
 
 
 def _grouped(events: Sequence[AnnotationEvent]) -> list[list[AnnotationEvent]]:
@@ -80,6 +99,10 @@ def _offer(history: History, group: Sequence[AnnotationEvent]) -> StaleOffer | N
         merged=merged.document,
         conflicts=merged.conflicts,
         left_out=left_out,
+        verdict=state.verdict,
+        reason=state.reason,
+        flag=state.flag,
+        finished=history.state.verdict != "open",
     )
 
 

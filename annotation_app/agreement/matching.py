@@ -45,6 +45,12 @@ def pair_up(left: Sequence[Placed], right: Sequence[Placed]) -> list[tuple[int, 
     return [(int(i), int(j) - len(left)) for i, j in zip(found.left, found.right, strict=True)]
 
 
+def spans_of(table: SpansTable, documents: Integers) -> tuple[Integers, Integers]:
+    """All spans of *documents*, one after the other: the place in *documents*, and the row of the table."""
+    counts = table.count[documents]
+    return np.repeat(np.arange(len(documents)), counts), ranges(table.first[documents], counts)
+
+
 def _overlapping(table: SpansTable, left: Integers, right: Integers) -> tuple[Integers, Integers, Integers]:
     """All pairs that share a character. Spans of a document are disjoint, so those that meet a given one are neighbours."""
     counts = table.count[left]

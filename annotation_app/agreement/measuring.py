@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -147,9 +147,11 @@ class _Measure:
         for people in sorted(groups):
             rows, records = compared.by_comparison[groups[people]], compared.record[groups[people]]
             pairs = np.flatnonzero(of_pair == place[people])
-            said = {name: compared.said(name, pairs) for name in ("type", "relevance")} if self._kappas else {}
-            kappas = {f"{name}_kappa": cohen_kappa(*both) for name, both in said.items()}
-            found[people] = self._figures(rows.sum(axis=0), self._draws.sums(rows, records), records, len(rows), **kappas)
+            figures = self._figures(rows.sum(axis=0), self._draws.sums(rows, records), records, len(rows))
+            if self._kappas:
+                types, relevance = (cohen_kappa(*compared.said(name, pairs)) for name in ("type", "relevance"))
+                figures = replace(figures, type_kappa=types, relevance_kappa=relevance)
+            found[people] = figures
         return found
 
     def _of_records(self, records: Integers, alphas: dict[str, float | None] | None = None) -> AgreementFigures:
@@ -163,14 +165,29 @@ class _Measure:
             if alphas is not None and name in alphas:
                 made = Figure(value=alphas[name], low=made.low, high=made.high, over=made.over)
             found[name] = made
-        return self._figures(sums, drawn, records, int(self._made[records].sum()), **found)
+        return replace(
+            self._figures(sums, drawn, records, int(self._made[records].sum())),
+            boundary_alpha=found["boundary_alpha"],
+            type_alpha=found["type_alpha"],
+            relevance_alpha=found["relevance_alpha"],
+            verdict_alpha=found["verdict_alpha"],
+        )
 
-    def _figures(self, sums: Floats, drawn: Floats, records: Integers, comparisons: int, **more: Figure | float | None) -> AgreementFigures:
+    def _figures(self, sums: Floats, drawn: Floats, records: Integers, comparisons: int) -> AgreementFigures:
         known = {
             name: figure(formula, sums, drawn, float(sum(sums[AT[column]] for column in over)))
             for name, (formula, over) in _FORMULAS.items()
         }
-        return AgreementFigures(records=len(np.unique(records)), comparisons=comparisons, **known, **more)  # type: ignore[arg-type]
+        return AgreementFigures(
+            records=len(np.unique(records)),
+            comparisons=comparisons,
+            exact_f1=known["exact_f1"],
+            overlap_f1=known["overlap_f1"],
+            whole_f1=known["whole_f1"],
+            boundaries=known["boundaries"],
+            types=known["types"],
+            relevance=known["relevance"],
+        )
 
 
 def _most_disputed(compared: Compared, limit: int) -> tuple[Disputed, ...]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from annotation_app.checks.found import Range
 from corpus.mention_search import SearchableText
+from corpus.normalising import Folded, fold
 from foundation.words import STOP_WORDS, WORD
 from screening.identifier_patterns import find_identifiers
 from screening.stemming import content_stems, stem
@@ -17,12 +23,36 @@ from screening.stemming import content_stems, stem
 _PIECE_END = re.compile(r"[.!?] (?=[^\W\d_])|[\r\n]+")
 
 
+# Where a folded text can be put together from folded pieces: white space that ends where a word begins is folded by itself.
+_SEAM = re.compile(r"(?:[.!?] |[\r\n]+)(?=[^\W\d_])")
+
+
+class _PiecedText(SearchableText):
+    """A text that is folded piece by piece: after an edit all pieces but one are known."""
+
+    @cached_property
+    def folded(self) -> Folded:
+        """What ``fold`` gives for the whole text."""
+        seams = [0, *(found.end() for found in _SEAM.finditer(self.text)), len(self.text)]
+        pieces = [_folded(self.text[start:end]) for start, end in pairwise(seams)]
+        words = [text for text, _ in pieces]
+        places = np.concatenate([ranges for _, ranges in pieces], axis=1) + np.repeat(seams[:-1], [len(text) for text in words])
+        starts, ends = (array("q", row.tobytes()) for row in places)
+        return Folded(text="".join(words), starts=starts, ends=ends)
+
+
+@lru_cache(maxsize=8192)
+def _folded(piece: str) -> tuple[str, NDArray[np.int64]]:
+    found = fold(piece)
+    return found.text, np.array([found.starts, found.ends], dtype=np.int64)
+
+
 class TextFacts:
     """One text, looked through at most once for each question; made by ``facts_of``, which several threads may share."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.searchable = SearchableText(text)
+        self.searchable = _PiecedText(text)
         self._mentions: dict[str, tuple[Range, ...]] = {}
         self._identifiers: dict[str | None, tuple[tuple[str, Range], ...]] = {}
 

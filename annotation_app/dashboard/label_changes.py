@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation_app.agreement.likeness import pair_gains
-from annotation_app.agreement.matching import Floats, match
+from annotation_app.agreement.matching import Floats, match, spans_of
 from annotation_app.agreement.readings import Reading
-from annotation_app.agreement.spans_table import Integers, SpansTable, ranges, spans_table
-from annotation_app.dashboard.shares import Share
+from annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
+from annotation_app.shares import Share
 
 # Columns of counts. Those of spans by type, those of documents besides.
 _OF_SPANS = ("before", "after", "kept", "judged", "added", "removed", "moved", "retyped", "flipped")
@@ -122,7 +122,7 @@ def _counted(readings: Sequence[Reading]) -> tuple[SpansTable, Floats, Floats]:
 
 def _span_counts(table: SpansTable, left: Integers, right: Integers) -> list[tuple[str, Integers, Integers]]:
     """For each column of spans: the comparison and the row of the table of what is counted."""
-    before, after = _all_of(table, left), _all_of(table, right)
+    before, after = spans_of(table, left), spans_of(table, right)
     matches = match(table, left, right)
     gains = pair_gains(table, matches)
     removed = ~np.isin(before[0] * len(table.document) + before[1], matches.comparison * len(table.document) + matches.left)
@@ -138,11 +138,6 @@ def _span_counts(table: SpansTable, left: Integers, right: Integers) -> list[tup
     ):
         found.append((name, matches.comparison[chosen], matches.left[chosen]))
     return found
-
-
-def _all_of(table: SpansTable, documents: Integers) -> tuple[Integers, Integers]:
-    counts = table.count[documents]
-    return np.repeat(np.arange(len(documents)), counts), ranges(table.first[documents], counts)
 
 
 def _changes(sums: Floats) -> Changes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from annotation_app.desk.deliveries import APPLIED, REFUSED, STALE, Delivery, told_again
+from annotation_app.desk.deliveries import REFUSED, STALE, Delivery, told_again
 from annotation_app.desk.opening import OpenDocument, Paper, Papers
 from annotation_app.desk.outbox import Sent
 from annotation_app.desk.sitting import Bar, Sitting
+from annotation_app.documents.history import EDITS
 from annotation_app.event_log import EventLog
 from corpus.store.annotation_documents import AnnotationDocument, save_documents
 from corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
@@ -60,7 +61,7 @@ class Desk:
         with self._shared.reading() as store:
             found = self._papers.look(store, actor, record_id)
         if found is None:
-            raise UsageError("this record is no longer there", where=f"record {record_id}", remedy="Go on with the next one")
+            raise _gone(record_id)
         return found
 
     def deliver(self, actor: str, sent: Sequence[Sent]) -> Delivery:
@@ -80,31 +81,44 @@ class Desk:
                     fresh.append(one)
             refused, stale = told_again(self._kept_back(store, actor, again), again) if again else ([], [])
             if fresh:
-                sitting = self._sit(store, actor, fresh)
+                papers = self._papers.take(store, actor, {one.record_id for one in fresh})
+                sitting = Sitting(actor, papers, self._barred(actor, papers), self._guideline(store))
+                for one in fresh:
+                    sitting.receive(one)
+                self._keep(store, actor, sitting)
                 refused += sitting.refused
                 stale += sitting.stale
         return Delivery(acknowledged=heard, refused=tuple(refused), stale=tuple(stale))
 
-    def history(
-        self, record_id: str, actor: str | None = None, kinds: Collection[str] = (APPLIED, STALE, REFUSED)
-    ) -> list[AnnotationEvent]:
-        """All that people, or *actor* alone, did to a record or tried to, oldest first."""
-        with self._shared.reading() as store:
-            return read_events(store, record_ids=[record_id], actor=actor, kinds=kinds)
+    def take_back(self, actor: str, owner: str, record_id: str, event: int) -> None:
+        """Take back a step on the document of *owner* as a new step by *actor*, and keep what came later.
 
-    def _sit(self, store: Store, actor: str, fresh: Sequence[Sent]) -> Sitting:
-        papers = self._papers.take(store, actor, {one.record_id for one in fresh})
-        sitting = Sitting(actor, papers, self._barred(actor, papers), self._guideline(store))
-        for one in fresh:
-            sitting.receive(one)
+        Raises ``UsageError``: ``Refusal`` where later steps stand on it, or what ``may_edit`` says to somebody's own step.
+        Whether *actor* may do that to somebody else is for the caller to know.
+        """
+        with self._shared.writing() as store:
+            if owner == actor:
+                self._may_edit(actor, record_id)
+            papers = self._papers.take(store, owner, [record_id])
+            if record_id not in papers:
+                raise _gone(record_id)
+            sitting = Sitting(actor, papers, {}, self._guideline(store))
+            sitting.take_back(owner, record_id, event)
+            self._keep(store, owner, sitting)
+
+    def history(self, record_id: str, owner: str | None = None, kinds: Collection[str] = (*EDITS, STALE, REFUSED)) -> list[AnnotationEvent]:
+        """All that was done, or was to be done, to what people, or *owner* alone, made of a record; oldest first."""
+        with self._shared.reading() as store:
+            return read_events(store, record_ids=[record_id], owner=owner, kinds=kinds)
+
+    def _keep(self, store: Store, owner: str, sitting: Sitting) -> None:
         changed, rows = sitting.close(self._log.append(store, sitting.events))
         save_documents(store, rows)
         if rows:
             self._on_saved(store, rows)
         for paper in changed:
             # Before the commit: should that fail, the store has another last edit than the paper, which is then loaded anew.
-            self._papers.lay(actor, paper)
-        return sitting
+            self._papers.lay(owner, paper)
 
     def _barred(self, actor: str, papers: dict[str, Paper]) -> dict[str, Bar]:
         barred: dict[str, Bar] = {}
@@ -118,6 +132,10 @@ class Desk:
     @staticmethod
     def _kept_back(store: Store, actor: str, again: Sequence[Sent]) -> list[AnnotationEvent]:
         return read_events(store, record_ids={one.record_id for one in again}, actor=actor, kinds=[STALE, REFUSED])
+
+
+def _gone(record_id: str) -> UsageError:
+    return UsageError("this record is no longer there", where=f"record {record_id}", remedy="Go on with the next one")
 
 
 def _in_order(sent: Sequence[Sent]) -> list[Sent]:

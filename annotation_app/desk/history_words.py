@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from annotation_app.desk.deliveries import REFUSED, STALE
-from corpus.store.annotation_events import AnnotationEvent
+from corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 
 _SHORT = 40
 _PLAIN = {
@@ -21,27 +21,77 @@ _PLAIN = {
     "remove": "span removed",
     "confirm": "span confirmed",
 }
-_NOT_DONE = {STALE: " (not done: changed in another tab meanwhile)", REFUSED: " (not done)"}
+_NOT_DONE = {STALE: " (not done: the record was changed meanwhile)", REFUSED: " (not done)"}
+_LEASED = "leased"
 
 
 def told(event: AnnotationEvent) -> str:
     """What was done or tried, on one line; it quotes what was typed, so it is to be shown as text."""
-    operation = event.entry.get("operation")
-    words = _operation(operation if isinstance(operation, Mapping) else {}, event.entry)
+    if event.kind in _ABOUT_THE_RECORD:
+        words = _ABOUT_THE_RECORD[event.kind](event.entry)
+    else:
+        operation = event.entry.get("operation")
+        words = _operation(operation if isinstance(operation, Mapping) else {}, event)
     return " ".join(f"{words}{_NOT_DONE.get(event.kind, '')}".split())
 
 
-def _operation(operation: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    name = str(operation.get("op"))
+def line_of(event: AnnotationEvent) -> str:
+    """Number, time, who did it and what: to be shown as text."""
+    return f"{event.event} · {event.at[:19].replace('T', ' ')} · {event.actor} · {told(event)}"
+
+
+def without_renewals(events: Iterable[AnnotationEvent]) -> list[AnnotationEvent]:
+    """*events*, oldest first, without those that only say that whoever had the record still has it."""
+    kept: list[AnnotationEvent] = []
+    holds: dict[str, bool] = {}
+    for event in events:
+        if event.kind == _LEASED and holds.get(event.actor):
+            continue
+        if event.kind in {_LEASED, "released", "skipped"}:
+            holds[str(event.entry.get("annotator", event.actor))] = event.kind == _LEASED
+        kept.append(event)
+    return kept
+
+
+def _released(entry: Mapping[str, Any]) -> str:
+    return f"took the record from {entry['annotator']}" if entry.get("annotator") else "gave the record back"
+
+
+def _how(how: Mapping[str, Any]) -> str:
+    return f"took the version of {how['whole']}" if "whole" in how else "chose span by span"
+
+
+def _why(entry: Mapping[str, Any]) -> str:
+    return _short(entry.get("reason") or "; ".join((entry.get("reasons") or {}).values()))
+
+
+# What is no step on a document: who has the record, and what was decided on it.
+_ABOUT_THE_RECORD: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "assigned": lambda entry: f"assigned to {entry.get('annotator')}",
+    _LEASED: lambda _: "took the record to work on it",
+    "released": _released,
+    "skipped": lambda _: "put the record off",
+    "annotated": lambda _: "record finished for the first time",
+    "agreed": lambda entry: f"those who annotated it agree: {', '.join(entry.get('annotators', []))}",
+    "adjudicated": lambda entry: f"decided on the record: {_how(entry.get('how') or {})}",
+    "validated": lambda entry: f"validated as revision {entry.get('revision')}",
+    "rejected_record": lambda entry: f"record rejected: {_why(entry)}",
+    "reopened": lambda entry: f"decision taken back: {_why(entry)}",
+}
+
+
+def _operation(operation: Mapping[str, Any], event: AnnotationEvent) -> str:
+    name, entry = str(operation.get("op")), event.entry
     if name in _PLAIN:
         return f"{_PLAIN[name]}{_spans(operation.get('id'), entry)}"
+    whose = f" of {event.owner}" if event.kind == FOR_ANOTHER else ""
     told_by = {
         "text": f"{operation.get('field')}: “{_short(operation.get('removed'))}” → “{_short(operation.get('inserted'))}”",
         "add": f"span added: {_span(operation.get('span'))}",
         "many": "several changes at once",
         "reject": f"rejected: {_short(operation.get('reason'))}",
         "flag": f"flagged: {_short(operation.get('comment'))}",
-        "revert": f"step {operation.get('event')} taken back",
+        "revert": f"step {operation.get('event')}{whose} taken back",
     }
     return told_by.get(name, "something unknown")
 

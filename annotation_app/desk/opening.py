@@ -7,9 +7,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from annotation_app.desk.deliveries import APPLIED
 from annotation_app.documents.document import State, document_of
-from annotation_app.documents.history import History, replayed
+from annotation_app.documents.history import EDITS, History, replayed
 from corpus.record import Record
 from corpus.store.annotation_documents import newest_edits
 from corpus.store.annotation_events import AnnotationEvent, read_events
@@ -97,7 +96,7 @@ class Papers:
 def load_papers(store: Store, actor: str, record_ids: Collection[str]) -> dict[str, Paper]:
     """The papers of *actor* as the log has them; records that are not there are left out."""
     events: defaultdict[str, list[AnnotationEvent]] = defaultdict(list)
-    for event in read_events(store, record_ids=record_ids, actor=actor, kinds=[APPLIED]):
+    for event in read_events(store, record_ids=record_ids, owner=actor, kinds=EDITS):
         events[str(event.record_id)].append(event)
     papers: dict[str, Paper] = {}
     for record_id, record in base_records(store, record_ids).items():

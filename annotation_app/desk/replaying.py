@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from annotation_app.desk.deliveries import APPLIED
 from annotation_app.desk.opening import paper_of
 from annotation_app.desk.sitting import document_row
 from annotation_app.documents.document import document_of
-from annotation_app.documents.history import replayed
+from annotation_app.documents.history import EDITS, replayed
 from corpus.record import Record
 from corpus.store.annotation_documents import AnnotationDocument, replace_documents
 from corpus.store.annotation_events import AnnotationEvent, read_events
@@ -25,8 +24,8 @@ def documents_from(bases: Mapping[str, Record], events: Iterable[AnnotationEvent
     """What the edits among *events*, oldest first, made of *bases*; by record and person. Events of other records are passed over."""
     own: defaultdict[tuple[str, str], list[AnnotationEvent]] = defaultdict(list)
     for event in events:
-        if event.kind == APPLIED and event.record_id is not None and event.record_id in bases:
-            own[event.record_id, event.actor].append(event)
+        if event.kind in EDITS and event.record_id is not None and event.record_id in bases:
+            own[event.record_id, event.owner].append(event)
     return [
         document_row(paper_of(bases[record_id], replayed(document_of(bases[record_id]), edits), edits[-1].event), edits[-1])
         for (record_id, _), edits in sorted(own.items())
@@ -38,7 +37,7 @@ def replayed_documents(store: Store) -> Iterator[AnnotationDocument]:
     record_ids = sorted(item.record_id for item in load_items(store))
     for at in range(0, len(record_ids), _CHUNK):
         chunk = record_ids[at : at + _CHUNK]
-        yield from documents_from(base_records(store, chunk), read_events(store, record_ids=chunk, kinds=[APPLIED]))
+        yield from documents_from(base_records(store, chunk), read_events(store, record_ids=chunk, kinds=EDITS))
 
 
 def rebuild_documents(shared: SharedStore) -> int:

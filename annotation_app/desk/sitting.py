@@ -8,10 +8,11 @@ from typing import Any
 from annotation_app.desk.deliveries import APPLIED, REFUSED, STALE, Refused, Stale
 from annotation_app.desk.opening import Paper, paper_of
 from annotation_app.desk.outbox import Sent
-from annotation_app.documents.operations import parse_operation
+from annotation_app.documents.history import EDITS
+from annotation_app.documents.operations import Revert, operation_to_json, parse_operation
 from annotation_app.documents.refusals import Refusal
 from corpus.store.annotation_documents import AnnotationDocument
-from corpus.store.annotation_events import AnnotationEvent, NewEvent
+from corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
 
 # A code and a sentence, as a refusal has them.
 Bar = tuple[str, str]
@@ -55,11 +56,27 @@ class Sitting:
         else:
             self._note(sent, APPLIED, before=change.before, after=change.after, version=history.version)
 
+    def take_back(self, owner: str, record_id: str, event: int) -> None:
+        """Do without one step on the paper of *owner* and keep what came later; raises ``Refusal``."""
+        history, operation = self._papers[record_id].history, Revert(event=event)
+        change = history.do(operation)
+        entry = {"operation": operation_to_json(operation), "before": change.before, "after": change.after, "version": history.version}
+        own = owner == self._actor
+        self.events.append(
+            NewEvent(
+                actor=self._actor,
+                kind=APPLIED if own else FOR_ANOTHER,
+                record_id=record_id,
+                guideline=self._guideline,
+                entry=entry if own else {**entry, "annotator": owner},
+            )
+        )
+
     def close(self, events: list[AnnotationEvent]) -> tuple[list[Paper], list[AnnotationDocument]]:
         """Give the edits their numbers in the log; then the papers that have changed, and their rows."""
         newest: dict[str, AnnotationEvent] = {}
         for event in events:
-            if event.kind == APPLIED and event.record_id is not None:
+            if event.kind in EDITS and event.record_id is not None:
                 self._papers[event.record_id].history.name_event(event.entry["version"], event.event)
                 newest[event.record_id] = event
         papers = [
@@ -91,7 +108,7 @@ def document_row(paper: Paper, newest: AnnotationEvent) -> AnnotationDocument:
     state = paper.shown.state
     return AnnotationDocument(
         record_id=paper.shown.record.id,
-        annotator=newest.actor,
+        annotator=newest.owner,
         version=paper.shown.version,
         verdict=state.verdict,
         flagged=bool(state.flag),

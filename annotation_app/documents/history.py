@@ -13,9 +13,10 @@ from annotation_app.documents.operations import Operation, Redo, Revert, Undo
 from annotation_app.documents.patches import Change, change_between, turned
 from annotation_app.documents.refusals import Refusal, RefusalCode
 from annotation_app.documents.reverting import reverted
-from corpus.store.annotation_events import AnnotationEvent
+from corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 
-EDIT = "edit"
+# The kinds of event that change a document: a step of its owner, and one that somebody else did for him.
+EDITS = ("edit", FOR_ANOTHER)
 
 
 class History:
@@ -104,10 +105,10 @@ class History:
 
 
 def replayed(base: Document, events: Iterable[AnnotationEvent]) -> History:
-    """The history that *events*, oldest first and all of one person on one record, tell; kinds other than ``edit`` are passed over."""
+    """The history that *events*, oldest first and all of one owner and one record, tell; kinds other than ``EDITS`` are passed over."""
     history = History(base)
     for event in events:
-        if event.kind == EDIT:
+        if event.kind in EDITS:
             change = Change(event.entry["before"], event.entry["after"])
             history.follow(event.entry["operation"]["op"], change, event.event)
     return history

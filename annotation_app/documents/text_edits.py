@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 # A word with the blanks behind it, or one other character with those: blanks alone would match everywhere.
 _PIECE = re.compile(r"\w+\s*|\W\s*")
@@ -41,11 +42,17 @@ def edited(text: str, edits: Sequence[TextEdit]) -> str:
 
 def edits_between(a: str, b: str) -> list[TextEdit]:
     """Disjoint edits, in text order, that make *b* of *a*; they follow words and are then cut down to what differs."""
+    return list(_edits_between(a, b))
+
+
+# Pages compare the same long texts at every turn: 0.2 s for 20,000 words with 300 edits.
+@lru_cache(maxsize=32)
+def _edits_between(a: str, b: str) -> tuple[TextEdit, ...]:
     head, tail = common_edges(a, b)
     old, new = a[head : len(a) - tail], b[head : len(b) - tail]
     if not old or not new:
-        return [TextEdit(head, head + len(old), new)] if old or new else []
-    return list(_edits_of_pieces(old, new, head))
+        return (TextEdit(head, head + len(old), new),) if old or new else ()
+    return tuple(_edits_of_pieces(old, new, head))
 
 
 def common_edges(a: str, b: str) -> tuple[int, int]:

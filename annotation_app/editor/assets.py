@@ -1,8 +1,14 @@
-"""The editor's script and styles as one text each, joined from the files of this folder."""
+"""The editor's script and styles as one text each, joined from the files of this folder, and where browsers find them.
+
+Streamlit sends a component's script along with every change of its data. So that script is a few lines, which load the editor
+from a route of ours; its address changes with what it holds.
+"""
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 
 # A file may use what stands before it; functions may use everything once all is loaded.
@@ -21,6 +27,8 @@ SCRIPTS = (
     "highlights",
     "handles",
     "selecting",
+    "finding",
+    "touching",
     "span_list",
     "type_picker",
     "dialogs",
@@ -30,6 +38,7 @@ SCRIPTS = (
     "preview",
     "why",
     "keys",
+    "courier",
     "main",
 )
 
@@ -46,3 +55,21 @@ def script() -> str:
 def styles() -> str:
     """The editor's style sheet."""
     return (files(__package__) / "editor.css").read_text(encoding="utf-8")
+
+
+@cache
+def module() -> str:
+    """What is served: the script, which exports the styles as well."""
+    return f"{script()}export const styles = {json.dumps(styles())};\n"
+
+
+@cache
+def address() -> str:
+    """The path at which browsers find ``module``."""
+    return f"/editor/{sha256(module().encode()).hexdigest()[:20]}.js"
+
+
+@cache
+def loader() -> str:
+    """The few lines that Streamlit sends."""
+    return (files(__package__) / "loader.js").read_text(encoding="utf-8").replace("__ADDRESS__", address())

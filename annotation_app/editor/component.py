@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.editor.assets import script, styles
+from annotation_app.editor.assets import loader
 
-_editor = st.components.v2.component("piiloom_editor", css=styles(), js=script(), isolate_styles=True)
+_editor = st.components.v2.component("piiloom_editor", js=loader(), isolate_styles=True)
 
 
 def mount(data: Mapping[str, Any], *, key: str, on_outbox: Callable[[], None], on_intent: Callable[[], None]) -> None:

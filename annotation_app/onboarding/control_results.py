@@ -13,30 +13,12 @@ from dataclasses import dataclass
 from annotation_app.documents.differences import paired
 from annotation_app.documents.document import Document, State
 from annotation_app.onboarding.controls import GOLD
-from annotation_app.onboarding.intervals import wilson
 from annotation_app.onboarding.known_answers import reference_in
 from annotation_app.onboarding.seeded_errors import ERROR_KINDS
+from annotation_app.shares import Share
 from corpus.store.annotation_controls import ControlRow, load_controls
 from corpus.store.annotation_documents import load_documents
 from corpus.store.shared import SharedStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """*hits* of *tries*, with its 95 % interval (Wilson)."""
-
-    hits: int
-    tries: int
-
-    @property
-    def value(self) -> float | None:
-        """The share; None while there were no tries."""
-        return self.hits / self.tries if self.tries else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Its 95 % interval."""
-        return wilson(self.hits, self.tries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +74,13 @@ def _result(person: str, done: Iterable[tuple[ControlRow, State]]) -> PersonsCon
     for kind in ERROR_KINDS:
         found = [is_found(row, state) for row, state in planted if row.kind == kind]
         if found:
-            by_kind[kind] = Share(hits=sum(found), tries=len(found))
+            by_kind[kind] = Share.of(sum(found), len(found))
     kept = [state.verdict == "accepted" and changed_spans(reference_in(row), state.document) == 0 for row, state in gold]
     accepted = [(row, state) for row, state in planted if state.verdict == "accepted"]
     return PersonsControls(
         person=person,
         by_kind=by_kind,
-        found=Share(hits=sum(share.hits for share in by_kind.values()), tries=len(planted)),
-        kept=Share(hits=sum(kept), tries=len(kept)),
+        found=Share.of(sum(share.part for share in by_kind.values()), len(planted)),
+        kept=Share.of(sum(kept), len(kept)),
         other_changes=sum(changed_spans(reference_in(row), state.document, row.entry["span"]) for row, state in accepted),
     )

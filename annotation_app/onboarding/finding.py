@@ -7,30 +7,20 @@ span, or added spans that overlap.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from annotation_app.documents.differences import compare
-from annotation_app.documents.document import Document, State, document_of
-from annotation_app.documents.realigning import realigned_through
-from annotation_app.documents.text_edits import edits_between
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation_app.agreement.likeness import pair_gains
+from annotation_app.agreement.matching import Matches, match, spans_of
+from annotation_app.agreement.readings import Reading
+from annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
 from annotation_app.onboarding.capture_recapture import Estimate, chao, chapman
-from corpus.store.annotation_documents import list_heads, load_documents
-from corpus.store.annotation_items import base_records, load_items
-from corpus.store.shared import SharedStore
 
-_SPAN_KINDS = ("boundary", "type", "relevance", "only_left")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One error of a record: ``what`` it is, and who found it."""
-
-    record_id: str
-    what: str
-    by: frozenset[str]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,75 +40,94 @@ class Remaining:
     lower_bounds: Mapping[int, Estimate]
 
 
-def errors_found(record_id: str, base: Document, documents: Mapping[str, Document], truth: Document | None = None) -> list[Found]:
-    """The errors of *base* that people's *documents* (by name) correct; with *truth* only those that it corrects as well."""
-    finders: dict[str, set[str]] = {}
-    added: list[tuple[int, int, str]] = []
-    named = {**documents, "": truth} if truth is not None else documents
-    for person, document in named.items():
-        for difference in compare(base, document):
-            if difference.kind in _SPAN_KINDS and difference.left is not None:
-                finders.setdefault(f"{difference.kind}:{difference.left.id}", set()).add(person)
-        added += [(start, end, person) for start, end in _added(base, document)]
-    for number, people in enumerate(_overlapping(added)):
-        finders[f"added:{number}"] = people
-    real = {what: people for what, people in finders.items() if truth is None or "" in people}
-    return [Found(record_id=record_id, what=what, by=frozenset(people - {""})) for what, people in sorted(real.items()) if people - {""}]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundErrors:
+    """The errors that *people* found. ``looked`` has a row a record: who accepted it; ``found`` a row an error: who found it.
+
+    ``record`` says which record an error is of (a row of ``looked``).
+    """
+
+    people: tuple[str, ...]
+    looked: Flags
+    record: Integers
+    found: Flags
 
 
-def estimate_remaining(shared: SharedStore) -> Remaining:
-    """The errors in the work done so far, from all records that two or more people have finished. Rejected records are left out."""
-    with shared.reading() as store:
-        work_ids = [item.record_id for item in load_items(store, roles=["work"])]
-        accepted = Counter(head.record_id for head in list_heads(store, record_ids=work_ids) if head.verdict == "accepted")
-        several = [record_id for record_id, count in accepted.items() if count > 1]
-        shared_ones: dict[str, dict[str, Document]] = {record_id: {} for record_id in several}
-        for row in load_documents(store, record_ids=several):
-            if row.verdict == "accepted":
-                shared_ones[row.record_id][row.annotator] = State.from_json(row.state).document
-        bases = base_records(store, list(shared_ones))
-    found: dict[str, list[Found]] = {
-        record_id: errors_found(record_id, document_of(bases[record_id]), documents)
-        for record_id, documents in shared_ones.items()
-        if record_id in bases
-    }
-    people = {record_id: frozenset(shared_ones[record_id]) for record_id in found}
-    return Remaining(pairs=tuple(_pairs(people, found)), lower_bounds=_lower_bounds(people, found))
+def estimate_remaining(readings: Sequence[Reading]) -> Remaining:
+    """The errors in the work done so far, from all records that two or more people have accepted."""
+    errors = errors_found(readings)
+    return Remaining(pairs=tuple(_pairs(errors)), lower_bounds=_lower_bounds(errors))
 
 
-def _pairs(people: Mapping[str, frozenset[str]], found: Mapping[str, Sequence[Found]]) -> Iterable[PairEstimate]:
-    for one, other in combinations(sorted(frozenset[str]().union(*people.values())), 2):
-        common = [record_id for record_id, names in people.items() if {one, other} <= names]
-        if not common:
-            continue
-        errors = [error for record_id in common for error in found[record_id]]
-        first, second = sum(one in e.by for e in errors), sum(other in e.by for e in errors)
-        both = sum({one, other} <= e.by for e in errors)
-        yield PairEstimate(people=(one, other), records=len(common), estimate=chapman(first, second, both))
+def errors_found(readings: Sequence[Reading]) -> FoundErrors:
+    """The errors of those *readings* that two or more people have accepted; what others made of them says nothing."""
+    shared = [reading for reading in readings if len(reading.accepted) > 1]
+    versions = [version for reading in shared for version in reading.accepted]
+    people = tuple(sorted({version.annotator for version in versions}))
+    number = {name: place for place, name in enumerate(people)}
+    person = np.array([number[version.annotator] for version in versions], dtype=np.int64)
+    record = np.repeat(np.arange(len(shared)), [len(reading.accepted) for reading in shared]).astype(np.int64)
+    table = spans_table([*(reading.spans for reading in shared), *(version.spans for version in versions)])
+    theirs = len(shared) + np.arange(len(versions))
+    matches = match(table, record, theirs)
+    ends = np.array([reading.base.characters for reading in shared], dtype=np.int64)
+    looked = np.zeros((len(shared), len(people)), dtype=bool)
+    looked[record, person] = True
+    changed, added = _changed(table, record, matches), _added(table, theirs, matches, record, ends)
+    error = np.concatenate([changed[0], changed[0].max(initial=-1) + 1 + added[0]])
+    finder = np.concatenate([changed[1], added[1]])
+    _, first, row = np.unique(error, return_index=True, return_inverse=True)
+    found = np.zeros((len(first), len(people)), dtype=bool)
+    found[row, person[finder]] = True
+    return FoundErrors(people=people, looked=looked, record=record[finder[first]], found=found)
 
 
-def _lower_bounds(people: Mapping[str, frozenset[str]], found: Mapping[str, Sequence[Found]]) -> dict[int, Estimate]:
-    bounds: dict[int, Estimate] = {}
-    for count in sorted({len(names) for names in people.values()}):
-        counts = [len(error.by) for record_id, names in people.items() if len(names) == count for error in found[record_id]]
-        bounds[count] = chao(counts, count)
-    return bounds
+def _changed(table: SpansTable, base: Integers, matches: Matches) -> tuple[Integers, Integers]:
+    """What was wrong with spans that were there: the number of the error, and which comparison has it."""
+    comparison, row = spans_of(table, base)
+    size = len(table.document)
+    gone = ~np.isin(comparison * size + row, matches.comparison * size + matches.left)
+    gains = pair_gains(table, matches)
+    relevance = table.relevance[matches.left] != table.relevance[matches.right]
+    errors, finders = [row[gone]], [comparison[gone]]
+    for kind, wrong in enumerate((gains["exact"] == 0, gains["typed"] == 0, relevance), 1):
+        errors.append(kind * size + matches.left[wrong])
+        finders.append(matches.comparison[wrong])
+    return np.concatenate(errors), np.concatenate(finders)
 
 
-def _added(base: Document, document: Document) -> list[tuple[int, int]]:
-    """Where *document* has spans that *base* has not, in places of the text of *base*."""
-    new = tuple(d.right for d in compare(base, document) if d.kind == "only_right" and d.right is not None)
-    back = edits_between(document.context, base.context)
-    return [(mark.start, mark.end) for mark in realigned_through(new, back)]
+def _added(table: SpansTable, theirs: Integers, matches: Matches, record: Integers, ends: Integers) -> tuple[Integers, Integers]:
+    """Spans that were not there, as ``_changed`` gives them; those of one record that overlap are one error.
+
+    Spans in text that was not there either (they lie beyond the end: ``agreement.pairing.carried``) mend no error.
+    """
+    comparison, row = spans_of(table, theirs)
+    size = len(table.document)
+    new = ~np.isin(comparison * size + row, matches.comparison * size + matches.right)
+    new &= table.start[row] < ends[record[comparison]]
+    comparison, row = comparison[new], row[new]
+    # One number line for all records, far enough apart that no span reaches into the next.
+    line = record[comparison] * (int(table.end.max(initial=0)) + 1)
+    order = np.argsort(line + table.start[row], kind="stable")
+    start, end = (line + table.start[row])[order], (line + table.end[row])[order]
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = start[1:] >= np.maximum.accumulate(end)[:-1]
+    return np.cumsum(begins) - 1, comparison[order]
 
 
-def _overlapping(places: Iterable[tuple[int, int, str]]) -> list[set[str]]:
-    """Who is in each group of places that overlap, in text order."""
-    groups: list[set[str]] = []
-    reach = -1
-    for start, end, person in sorted(places):
-        if start >= reach:
-            groups.append(set())
-        groups[-1].add(person)
-        reach = max(reach, end)
-    return groups
+def _pairs(errors: FoundErrors) -> Iterable[PairEstimate]:
+    found, looked = errors.found.astype(np.float64), errors.looked.astype(np.float64)
+    together = looked.T @ looked
+    by_one = found.T @ looked[errors.record]  # row: who found it; column: who looked as well
+    by_both = found.T @ found
+    for one, other in combinations(range(len(errors.people)), 2):
+        if together[one, other]:
+            counts = (int(by_one[one, other]), int(by_one[other, one]), int(by_both[one, other]))
+            names = (errors.people[one], errors.people[other])
+            yield PairEstimate(people=names, records=int(together[one, other]), estimate=chapman(*counts))
+
+
+def _lower_bounds(errors: FoundErrors) -> dict[int, Estimate]:
+    people = errors.looked.sum(axis=1)
+    finders, of_people = errors.found.sum(axis=1), people[errors.record]
+    return {count: chao(finders[of_people == count].tolist(), count) for count in np.unique(people).tolist()}

@@ -82,8 +82,9 @@ def _wrong(record: Record, span: Span, kind: ErrorKind, rng: random.Random) -> S
         others = _CONFUSED.get(span.entity_type, ())
         return replace(span, entity_type=rng.choice(others), subtype=None) if others else span
     if kind == "relevance":
-        flipped = {"high": "low", "low": "high"}.get(span.relevance or "")
-        return replace(span, relevance=flipped) if flipped else span  # type: ignore[arg-type] # one of the two
+        if span.relevance is None:
+            return span
+        return replace(span, relevance="low" if span.relevance == "high" else "high")
     places = moved_boundaries(record, span)
     if not places:
         return span

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from annotation_app.event_log import EventLog
 from annotation_app.people.accounts import Accounts
@@ -57,6 +59,18 @@ class LoginDesk:
             if folded(account.name) == folded(name):
                 with self._shared.writing() as store:
                     self._log.append(store, [NewEvent(actor=account.name, kind="login_refused")])
+
+    def arrive(self, token: str, identities: Sequence[str], made: datetime) -> Person | None:
+        """Who has come with *token*, in which a provider confirms *identities*; a first time is a login, and is in the log.
+
+        None for whom nobody knows, and for a token that has been logged out or is too old.
+        """
+        person = self._accounts.person_of_identity(*identities)
+        if person is None:
+            return None
+        with self._shared.writing() as store:
+            adopted = self._sessions.adopt(store, person.name, token, made)
+        return self.person(token) if adopted else None
 
     def log_out(self, token: str | None) -> None:
         """End the session of *token*; harmless when there is none."""

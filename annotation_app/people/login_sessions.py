@@ -10,7 +10,7 @@ from typing import Final
 from annotation_app.event_log import EventLog, stamp
 from corpus.store.annotation_events import NewEvent
 from corpus.store.database import Store
-from corpus.store.login_sessions import LoginRow, add_session, end_session, find_session, forget_sessions, prolong_session
+from corpus.store.login_sessions import LoginRow, add_session, end_session, find_session, forget_sessions, prolong_session, session_known
 from corpus.store.shared import SharedStore
 
 LIFETIME: Final = timedelta(days=7)
@@ -32,11 +32,25 @@ class LoginSessions:
         """Log *annotator* in, within the transaction on *store*; gives the token, which is kept nowhere."""
         token = secrets.token_urlsafe(32)
         now = self._log.now()
-        forget_sessions(store, now)
         row = LoginRow(annotator=annotator, made_at=now, expires_at=self._end(now, now))
-        add_session(store, _known_as(token), row)
-        self._log.append(store, [NewEvent(actor=annotator, kind="logged_in", entry={"by": "password"})])
+        self._add(store, token, row, "password")
         return token
+
+    def adopt(self, store: Store, annotator: str, token: str, made: datetime) -> bool:
+        """Have *token*, which somebody else has made for *annotator*, count as a login; within the transaction on *store*.
+
+        It lasts for *lifetime* from when it was *made*, used or not. Gives False when that is over, and for one that was ended.
+        """
+        known_as, until = _known_as(token), stamp(made + self._lifetime)
+        if until <= stamp(self._log.clock()) or session_known(store, known_as):
+            return find_session(store, known_as) is not None
+        self._add(store, token, LoginRow(annotator=annotator, made_at=stamp(made), expires_at=until), "oidc")
+        return True
+
+    def _add(self, store: Store, token: str, row: LoginRow, by: str) -> None:
+        forget_sessions(store, self._log.now())
+        add_session(store, _known_as(token), row)
+        self._log.append(store, [NewEvent(actor=row.annotator, kind="logged_in", entry={"by": by})])
 
     def whose(self, token: str | None) -> str | None:
         """The name of who is logged in with *token*; None when it was never given, has ended or has expired."""

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Final
 
 import streamlit as st
 
+from annotation_app.adjudication.differing import Differing, differing
 from annotation_app.adjudication.versions import SideBySide
 from annotation_app.checks.why import why
-from annotation_app.documents.differences import compare
-from annotation_app.documents.document import Document
+from annotation_app.documents.differences import Difference, compare
+from annotation_app.documents.document import Document, document_of
 from annotation_app.editor.palette import colours
 from annotation_app.people.identity import Person
-from annotation_app.screens.adjudication_choices import show_reject, show_reopen, show_span_by_span, take_button
+from annotation_app.screens.adjudication_choices import show_span_by_span
+from annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
 from annotation_app.screens.kept_figures import office_of
 from annotation_app.screens.marked_text import marked_text
-from annotation_app.screens.plain_words import plain, tell
+from annotation_app.screens.plain_words import tell
+from annotation_app.screens.record_history import show_whole_history
 from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
 from foundation.errors import UsageError
 from taxonomy.entity_types import load_taxonomy
 
-_RECORD: Final = "adjudicated_record"
 _ABREAST: Final = 3
+# Columns that would be too narrow to read go below each other.
+_STYLE: Final = """<style>
+.st-key-piiloom_versions [data-testid="stColumn"], .st-key-piiloom_choosing [data-testid="stColumn"] { min-width: 21rem; }
+.st-key-piiloom_choosing .st-key-piiloom_picks [data-testid="stColumn"] { min-width: 0; }
+</style>"""
 
 
-def adjudication_page(_person: Person) -> None:
+def adjudication_page(person: Person) -> None:
     """Show the records that people disagree on, one at a time."""
     workplace = get_workplace()
     office_of(workplace).upkeep.look_in()
@@ -34,29 +40,36 @@ def adjudication_page(_person: Person) -> None:
     if not waiting:
         st.info("Nothing waits for a decision: where people agree, records are validated by themselves some minutes after.")
     else:
-        _show(workplace, _chosen(waiting), waiting)
+        _show(workplace, person, _chosen(waiting), waiting)
     show_reopen(workplace)
 
 
 def _chosen(waiting: list[str]) -> str:
-    if st.session_state.get(_RECORD) not in waiting:
-        st.session_state[_RECORD] = waiting[0]
+    if st.session_state.get(RECORD) not in waiting:
+        st.session_state[RECORD] = waiting[0]
     back, on, pick, count = st.columns([1, 1, 3, 3], vertical_alignment="center")
-    place = waiting.index(st.session_state[_RECORD])
-    back.button("Previous", disabled=place == 0, on_click=_go, args=(waiting[place - 1],), width="stretch")
-    on.button("Next", disabled=place + 1 == len(waiting), on_click=_go, args=(waiting[min(place + 1, len(waiting) - 1)],), width="stretch")
+    place = waiting.index(st.session_state[RECORD])
+    back.button("Previous", disabled=place == 0, on_click=_go, args=(waiting[place - 1],), width="stretch", shortcut="P")
+    on.button(
+        "Next",
+        disabled=place + 1 == len(waiting),
+        on_click=_go,
+        args=(waiting[min(place + 1, len(waiting) - 1)],),
+        width="stretch",
+        shortcut="N",
+    )
     numbers = {record_id: number for number, record_id in enumerate(waiting, 1)}
-    pick.selectbox("Record", waiting, format_func=lambda one: f"{numbers[one]}: {one[:16]}", key=_RECORD, label_visibility="collapsed")
+    pick.selectbox("Record", waiting, format_func=lambda one: f"{numbers[one]}: {one[:16]}", key=RECORD, label_visibility="collapsed")
     count.caption(f"{len(waiting):,} records wait for a decision, the most urgent first.")
-    record_id: str = st.session_state[_RECORD]
+    record_id: str = st.session_state[RECORD]
     return record_id
 
 
 def _go(record_id: str) -> None:
-    st.session_state[_RECORD] = record_id
+    st.session_state[RECORD] = record_id
 
 
-def _show(workplace: Workplace, record_id: str, waiting: list[str]) -> None:
+def _show(workplace: Workplace, person: Person, record_id: str, waiting: list[str]) -> None:
     try:
         sides = workplace.resolver.open(record_id)
     except UsageError as error:
@@ -67,11 +80,13 @@ def _show(workplace: Workplace, record_id: str, waiting: list[str]) -> None:
     versions = _versions(sides)
     _show_remarks(sides)
     if versions:
-        _show_versions(sides, versions, following)
-        show_span_by_span(sides, versions, following)
+        apart = differing(versions)
+        _show_versions(sides, versions, apart, following)
+        show_span_by_span(sides, versions, apart, following)
     else:
         st.info("No version of this record has been accepted; it can only be rejected, or its annotators may take it up again.")
     _show_why(workplace, sides)
+    show_whole_history(workplace, person, record_id)
     show_reject(sides, following)
 
 
@@ -80,7 +95,8 @@ def _versions(sides: SideBySide) -> dict[str, Document]:
     found = {version.annotator: version.state.document for version in sides.accepted}
     for number, offer in enumerate(sides.stale):
         name = f"{offer.annotator}, other tab"
-        found[name if name not in found else f"{name} {number + 1}"] = offer.merged
+        if found.get(offer.annotator) != offer.merged:  # else that tab only said something else of it
+            found[name if name not in found else f"{name} {number + 1}"] = offer.merged
     return found
 
 
@@ -99,32 +115,33 @@ def _show_remarks(sides: SideBySide) -> None:
             told += f" Clashes with newer edits, which are kept: {len(offer.conflicts)}."
         if offer.left_out:
             told += f" Edits that could not be done any more: {offer.left_out}."
+        if offer.verdict != "open":
+            told += f" There the record was {offer.verdict}{f': {offer.reason}' if offer.reason else ''}."
+        if offer.flag:
+            told += f" There it was flagged: {offer.flag}"
         st.text(told)
 
 
-def _show_versions(sides: SideBySide, versions: dict[str, Document], following: str) -> None:
-    tints = colours(load_taxonomy().types)
-    differing = _differing(versions)
+def _show_versions(sides: SideBySide, versions: dict[str, Document], apart: dict[str, Differing], following: str) -> None:
+    tints, start = colours(load_taxonomy().types), document_of(sides.base)
     names = list(versions)
-    for row in range(0, len(names), _ABREAST):
-        some = names[row : row + _ABREAST]
-        for column, name in zip(st.columns(min(len(names), _ABREAST)), some, strict=False):
-            with column.container(border=True):
-                title, button = st.columns([2, 1], vertical_alignment="center")
-                title.markdown(f"**{plain(name)}**")
-                with button:
+    abreast = 2 if len(names) == 4 else min(len(names), _ABREAST)
+    st.html(_STYLE)
+    with st.container(key="piiloom_versions"):
+        for row in range(0, len(names), abreast):
+            for column, name in zip(st.columns(abreast), names[row : row + abreast], strict=False):
+                with column.container(border=True):
                     take_button(sides, versions, name, following)
-                st.html(marked_text(versions[name], tints, differing[name]))
+                    st.caption(_summary(compare(start, versions[name])))
+                    st.html(marked_text(versions[name], tints, apart[name], folded=True))
 
 
-def _differing(versions: dict[str, Document]) -> dict[str, set[str]]:
-    """The ids of the spans of each version that some other version has not got just so."""
-    found: dict[str, set[str]] = {name: set() for name in versions}
-    for one, other in combinations(versions, 2):
-        for difference in compare(versions[one], versions[other]):
-            found[one] |= {difference.left.id} if difference.left is not None else set()
-            found[other] |= {difference.right.id} if difference.right is not None else set()
-    return found
+def _summary(changes: list[Difference]) -> str:
+    """What was changed of the record as it was, in few words."""
+    spans = {mark.id for change in changes if (mark := change.left or change.right) is not None}
+    told = [word for kind, word in (("question", "the question"), ("text", "the context")) if any(c.kind == kind for c in changes)]
+    told += [f"{len(spans)} span{'s' * (len(spans) > 1)}"] if spans else []
+    return f"Changed {', '.join(told)} of the record as it was." if told else "The record as it was, nothing changed."
 
 
 def _show_why(workplace: Workplace, sides: SideBySide) -> None:

@@ -1,78 +1,101 @@
-"""The ways to decide on a record: one version whole, span by span, rejecting it; and taking a decision back."""
+"""Choosing text, question and each span from different versions of a record, and seeing what comes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from html import escape
+from typing import Final
 
 import streamlit as st
 
-from annotation_app.adjudication.versions import Choice, SideBySide, assembled, choices
+from annotation_app.adjudication.choosing import Choice, Table, assembled, most_common, overlaps, picked_spans, table
+from annotation_app.adjudication.differing import Differing
+from annotation_app.adjudication.versions import SideBySide
 from annotation_app.documents.document import Document, Mark
 from annotation_app.editor.palette import colours
+from annotation_app.screens.adjudication_decisions import decide
 from annotation_app.screens.marked_text import marked_text
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from corpus.store.adjudications import last_decisions
-from foundation.errors import UsageError
+from annotation_app.screens.plain_words import plain
 from taxonomy.entity_types import load_taxonomy
 
-_NONE = "no span"
-_SHOWN = 60
-_DECIDED = ("validated", "rejected")
+_SHOWN: Final = 60
+_BESIDE: Final = 24
+_QUESTION_SHOWN: Final = 160
 
 
-def take_button(sides: SideBySide, versions: Mapping[str, Document], name: str, following: str) -> None:
-    """A button that decides for the whole version of *name*."""
-    arguments = (sides.base.id, versions[name], _seen(sides), {"whole": name}, following)
-    label = f"Take {plain(name)}"
-    st.button(label, key=f"take-{sides.base.id}-{name}", type="primary", on_click=_adjudicate, args=arguments, width="stretch")
-
-
-def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], following: str) -> None:
-    """Let the person choose text, question and each span that differs, and see what would come of it."""
+def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart: Mapping[str, Differing], following: str) -> None:
+    """Let the person choose; at first everything is as most have it."""
     names, record_id = list(versions), sides.base.id
     if len(names) < 2:
         return
-    with st.expander("Choose span by span", expanded=True):
-        text_from = _whose("Context of", names, {one.context for one in versions.values()}, f"text-{record_id}")
-        question_from = _whose("Question of", names, {one.question for one in versions.values()}, f"question-{record_id}")
-        text = versions[text_from].context
-        picks: dict[int, str | None] = {}
-        for choice in choices(versions, text_from):
-            if not choice.agreed:
-                picks[choice.number] = _picked(choice, text, f"{record_id}-{choice.number}")
-        try:
-            document = assembled(versions, text_from=text_from, question_from=question_from, picks=picks)
-        except UsageError as error:
-            tell(error)
+    with st.expander("Choose span by span", expanded=True), st.container(key="piiloom_choosing"):
+        left, right = st.columns([3, 2])
+    with left:
+        contexts = {name: version.context for name, version in versions.items()}
+        changed = {name: _changed_words(version.context, apart[name]) for name, version in versions.items()}
+        text_from = _whose("Context", contexts, changed, f"text-{record_id}")
+        questions = {name: version.question or "" for name, version in versions.items()}
+        question_from = _whose("Question", questions, questions, f"question-{record_id}")
+        among = table(versions, text_from)
+        picks = _picks(among, contexts[text_from], record_id)
+        _tell_unfit(among)
+    with right:
+        clashes = overlaps(picked_spans(among, picks))
+        for one, other in clashes:
+            words = " and ".join(f"“{_short(contexts[text_from][mark.start : mark.end])}”" for mark in (one, other))
+            st.warning(plain(f"{words} overlap. Choose one of the two, or none."))
+        if clashes:
             return
+        document = assembled(among, question_from=question_from, picks=picks)
         st.caption("What comes of it")
         with st.container(border=True):
-            st.html(marked_text(document, colours(load_taxonomy().types)))
+            open_ones = {choice.number for choice in among.choices if not choice.agreed}
+            chosen = _spans_of(document, among, picks, open_ones)
+            shown = Differing(chosen, apart[text_from].context, apart[question_from].question, apart[text_from].lacking)
+            st.html(marked_text(document, colours(load_taxonomy().types), shown, folded=True))
         how = {"text": text_from, "question": question_from, "picks": {str(number): name for number, name in picks.items()}}
-        arguments = (record_id, document, _seen(sides), how, following)
-        st.button("Decide so", key=f"merge-{record_id}", type="primary", on_click=_adjudicate, args=arguments)
+        arguments = (sides, document, how, following)
+        st.button("Decide so", key=f"merge-{record_id}", type="primary", on_click=decide, args=arguments, shortcut="D")
 
 
-def _seen(sides: SideBySide) -> dict[str, int]:
-    return {version.annotator: version.version for version in sides.versions}
-
-
-def _whose(label: str, names: list[str], ways: set[Any], key: str) -> str:
+def _whose(label: str, texts: Mapping[str, str], told: Mapping[str, str], key: str) -> str:
+    """Ask whose text it is to be, where there is more than one; what several have alike is offered once."""
+    ways: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        ways.setdefault(text, []).append(name)
     if len(ways) == 1:
-        return names[0]
-    return st.selectbox(label, names, key=key)
+        return next(iter(texts))
+    people = {names[0]: names for names in ways.values()}
+    chosen = st.radio(
+        label,
+        list(people),
+        index=list(people).index(most_common(texts)),
+        key=key,
+        format_func=lambda one: plain(f"{_short(told[one], _QUESTION_SHOWN) or 'empty'} ({', '.join(people[one])})"),
+    )
+    return str(chosen)
+
+
+def _changed_words(context: str, apart: Differing) -> str:
+    """The words of a context that others have not got so."""
+    return " … ".join(_short(context[start:end]) if end > start else "[…]" for start, end in apart.context)
+
+
+def _picks(among: Table, text: str, record_id: str) -> dict[int, str | None]:
+    picks: dict[int, str | None] = {}
+    with st.container(gap="xsmall", key="piiloom_picks"):
+        for choice in among.choices:
+            if not choice.agreed:
+                where, options = st.columns([2, 5], vertical_alignment="center")
+                where.html(_surroundings(choice, text))
+                with options:
+                    picks[choice.number] = _picked(choice, text, f"{record_id}-{choice.key}")
+    return picks
 
 
 def _picked(choice: Choice, text: str, key: str) -> str | None:
     """Ask whose span it is to be; what several people have alike is offered once."""
-    ways: dict[tuple[Any, ...] | None, list[str]] = {}
-    for name, mark in choice.options.items():
-        ways.setdefault(None if mark is None else (mark.start, mark.end, mark.entity_type, mark.relevance), []).append(name)
-    people = {names[0]: names for names in ways.values()}
+    people = {names[0]: names for names in choice.ways.values()}
     name = st.radio(
         "Span",
         list(people),
@@ -87,52 +110,36 @@ def _picked(choice: Choice, text: str, key: str) -> str | None:
 def _label(mark: Mark | None, text: str, names: list[str]) -> str:
     who = ", ".join(names)
     if mark is None:
-        return plain(f"{_NONE} ({who})")
-    words = text[mark.start : mark.end]
-    short = words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
-    return plain(f"{short} · {mark.entity_type} · {mark.relevance or 'no relevance'} ({who})")
+        return plain(f"no span ({who})")
+    otherwise = " · its text reads otherwise here" if mark.doubt else ""
+    return plain(f"{_short(text[mark.start : mark.end])} · {mark.entity_type} · {mark.relevance or 'no relevance'}{otherwise} ({who})")
 
 
-def _adjudicate(record_id: str, document: Document, seen: dict[str, int], how: dict[str, Any], following: str) -> None:
-    try:
-        get_workplace().resolver.adjudicate(current_person(), record_id, document, seen=seen, how=how)
-    except UsageError as error:
-        st.toast(plain(str(error)))
-    else:
-        st.session_state["adjudicated_record"] = following
-        st.toast("Decided: the record is validated.")
+def _surroundings(choice: Choice, text: str) -> str:
+    marks = [mark for mark in choice.options.values() if mark is not None]
+    start, end = min(mark.start for mark in marks), max(mark.end for mark in marks)
+    before, behind = text[max(0, start - _BESIDE) : start], text[end : end + _BESIDE]
+    words = f"…{escape(before)}<b>{escape(_short(text[start:end]))}</b>{escape(behind)}…"
+    return f'<div dir="auto" style="opacity: 0.85; font-size: 0.9em; overflow-wrap: anywhere">{words}</div>'
 
 
-def show_reject(sides: SideBySide, following: str) -> None:
-    """Let the person throw the record out."""
-    with st.expander("Reject this record"):
-        reason = st.text_input("Why it is of no use", max_chars=1000, key=f"reason-{sides.base.id}")
-        st.button("Reject", key=f"reject-{sides.base.id}", disabled=not reason.strip(), on_click=_reject, args=(sides.base.id, following))
+def _tell_unfit(among: Table) -> None:
+    """Spans that cannot be had with the chosen context are not left out without a word."""
+    for name, marks in among.unfit.items():
+        words = ", ".join(f"“{_short(among.versions[name].context[mark.start : mark.end])}”" for mark in marks)
+        st.caption(plain(f"The chosen context has no place for these spans of {name}: {words}."))
 
 
-def _reject(record_id: str, following: str) -> None:
-    try:
-        get_workplace().resolver.reject(current_person(), record_id, st.session_state.get(f"reason-{record_id}", ""))
-    except UsageError as error:
-        st.toast(plain(str(error)))
-    else:
-        st.session_state["adjudicated_record"] = following
-        st.toast("Rejected.")
+def _spans_of(document: Document, among: Table, picks: Mapping[int, str | None], numbers: set[int]) -> set[str]:
+    """The ids, in *document*, of the spans that were chosen and not agreed on."""
+    places = set()
+    for choice in among.choices:
+        name = picks.get(choice.number)
+        mark = choice.options[name] if choice.number in numbers and name is not None else None
+        if mark is not None:
+            places.add((mark.start, mark.end))
+    return {mark.id for mark in document.marks if (mark.start, mark.end) in places}
 
 
-def show_reopen(workplace: Workplace) -> None:
-    """Let the person take a decision back."""
-    with st.expander("Reopen a record that was decided"), st.form("reopen", border=False, clear_on_submit=True):
-        with workplace.shared.reading() as store:
-            decided = sorted(name for name, outcome in last_decisions(store).items() if outcome in _DECIDED)
-        if not decided:
-            st.text("Nothing has been decided yet.")
-        record_id = st.selectbox("Record", decided, index=None, placeholder="an id, as the page Records shows it")
-        reason = st.text_input("Why", max_chars=1000)
-        if st.form_submit_button("Reopen") and record_id is not None:
-            try:
-                workplace.resolver.reopen(current_person(), record_id, reason)
-            except UsageError as error:
-                tell(error)
-            else:
-                st.success("Its annotators may edit it again; it stays out of releases until it is decided anew.")
+def _short(words: str, most: int = _SHOWN) -> str:
+    return words if len(words) <= most else words[: most - 1] + "…"

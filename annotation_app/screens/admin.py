@@ -10,8 +10,10 @@ import streamlit as st
 
 from annotation_app.onboarding.shipped_exercises import shipped_answers
 from annotation_app.people.identity import Person, require
+from annotation_app.screens.admin_export import export_tab
+from annotation_app.screens.admin_import import import_tab
 from annotation_app.screens.admin_people import people_tab
-from annotation_app.screens.admin_store import backup_tab, export_tab, import_tab, stats_tab
+from annotation_app.screens.admin_store import backup_tab, stats_tab
 from annotation_app.screens.plain_words import plain, tell
 from annotation_app.serving.current import current_person
 from annotation_app.serving.opening import Workplace
@@ -63,9 +65,9 @@ def _work_list(workplace: Workplace, _person: Person) -> None:
     st.text(" · ".join(f"{status} {number:,}" for status, number in counts.items()) or "The work list is empty.")
     with workplace.shared.reading() as store:
         runs = list_runs(store)
-    choices = [*(run.id for run in reversed(runs)), _IMPORTS]
+    choices = {run.id: f"run {run.id}: {run.samples:,} records by {run.model or run.provider}" for run in reversed(runs)}
     with st.form("pool"):
-        chosen = st.selectbox("Records to annotate", choices)
+        chosen = st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one))
         wanted = st.number_input("People for each record", 1, 50, workplace.settings.current().overlap)
         if st.form_submit_button("Put into the work list", type="primary"):
             which: dict[str, Any] = {"imported": True} if chosen == _IMPORTS else {"run_id": chosen}

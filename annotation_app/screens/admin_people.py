@@ -43,11 +43,17 @@ def _add(workplace: Workplace, done: Done) -> None:
     with st.form("account", clear_on_submit=True):
         st.text("A new account")
         name = st.text_input("Name")
+        display = st.text_input("Shown to others as", placeholder="the name")
         role = st.selectbox("Role", ROLES)
         password = st.text_input("Password", type="password", autocomplete="new-password")
         oidc = st.text_input("or the e-mail address of an OIDC login")
         if st.form_submit_button("Add"):
-            done(lambda by: f"{workplace.accounts.add(name, role, password=password or None, oidc=oidc or None, by=by).name} can log in.")
+            done(lambda by: _added(workplace, by, name, role, display=display, password=password or None, oidc=oidc or None))
+
+
+def _added(workplace: Workplace, by: str, name: str, role: str, **ways: str | None) -> str:
+    account = workplace.accounts.add(name, role, by=by, display=ways["display"] or "", password=ways["password"], oidc=ways["oidc"])
+    return f"{account.name} can log in." if account.can_log_in else f"{account.name} needs a password before logging in."
 
 
 def _change(workplace: Workplace, names: list[str], done: Done) -> None:

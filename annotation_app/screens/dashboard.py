@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
+from typing import Final
 
 import streamlit as st
 
-from annotation_app.agreement.readings import Reading
 from annotation_app.dashboard.progress import Progress, progress
 from annotation_app.people.identity import Person
-from annotation_app.screens.dashboard_agreement import show_agreement, warm_up
+from annotation_app.screens.dashboard_agreement import show_agreement
 from annotation_app.screens.dashboard_changes import show_changes
 from annotation_app.screens.dashboard_errors import show_controls, show_remaining
-from annotation_app.screens.kept_figures import Office, office_of
+from annotation_app.screens.kept_figures import Office, office_of, readings_of
+from annotation_app.screens.libraries import CHARTS, ready
 from annotation_app.screens.plain_words import tell
-from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
-
-_PROGRESS = "Progress"
+from foundation.errors import PiiloomError
 
 
 def dashboard_page(_person: Person) -> None:
@@ -27,24 +27,18 @@ def dashboard_page(_person: Person) -> None:
     office.upkeep.look_in()
     if office.upkeep.fault is not None:
         tell(office.upkeep.fault)
-    warm_up()
-    parts: dict[str, Callable[[Office, list[Reading]], None]] = {
-        _PROGRESS: _show_progress,
-        "What people change": show_changes,
-        "Agreement": show_agreement,
-        "Hidden controls": show_controls,
-        "Errors left": show_remaining,
-    }
-    part = st.segmented_control("Part", list(parts), default=_PROGRESS, key="dashboard_part", label_visibility="collapsed") or _PROGRESS
-    parts[part](office, [] if part == _PROGRESS else _readings(office.workplace))
+    ready(*CHARTS)
+    part = st.segmented_control("Part", list(PARTS), default=_FIRST, key="dashboard_part", label_visibility="collapsed") or _FIRST
+    PARTS[part](office)
 
 
-def _readings(workplace: Workplace) -> list[Reading]:
-    with workplace.shared.reading() as store:
-        return workplace.readings.readings(store)
+def read_ahead() -> None:
+    """Read what the figures are made of, so that the first who asks for them need not wait for that."""
+    with suppress(PiiloomError, RuntimeError):  # the app may have been stopped meanwhile
+        readings_of(get_workplace())
 
 
-def _show_progress(office: Office, _none: list[Reading]) -> None:
+def _show_progress(office: Office) -> None:
     workplace = office.workplace
     with workplace.shared.reading() as store:
         found = progress(store, datetime.fromisoformat(workplace.log.clock().isoformat()).date())
@@ -89,3 +83,13 @@ def _show_numbers(found: Progress) -> None:
     four.metric("Documents a working day", "–" if found.per_day is None else f"{found.per_day:,.1f}")
     five.metric("Done on", found.done_on or "–", help="At the pace of the last seven days with work")
     st.progress(decided / found.records)
+
+
+PARTS: Final[dict[str, Callable[[Office], None]]] = {
+    "Progress": _show_progress,
+    "What people change": show_changes,
+    "Agreement": show_agreement,
+    "Hidden controls": show_controls,
+    "Errors left": show_remaining,
+}
+_FIRST: Final = next(iter(PARTS))

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import threading
-from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
 from annotation_app.agreement.measuring import AgreementFigures, measure_agreement
-from annotation_app.agreement.readings import Reading
 from annotation_app.agreement.resampling import Figure
-from annotation_app.screens.kept_figures import Office
+from annotation_app.screens.kept_figures import Office, readings_of
+from annotation_app.screens.libraries import AGREEMENT, ready
 
 _SHARED = ("whole_f1", "exact_f1", "boundaries", "types", "relevance")
 _ALPHAS = ("boundary_alpha", "type_alpha", "relevance_alpha", "verdict_alpha")
 _KAPPAS = ("type_kappa", "relevance_kappa")
 _DISPUTED = 20
-_warmed: list[threading.Thread] = []
 
 
-def warm_up() -> None:
-    """Load the library of the kappas beside: it takes a second, and whoever opens the agreement should not wait for that."""
-    if not _warmed:
-        _warmed.append(threading.Thread(target=_load, name="loading scikit-learn", daemon=True))
-        _warmed[0].start()
-
-
-def _load() -> None:
-    with suppress(ImportError):
-        importlib.import_module("sklearn.metrics")
-
-
-def show_agreement(office: Office, readings: list[Reading]) -> None:
+def show_agreement(office: Office) -> None:
     """Show the figures over all, by two people and by group."""
+    ready(*AGREEMENT)
+    readings = readings_of(office.workplace)
     report = office.figures("agreement", readings, lambda: measure_agreement(readings, disputed=_DISPUTED))
     if not report.overall.comparisons:
         st.info("No record has been finished by two people yet. Set the overlap to 2 or more for some records.")

@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.agreement.readings import Reading
 from annotation_app.dashboard.label_changes import Changes, label_changes
-from annotation_app.screens.kept_figures import Office
+from annotation_app.screens.kept_figures import Office, readings_of
 
 _CHANGES = ("rejected", "added", "removed", "moved", "retyped", "relevance_flipped", "question_edited", "context_edited")
 
 
-def show_changes(office: Office, readings: list[Reading]) -> None:
+def show_changes(office: Office) -> None:
     """Show the shares, over all and by group."""
+    readings = readings_of(office.workplace)
     if not readings:
         st.info("Nobody has finished a record yet.")
         return

@@ -6,17 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.agreement.readings import Reading
 from annotation_app.onboarding.capture_recapture import ASSUMPTIONS, Estimate
 from annotation_app.onboarding.control_results import control_results
 from annotation_app.onboarding.finding import estimate_remaining
-from annotation_app.screens.kept_figures import Office
-
-# The estimate takes seconds over thousands of records, and nobody needs it to the minute.
-_GOOD_FOR_S = 120.0
+from annotation_app.screens.kept_figures import Office, readings_of
 
 
-def show_controls(office: Office, _readings: list[Reading]) -> None:
+def show_controls(office: Office) -> None:
     """Show who found how many of the planted errors."""
     results = control_results(office.workplace.shared)
     if not results:
@@ -24,20 +20,19 @@ def show_controls(office: Office, _readings: list[Reading]) -> None:
         return
     rows = []
     for one in results:
-        low, high = one.found.interval
-        row: dict[str, Any] = {"person": one.person, "planted errors found": f"{one.found.hits} of {one.found.tries}"}
-        row |= {"recall": "–" if one.found.value is None else f"{one.found.value:.0%}", "95%": f"{low:.0%}–{high:.0%}"}
-        row |= {kind.replace("_", " "): f"{share.hits} of {share.tries}" for kind, share in one.by_kind.items()}
-        row |= {"good records kept": f"{one.kept.hits} of {one.kept.tries}", "other changes": one.other_changes}
+        row: dict[str, Any] = {"person": one.person, "planted errors found": f"{one.found.part} of {one.found.whole}"}
+        row |= {"recall": "–" if one.found.value is None else f"{one.found.value:.0%}", "95%": f"{one.found.low:.0%}–{one.found.high:.0%}"}
+        row |= {kind.replace("_", " "): f"{share.part} of {share.whole}" for kind, share in one.by_kind.items()}
+        row |= {"good records kept": f"{one.kept.part} of {one.kept.whole}", "other changes": one.other_changes}
         rows.append(row)
     st.dataframe(rows, hide_index=True, width="stretch")
     st.caption("Control records look like work. Intervals are Wilson's; with a handful of controls they are wide.")
 
 
-def show_remaining(office: Office, readings: list[Reading]) -> None:
+def show_remaining(office: Office) -> None:
     """Show how many errors people found twice, and how many that leaves unfound."""
-    with st.spinner("Working it out …"):
-        found = office.figures("remaining", readings, lambda: estimate_remaining(office.workplace.shared), good_for_s=_GOOD_FOR_S)
+    readings = readings_of(office.workplace)
+    found = office.figures("remaining", readings, lambda: estimate_remaining(readings))
     if not found.pairs:
         st.info("This needs records that two people have finished. Set the overlap to 2 or more for some records.")
         return

@@ -12,8 +12,9 @@ from streamlit.navigation.page import StreamlitPage
 from annotation_app.people.identity import Person, Role
 from annotation_app.screens.adjudication import adjudication_page
 from annotation_app.screens.admin import admin_page
-from annotation_app.screens.dashboard import dashboard_page
+from annotation_app.screens.dashboard import dashboard_page, read_ahead
 from annotation_app.screens.guide import guide_page
+from annotation_app.screens.libraries import load_beside
 from annotation_app.screens.plain_words import plain
 from annotation_app.screens.records import records_page
 from annotation_app.screens.session import this_tab
@@ -21,7 +22,7 @@ from annotation_app.screens.training import training_page
 from annotation_app.screens.work import work_page
 from annotation_app.serving.current import current_person, front, logout_form, page_was_anothers
 from annotation_app.serving.front import LOGIN_PATH
-from annotation_app.serving.oidc import providers, stranger
+from annotation_app.serving.oidc import log_out_of_provider, providers, stranger
 
 _LONE = "You are not logged in"
 # Less air than Streamlit leaves, and who is logged in, in the corner of the bar with the pages.
@@ -71,6 +72,8 @@ def run() -> None:
         lone = [st.Page(_way_in, title=_LONE, url_path=screen.path) for screen in SCREENS]
         st.navigation([_home(_way_in), *lone], position="hidden").run()
         return
+    if person.may("adjudicator"):
+        load_beside(read_ahead)  # the dashboard will want them
     allowed = [screen for screen in SCREENS if person.may(screen.role)]
     pages = [st.Page(partial(_drawn, screen), title=screen.title, url_path=screen.path) for screen in allowed]
     chosen = st.navigation([_home(_to_work), *pages], position="top")
@@ -107,9 +110,9 @@ def _way_in() -> None:
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")
     st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
-    if front().oidc and stranger():
+    if front().oidc and stranger(front()):
         st.write("Your organisation knows you, but you have no account here. Ask an admin of this project for one.")
-        st.button("Log out", on_click=st.logout)
+        st.button("Log out", on_click=log_out_of_provider, args=(front(),))
     elif front().oidc:
         for provider in providers():
             st.button(f"Log in with {plain(provider or 'your organisation')}", key=f"login-{provider}", on_click=st.login, args=(provider,))
@@ -121,4 +124,4 @@ def _show_person(person: Person) -> None:
     if form is not None:
         st.html(form)
     elif front().oidc:
-        st.button("Log out", on_click=st.logout)
+        st.button("Log out", on_click=log_out_of_provider, args=(front(),))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import streamlit as st
 
-from annotation_app.people.identity import Person
+from annotation_app.people.identity import Person, require
 from annotation_app.screens.plain_words import plain, tell
+from annotation_app.serving.current import current_person
 from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
 from annotation_app.worklist.visibility import Viewer, may_see_people
 from corpus.store.guidelines import Guideline, GuidelineQuestion
 from foundation.errors import UsageError
+
+_BEGUN: Final = "guidelines_begun_from"
 
 
 def guide_page(person: Person) -> None:
@@ -29,7 +33,7 @@ def guide_page(person: Person) -> None:
     with tabs["Questions"]:
         _show_questions(workplace, person)
     with tabs["Versions"]:
-        _show_versions(workplace)
+        _show_versions(workplace, person)
     if "Edit" in tabs:
         with tabs["Edit"]:
             _edit(workplace, person, current)
@@ -74,26 +78,50 @@ def _do(act: Callable[[], object]) -> None:
         st.rerun()
 
 
-def _show_versions(workplace: Workplace) -> None:
+def _show_versions(workplace: Workplace, person: Person) -> None:
     versions = workplace.guidelines.versions()
     rows = [{"version": row.version, "by": row.made_by, "on": row.made_at[:16].replace("T", " ")} for row in reversed(versions)]
     st.dataframe(rows, hide_index=True, width="stretch")
-    if len(versions) > 1:
-        last = versions[-1].version
-        old = st.selectbox("What changed since version", [row.version for row in reversed(versions[:-1])])
-        st.code("\n".join(workplace.guidelines.changes(old, last)), language="diff")
+    if len(versions) < 2:
+        return
+    last = versions[-1].version
+    old = st.selectbox("What changed since version", [row.version for row in reversed(versions[:-1])])
+    st.code("\n".join(workplace.guidelines.changes(old, last)), language="diff")
+    if person.may("admin"):
+        st.button(f"Put version {old} in force again, as version {last + 1}", on_click=_restore, args=(old, last))
+
+
+def _restore(old: int, seen: int) -> None:
+    try:
+        admin, guidelines = require(current_person(), "admin"), get_workplace().guidelines
+        published = guidelines.publish(admin.name, guidelines.version(old).markdown, seen=seen)
+    except UsageError as error:
+        st.toast(plain(str(error)))
+    else:
+        st.toast(f"Version {published.version} is in force.")
 
 
 def _edit(workplace: Workplace, person: Person, current: Guideline) -> None:
+    """A draft belongs to the version that it was begun from: what another admin publishes meanwhile must not replace it."""
+    begun: int = st.session_state.setdefault(_BEGUN, current.version)
     st.write(
         "Markdown. What you publish is in force at once, as a new version; annotations made before keep the version they were made under."
     )
+    if begun != current.version:
+        st.warning(f"Version {current.version} came into force since you began with version {begun}. Copy what you want to keep.")
+        st.button(f"Start anew from version {current.version}", on_click=_begin, args=(current.version,))
     with st.form("guidelines", border=False):
-        text = st.text_area("Guidelines", current.markdown, height=500)
+        text = st.text_area("Guidelines", workplace.guidelines.version(begun).markdown, height=500, key=f"guidelines-{begun}")
         if st.form_submit_button("Publish as a new version", type="primary"):
             try:
-                published = workplace.guidelines.publish(person.name, text, seen=current.version)
+                published = workplace.guidelines.publish(person.name, text, seen=begun)
             except UsageError as error:
                 tell(error)
             else:
-                st.success(f"Version {published.version} is in force.")
+                _begin(published.version)
+                st.toast(f"Version {published.version} is in force.")
+                st.rerun()
+
+
+def _begin(version: int) -> None:
+    st.session_state[_BEGUN] = version

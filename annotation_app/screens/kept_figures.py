@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -19,7 +18,6 @@ _Made = TypeVar("_Made")
 class _Kept:
     readings: Sequence[Reading]
     value: Any
-    at: float
 
 
 @dataclass(slots=True)
@@ -31,12 +29,12 @@ class Office:
     kept: dict[str, _Kept] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def figures(self, name: str, readings: Sequence[Reading], make: Callable[[], _Made], *, good_for_s: float = 0.0) -> _Made:
-        """What *make* gives, or gave for these *readings* (or for others, less than *good_for_s* ago)."""
+    def figures(self, name: str, readings: Sequence[Reading], make: Callable[[], _Made]) -> _Made:
+        """What *make* gives, or gave for these *readings*."""
         with self.lock:  # two tabs that open at once need the work done once
             found = self.kept.get(name)
-            if found is None or not (_same(found.readings, readings) or time.monotonic() - found.at < good_for_s):
-                found = self.kept[name] = _Kept(readings, make(), time.monotonic())
+            if found is None or not _same(found.readings, readings):
+                found = self.kept[name] = _Kept(readings, make())
         value: _Made = found.value
         return value
 
@@ -49,6 +47,12 @@ def office_of(workplace: Workplace) -> Office:
     if not _offices or _offices[0].workplace is not workplace:
         _offices[:] = [Office(workplace, Upkeep(workplace.resolver.settle_due))]
     return _offices[0]
+
+
+def readings_of(workplace: Workplace) -> list[Reading]:
+    """What all figures but the progress are made of."""
+    with workplace.shared.reading() as store:
+        return workplace.readings.readings(store)
 
 
 def _same(one: Sequence[Reading], other: Sequence[Reading]) -> bool:

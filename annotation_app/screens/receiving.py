@@ -23,7 +23,7 @@ from foundation.errors import PiiloomError, UsageError
 
 _EDITOR: Final = "editor"
 _STALE: Final = (
-    "Not done: this record was changed in another tab meanwhile. You see it as it is now; "
+    "Not done: this record was changed meanwhile, in another tab or by an adjudicator. You see it as it is now; "
     "your change is kept, and an adjudicator can take it up."
 )
 _LONGEST_NAME: Final = 200
@@ -35,7 +35,14 @@ Onward = Callable[[Workplace, Person, Sequence[str]], str | None]
 
 def show_editor(data: Mapping[str, Any], page: str, onward: Onward) -> None:
     """Mount the editor on *page*; *onward* says what comes when its trail ends."""
+    this_tab().unread.clear()  # the editor tells them
     mount(data, key=_EDITOR, on_outbox=_on_outbox, on_intent=lambda: _on_intent(page, onward))
+
+
+def show_courier(person: Person, tab: Tab) -> None:
+    """Where there is nothing to edit: have the browser deliver what it may still hold from before (the network, a restart)."""
+    data = {"person": person.name, "record": None, "acknowledged": dict(tab.acknowledged)}
+    mount(data, key=_EDITOR, on_outbox=_on_outbox, on_intent=lambda: None)
 
 
 def _on_outbox() -> None:

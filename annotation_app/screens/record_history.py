@@ -1,67 +1,110 @@
-"""The history of the record in the editor: who did what and when, and a step of one's own taken back as a new one."""
+"""The history of a record: who did what and when, and any step taken back as a new one."""
 
 from __future__ import annotations
 
-import secrets
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 import streamlit as st
 
-from annotation_app.desk.deliveries import APPLIED
-from annotation_app.desk.history_words import told
-from annotation_app.desk.outbox import Sent
+from annotation_app.adjudication.decisions import ANNOTATED, OUTCOMES
+from annotation_app.adjudication.taking_back import take_back
+from annotation_app.desk.deliveries import REFUSED, STALE
+from annotation_app.desk.history_words import line_of, without_renewals
+from annotation_app.documents.history import EDITS
 from annotation_app.people.identity import Person
+from annotation_app.screens.plain_words import plain
 from annotation_app.screens.receiving import take_in
 from annotation_app.screens.session import this_tab
 from annotation_app.serving.current import current_person
 from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
+from annotation_app.worklist.work_events import ASSIGNMENT_KINDS
 from corpus.store.annotation_events import AnnotationEvent
 from foundation.errors import UsageError
 
-_MOST_SHOWN = 100
+_MOST_SHOWN: Final = 200
+_HEIGHT: Final = 300
+_FEW: Final = 12
+_STEPS: Final = (*EDITS, STALE, REFUSED)
+# That a record is finished for the first time is noted of work alone: while one works it would tell control records apart.
+_WHILE_WORKING: Final = (*_STEPS, *ASSIGNMENT_KINDS, *OUTCOMES)
+_ALL: Final = (*_WHILE_WORKING, ANNOTATED)
 
 
 def show_history(workplace: Workplace, person: Person, record_id: str) -> None:
-    """An expander that is read only once it is open: each edit draws the page anew. Annotators see their own steps alone.
+    """An expander under the editor. Annotators see what was done to their own version alone.
 
     For a control record it says the same as for any other: nothing of where it comes from.
     """
+    if person.may("adjudicator"):
+        _show(workplace, person, record_id, None, _WHILE_WORKING, _take_back_here)
+    else:
+        _show(workplace, person, record_id, person.name, _STEPS, _take_back_here)
+
+
+def show_whole_history(workplace: Workplace, person: Person, record_id: str) -> None:
+    """An expander with everything that anybody did to a record of the work list, for those who decide on it."""
+    _show(workplace, person, record_id, None, _ALL, _take_back_there)
+
+
+def _show(
+    workplace: Workplace, person: Person, record_id: str, owner: str | None, kinds: Collection[str], act: Callable[[str], None]
+) -> None:
+    """It is read only once it is open: each edit draws the page anew."""
     box = st.expander("History", key=f"history-{record_id}", on_change="rerun")
     if not box.open:
         return
     with box:
-        events = workplace.desk.history(record_id, None if person.may("adjudicator") else person.name)
+        events = without_renewals(workplace.desk.history(record_id, owner, kinds))
         if not events:
             st.text("Nothing has been changed yet.")
             return
-        lines = [f"{_line(event)}" for event in reversed(events[-_MOST_SHOWN:])]
-        st.text("\n".join(lines))
-        own = {event.event: _line(event) for event in reversed(events) if event.kind == APPLIED and event.actor == person.name}
-        if own:
-            st.selectbox("A step of yours", list(own), format_func=own.__getitem__, key=f"step-{record_id}")
-            st.button("Take this step back", on_click=_take_back, args=(record_id,), key=f"back-{record_id}")
+        shown = events[-_MOST_SHOWN:]
+        with st.container(height=_HEIGHT if len(shown) > _FEW else "content", border=False):
+            st.text("\n".join(line_of(event) for event in reversed(shown)))
+        if len(events) > len(shown):
+            st.caption(f"The newest {len(shown)} of {len(events):,}.")
+        _offer(person, record_id, events, act)
 
 
-def _line(event: AnnotationEvent) -> str:
-    return f"{event.event} · {event.at[:19].replace('T', ' ')} · {event.actor} · {told(event)}"
-
-
-def _take_back(record_id: str) -> None:
-    """Deliver the step as the editor would, under a name that no browser uses; later steps stay."""
-    person, step = current_person(), st.session_state.get(f"step-{record_id}")
-    if person is None or not isinstance(step, int):
+def _offer(person: Person, record_id: str, events: Sequence[AnnotationEvent], act: Callable[[str], None]) -> None:
+    oversees = person.may("adjudicator")
+    steps = {event.event: line_of(event) for event in reversed(events) if event.kind in EDITS and (oversees or event.owner == person.name)}
+    if not steps:
         return
-    workplace, tab = get_workplace(), this_tab()
+    st.selectbox("A step" if oversees else "A step of yours", list(steps), format_func=steps.__getitem__, key=_key(record_id))
+    st.button("Take this step back", on_click=act, args=(record_id,), key=f"back-{record_id}")
+    if oversees:
+        st.caption("A step of somebody else is taken back in that person's version. If it was finished, it goes back to its annotator.")
+
+
+def _key(record_id: str) -> str:
+    return f"step-{record_id}"
+
+
+def _take_back_here(record_id: str) -> None:
+    """What is on its way from the editor comes first."""
+    person, workplace, tab = current_person(), get_workplace(), this_tab()
+    if person is None:
+        return
     take_in(workplace, person, tab)
     try:
-        opened = workplace.desk.open(person.name, record_id)
-        operation = {"op": "revert", "event": step}
-        sent = Sent(client=f"s-{secrets.token_hex(12)}", sequence=1, record_id=record_id, base=opened.version, operation=operation)
-        delivery = workplace.desk.deliver(person.name, [sent])
+        _take_back(workplace, person, record_id)
     except UsageError as error:
         tab.said = str(error)
-        return
-    if delivery.refused:
-        tab.said = delivery.refused[0].sentence
-    elif delivery.stale:
-        tab.said = "Not done: the record was changed at the same moment. Please look at it and try again."
+
+
+def _take_back_there(record_id: str) -> None:
+    try:
+        _take_back(get_workplace(), current_person(), record_id)
+    except UsageError as error:
+        st.toast(plain(str(error)))
+    else:
+        st.toast("The step is taken back.")
+
+
+def _take_back(workplace: Workplace, person: Person | None, record_id: str) -> None:
+    step = st.session_state.get(_key(record_id))
+    if isinstance(step, int):
+        take_back(workplace.shared, workplace.desk, person, record_id, step)

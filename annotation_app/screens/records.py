@@ -7,6 +7,7 @@ from typing import Any, get_args
 import streamlit as st
 
 from annotation_app.people.identity import Person
+from annotation_app.screens.plain_words import tell
 from annotation_app.screens.session import this_tab
 from annotation_app.screens.work import PAGE
 from annotation_app.serving.opening import Workplace
@@ -26,6 +27,20 @@ _SORTS: dict[Sort, str] = {
     "spans": "spans",
     "done": "done",
 }
+_FILTERS = {
+    "status": "Status",
+    "own": "Mine",
+    "flagged": "Flags",
+    "pair": "Pair",
+    "type": "Type",
+    "locale": "Locale",
+    "model": "Model",
+    "annotator": "Worked on by",
+}
+# Long lists of types or reasons would push all else out of sight.
+_WIDTHS = {"types": st.column_config.Column(width="medium"), "why first": st.column_config.Column(width="medium")}
+_FILTER_WIDTH = 145
+_FLAGGED = {"flagged": True, "not flagged": False}
 
 
 def records_page(person: Person) -> None:
@@ -36,41 +51,38 @@ def records_page(person: Person) -> None:
     try:
         listing = workplace.lists.look(viewer, _query(workplace, viewer))
     except UsageError as error:
-        st.warning(str(error))
+        tell(error)
         return
-    st.caption(f"{listing.total:,} records · page {listing.page:,} of {listing.pages:,}")
+    st.caption(f"{listing.total:,} record{'s' * (listing.total != 1)} · page {listing.page:,} of {listing.pages:,}")
     _show(listing, viewer, people=may_see_people(viewer, workplace.settings.current()))
 
 
 def _query(workplace: Workplace, viewer: Viewer) -> ListQuery:
-    choices = workplace.lists.choices(viewer)
-    first, second = st.columns([2, 1]), st.columns(5)
-    text = first[0].text_input("Search", key="list_text", placeholder="words of the context or question, or an id")
-    sort = first[1].selectbox("Order", list(_SORTS), format_func=_SORTS.__getitem__, key="list_sort")
-    status = second[0].selectbox("Status", [_ANY, *get_args(Status)], key="list_status")
-    own = second[1].selectbox("Mine", [_ANY, *get_args(Own)], key="list_own")
-    chosen = {
-        name: column.selectbox(name.capitalize(), [_ANY, *choices.get(name, [])], key=f"list_{name}")
-        for name, column in zip(("pair", "type", "locale"), second[2:], strict=True)
-    }
-    page = st.session_state.get("list_page", 1)
-    filters: dict[str, Any] = {name: None if value == _ANY else value for name, value in chosen.items()}
-    return ListQuery(
-        status=None if status == _ANY else status,
-        own=None if own == _ANY else own,
-        text=text,
-        sort=sort,
-        descending=sort != "record",
-        page=page,
-        **filters,
+    choices: dict[str, list[str]] = {"status": list(get_args(Status)), "own": list(get_args(Own)), "flagged": list(_FLAGGED)}
+    found = workplace.lists.choices(viewer)
+    choices |= {name: found[name] for name in ("pair", "type", "locale", "model") if found.get(name)}
+    if may_see_people(viewer, workplace.settings.current()):
+        choices["annotator"] = [account.name for account in workplace.accounts.list()]
+    first = st.columns([2, 1])
+    text = first[0].text_input(
+        "Search", key="list_text", placeholder="words of the context or question, or an id", on_change=_turn, args=(1,)
     )
+    sort = first[1].selectbox("Order", list(_SORTS), format_func=_SORTS.__getitem__, key="list_sort", on_change=_turn, args=(1,))
+    chosen: dict[str, Any] = {}
+    row = st.container(horizontal=True)  # goes on below where a window is narrow
+    for name, options in choices.items():
+        value = row.selectbox(_FILTERS[name], [_ANY, *options], key=f"list_{name}", on_change=_turn, args=(1,), width=_FILTER_WIDTH)
+        chosen[name] = None if value == _ANY else _FLAGGED[value] if name == "flagged" else value
+    return ListQuery(text=text, sort=sort, descending=sort != "record", page=st.session_state.get("list_page", 1), **chosen)
 
 
 def _show(listing: Listing, viewer: Viewer, *, people: bool) -> None:
     rows = [_row(line, viewer, people=people) for line in listing.lines]
-    shown = st.dataframe(rows, hide_index=True, width="stretch", on_select="rerun", selection_mode="single-row", key="list_rows")
+    shown = st.dataframe(
+        rows, hide_index=True, width="stretch", on_select="rerun", selection_mode="single-row", key="list_rows", column_config=_WIDTHS
+    )
     chosen = shown.selection.rows
-    back, on, opened, _ = st.columns([1, 1, 2, 4])
+    back, on, opened, _ = st.columns([2, 2, 3, 3])
     back.button("Previous page", disabled=listing.page <= 1, on_click=_turn, args=(listing.page - 1,), width="stretch")
     on.button("Next page", disabled=listing.page >= listing.pages, on_click=_turn, args=(listing.page + 1,), width="stretch")
     if chosen and opened.button("Open in the editor", type="primary", width="stretch"):

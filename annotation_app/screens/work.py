@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import streamlit as st
@@ -10,7 +11,8 @@ import streamlit as st
 from annotation_app.checks.why import why
 from annotation_app.desk.editor_view import Surroundings, editor_data
 from annotation_app.people.identity import Person, require
-from annotation_app.screens.receiving import show_editor
+from annotation_app.screens.plain_words import plain
+from annotation_app.screens.receiving import show_courier, show_editor
 from annotation_app.screens.record_history import show_history
 from annotation_app.screens.session import Tab, Trail, this_tab
 from annotation_app.serving.current import current_person
@@ -27,17 +29,38 @@ PAGE: Final = "work"
 def work_page(person: Person) -> None:
     """Show the record that *person* is at, or the next one."""
     workplace, tab = get_workplace(), this_tab()
-    trail = tab.trail(PAGE)
-    if said := tab.hear():
-        st.warning(said)
-    record_id = _record(workplace, person, trail)
-    if record_id is None:
+    if _record(workplace, person, tab.trail(PAGE)) is None:
+        for said in tab.hear_all():
+            st.warning(plain(said))
         _show_nothing_left(workplace, person)
+        show_courier(person, tab)
         return
+    _at_work()
+    _come_back_whole()
+
+
+@st.fragment(run_every=timedelta(days=1))
+def _come_back_whole() -> None:
+    """Nothing; but while some part of a page runs by the clock, a browser that reconnects asks for the whole page.
+
+    Without that it would send an edit to one part of a page that a server started anew has never drawn, and hear nothing.
+    """
+
+
+@st.fragment
+def _at_work() -> None:
+    """The record: an edit runs this alone, and all of the page only when it has to show something else."""
+    person, workplace, tab = current_person(), get_workplace(), this_tab()
+    trail = tab.trail(PAGE)
+    record_id = trail.record
+    if person is None or tab.leaving_for or record_id is None:
+        st.rerun()
+    if said := tab.hear():
+        st.warning(plain(said))
     try:
         data = _data(workplace, person, tab, record_id)
     except UsageError as error:
-        st.warning(str(error))
+        st.warning(plain(str(error)))
         trail.drop(record_id)
         st.button("Go on", type="primary")
         return
@@ -57,7 +80,7 @@ def _record(workplace: Workplace, person: Person, trail: Trail) -> str | None:
         try:
             found = onward(workplace, person, ())
         except UsageError as error:
-            st.info(str(error))
+            st.info(plain(str(error)))
             return None
         if found is not None:
             trail.show(found)
@@ -68,10 +91,12 @@ def _data(workplace: Workplace, person: Person, tab: Tab, record_id: str) -> dic
     opened = workplace.desk.open(person.name, record_id)
     readonly = False
     try:
-        workplace.work.leases.renew(person.name, record_id)
+        if not tab.is_held(record_id):
+            workplace.work.leases.renew(person.name, record_id)
+            tab.hold(record_id)
     except UsageError as error:
         readonly = True
-        st.info(str(error))
+        st.info(plain(str(error)))
     viewer = Viewer(name=person.name, role=person.role)
     with workplace.shared.reading() as store:
         told = why(store, opened.record) if may_see_why(viewer, workplace.settings.current()) else None
@@ -93,7 +118,8 @@ def _ask(workplace: Workplace, person: Person, record_id: str) -> None:
     by_name = may_see_people(viewer, workplace.settings.current())
     # What others ask, and nobody has answered yet, could lead those who still have the record before them.
     asked = [one for one in workplace.guidelines.questions(record_id=record_id) if by_name or one.answer or one.asked_by == person.name]
-    with st.expander(f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines", key=f"questions-{record_id}"):
+    title = f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines"
+    with st.expander(title, key=f"questions-{record_id}"):
         for question in asked:
             named = by_name or question.asked_by == person.name
             st.text(f"{question.asked_by if named else 'Somebody'}: {question.text}")

@@ -15,6 +15,7 @@ from annotation_app.serving.front import LOGOUT_PATH, Front
 from annotation_app.serving.oidc import person_of_provider
 
 _OWNER: Final = "piiloom_page_owner"
+_BY_FORM: Final = "piiloom_came_by_form"
 _fronts: list[Front] = []
 
 
@@ -38,8 +39,9 @@ def current_person() -> Person | None:
     """
     desk = front()
     person = desk.person(st.context.cookies.get(desk.cookie))
-    if person is None and desk.oidc and desk.accounts is not None:
-        person = person_of_provider(desk.accounts)
+    st.session_state[_BY_FORM] = person is not None
+    if person is None and desk.oidc:
+        person = person_of_provider(desk)
     if person is None or st.session_state.setdefault(_OWNER, person.name) != person.name:
         return None
     return person
@@ -51,10 +53,10 @@ def page_was_anothers() -> bool:
 
 
 def logout_form() -> str | None:
-    """The HTML of a form that logs out, for ``st.html``; None in single-user mode and for who came by OIDC (``st.logout``)."""
+    """The HTML of a form that logs out, for ``st.html``; None in single-user mode and for who came by OIDC (``log_out_of_provider``)."""
     desk = front()
     token = st.context.cookies.get(desk.cookie)
-    if desk.desk is None or token is None or desk.person(token) is None:
+    if desk.desk is None or token is None or not st.session_state.get(_BY_FORM):
         return None
     hidden = f'<input type="hidden" name="token" value="{escape(desk.logout_token(token))}">'
     return f'<form method="post" action="{LOGOUT_PATH}">{hidden}<button type="submit">Log out</button></form>'

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Final
 
 from annotation_app.people.accounts import Accounts
@@ -13,6 +15,14 @@ from annotation_app.serving.form_tokens import FormTokens
 
 LOGIN_PATH: Final = "/account/login"
 LOGOUT_PATH: Final = "/account/logout"
+# Where Streamlit keeps what the provider said, signed; a long one is in several cookies.
+_PROVIDER_COOKIE: Final = "_streamlit_user"
+
+
+def provider_token(cookies: Mapping[str, str]) -> str | None:
+    """What stands for a login at the provider: the same as long as its cookies are. None where there are none."""
+    found = sorted((name, value) for name, value in cookies.items() if name == _PROVIDER_COOKIE or name.startswith(f"{_PROVIDER_COOKIE}__"))
+    return f"oidc:{sha256(repr(found).encode('utf-8', 'replace')).hexdigest()}" if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +48,10 @@ class Front:
     def person(self, token: str | None) -> Person | None:
         """Who the holder of a session token is."""
         return LOCAL if self.desk is None else self.desk.person(token)
+
+    def person_of_cookies(self, cookies: Mapping[str, str]) -> Person | None:
+        """Who sends *cookies*, be it after a password or, when a page has seen that one before, by OIDC."""
+        return self.person(cookies.get(self.cookie)) or (self.person(provider_token(cookies)) if self.oidc else None)
 
     def logout_token(self, token: str) -> str:
         """What a log-out form has to carry."""

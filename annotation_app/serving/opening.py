@@ -27,7 +27,7 @@ from corpus.store.shared import SharedStore
 
 # Enough for aggregates over a large store; the commands make do with less.
 _MEMORY, _THREADS = "512MB", 2
-SNAPSHOT_EVERY_S, KEEP_SNAPSHOTS = 900.0, 10
+SNAPSHOT_EVERY_S, KEEP_SNAPSHOTS = 900.0, 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

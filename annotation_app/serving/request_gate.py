@@ -1,6 +1,7 @@
 """What is turned away before anything looks at it.
 
-That is what another site had a browser ask for and, where nobody logs in, what does not come from this machine's own browser.
+That is what another site had a browser ask for; where nobody logs in, what does not come from this machine's own browser; where
+people log in, what only the pages of somebody who has logged in ask for: files to and from the pages, figures of the server.
 Streamlit itself lets a web socket through when the *host* of its Origin is local, whatever its port; here it has to be ours.
 """
 
@@ -10,18 +11,30 @@ import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
+from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from annotation_app.people.identity import Role
 from annotation_app.serving.front import LOGIN_PATH, Front
 
 _READING: Final = frozenset({"GET", "HEAD"})
 # A proxy adds at least one of these.
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
 _POLICY_VIOLATION: Final = 1008
+# Streamlit serves these to everybody who knows an address. Its pages ask for them after the login only.
+_INSIDE: Final[tuple[tuple[str, Role], ...]] = (
+    ("/_stcore/upload_file/", "admin"),  # only the page Admin takes files, and they are kept in memory
+    ("/_stcore/metrics", "admin"),
+    ("/_stcore/", "annotator"),
+    ("/media/", "annotator"),
+    ("/component/", "annotator"),
+)
+# What a page needs before it can say that nobody is logged in. Web sockets ask who it is in each run.
+_OUTSIDE: Final = frozenset({"/_stcore/health", "/_stcore/host-config"})
 
 
 def is_loopback(host: str) -> bool:
@@ -45,7 +58,7 @@ class RequestGate:
         """Pass a request on, or answer it here."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
-            refusal = self._refusal(headers, reading=scope["method"] in _READING)
+            refusal = self._refusal(headers, reading=scope["method"] in _READING) or await self._stranger(scope)
             answer: Response | None = PlainTextResponse(refusal, 403) if refusal else self._to_login(scope, headers)
             if answer is not None:
                 await answer(scope, receive, send)
@@ -67,6 +80,19 @@ class RequestGate:
         if not reading and origin is not None and not _same_place(origin, host):
             return "This request comes from another site."
         return None
+
+    async def _stranger(self, scope: Scope) -> str | None:
+        """The refusal for who asks, without a living session or the role, for what lies behind the login."""
+        path = scope["path"]
+        needed = next((role for prefix, role in _INSIDE if path.startswith(prefix)), None)
+        if self._front.desk is None or needed is None or path in _OUTSIDE:
+            return None
+        cookies = cookie_parser(Headers(scope=scope).get("cookie", ""))
+        # In a thread: it reads the store, and may have to wait for it.
+        person = await to_thread.run_sync(self._front.person_of_cookies, cookies)
+        if person is None:
+            return "Log in first."
+        return None if person.may(needed) else "This is not for you."
 
     def _to_login(self, scope: Scope, headers: Headers) -> Response | None:
         """Send who opens the app without a session to the login.

@@ -13,6 +13,8 @@ import uvicorn
 from starlette.middleware import Middleware
 
 from annotation_app.serving.current import use_front
+from annotation_app.serving.download_routes import DownloadRoutes
+from annotation_app.serving.editor_route import editor_route
 from annotation_app.serving.front import Front
 from annotation_app.serving.login_routes import LoginRoutes
 from annotation_app.serving.request_gate import RequestGate
@@ -58,7 +60,7 @@ def make_app(front: Front) -> st.App:
     policy = content_policy(inline_hashes(page.read_text(encoding="utf-8")))
     return st.App(
         SCRIPT,
-        routes=LoginRoutes(front).routes(),
+        routes=[*LoginRoutes(front).routes(), *DownloadRoutes(front).routes(), editor_route()],
         middleware=[Middleware(SecurityHeaders, policy=policy), Middleware(RequestGate, front=front)],
     )
 

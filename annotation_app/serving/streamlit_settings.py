@@ -8,6 +8,9 @@ from streamlit import config
 from streamlit.logger import set_log_level
 from streamlit.runtime.pages_manager import PagesManager
 
+# An upload is kept in memory. A record takes about a thousand characters.
+MOST_UPLOADED_MB: Final = 100
+
 _FIXED: Final[dict[str, Any]] = {
     "browser.gatherUsageStats": False,
     "client.showErrorDetails": "none",  # a traceback could quote a record
@@ -24,6 +27,7 @@ _FIXED: Final[dict[str, Any]] = {
     "server.enableXsrfProtection": True,
     "server.fileWatcherType": "none",
     "server.headless": True,
+    "server.maxUploadSize": MOST_UPLOADED_MB,
     "server.runOnSave": False,
     "server.showEmailPrompt": False,
     "server.trustedUserHeaders": {},
@@ -34,7 +38,7 @@ _FIXED: Final[dict[str, Any]] = {
 def apply_settings() -> None:
     """Set Streamlit up for this process; before anything reads a setting of it (the secrets, the app). Harmless again.
 
-    Beside the script lies a folder ``pages``, which Streamlit would take for scripts that a URL can run without ours: not so.
+    A folder ``pages`` beside the script would be scripts that a URL can run without ours: not so, should there ever be one.
     """
     PagesManager.uses_pages_directory = False
     for name, value in _FIXED.items():

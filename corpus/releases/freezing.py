@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from corpus.releases.exporting import export_release
 from corpus.releases.grouping import Member
 from corpus.releases.splits import TEST, TRAIN, split_members
@@ -15,9 +17,18 @@ from corpus.store.releases import ReleaseRow, insert_release, list_releases
 from corpus.store.runs import get_run
 from foundation.errors import ReleaseError, UsageError
 
-__all__ = ["ANY_STATUS", "create_release", "export_release"]
+__all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
 
 ANY_STATUS = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseDraft:
+    """A release that is worked out but not in the store: its row, (record, revision, split) and (record, why withheld)."""
+
+    row: ReleaseRow
+    members: list[tuple[str, int, str]]
+    withheld: list[tuple[str, str]]
 
 
 def create_release(
@@ -29,6 +40,18 @@ def create_release(
     people have rejected or reopened, and copies made to test people. ``ReleaseError`` when the name is taken or there are no
     such records, ``UsageError`` for a size that leaves nothing to train on.
     """
+    return freeze(store, draft_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status))
+
+
+def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
+    """Keep a drafted release. ``ReleaseError`` when somebody has taken the name meanwhile."""
+    return insert_release(store, draft.row, draft.members, draft.withheld)
+
+
+def draft_release(
+    store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
+) -> ReleaseDraft:
+    """Do what takes long of ``create_release``: *store* is only read, and others may write to it."""
     if not name.strip():
         raise UsageError("a release needs a name", remedy="Give one with --name")
     if any(release.name == name for release in list_releases(store)):
@@ -41,7 +64,7 @@ def create_release(
     rows = [(record_id, members[record_id].revision, TRAIN) for record_id in split.train_ids]
     rows += [(record_id, members[record_id].revision, TEST) for record_id in split.test_ids]
     row = ReleaseRow(name=name, seed=seed, test_size=str(test_size), run_id=run, status_filter=status)
-    return insert_release(store, row, rows, split.withheld)
+    return ReleaseDraft(row, rows, list(split.withheld))
 
 
 def _latest_members(store: Store, run_id: str | None, status: str) -> dict[str, Member]:

@@ -18,17 +18,26 @@ Outcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
 _COLUMNS = ("record_id", "adjudicator", "outcome", "document", "made_at", "event")
 _AMONG = "WHERE (?::VARCHAR[] IS NULL OR record_id IN (SELECT unnest(?::VARCHAR[]))) ORDER BY event"
 _LAST = "SELECT record_id, arg_max(outcome, event) FROM adjudications GROUP BY record_id"
-# Spans compare by their ends and labels; ids say only who made them.
-_UNLIKE = """
-    SELECT record_id FROM (
+# By record and person: the newest edit that came too late, unless a later decision had it before it.
+_LATE = """
+    SELECT e.record_id, e.actor, max(e.event) AS late FROM annotation_events e LEFT JOIN (
+        SELECT record_id, max(event) AS event FROM adjudications WHERE outcome <> 'reopened' GROUP BY record_id
+    ) decided ON decided.record_id = e.record_id
+    WHERE e.kind = 'stale' AND e.event > coalesce(decided.event, 0) GROUP BY e.record_id, e.actor"""
+# Spans compare by their ends and labels; ids say only who made them. Of rejections nothing but that they are some.
+_DISPUTED = """
+    SELECT record_id, versions > 1, newest, late FROM (
         SELECT d.record_id, any_value(i.wanted) AS wanted, any_value(i.priority) AS priority, any_value(i.record_order) AS record_order,
-            count(*) AS finished, count(DISTINCT hash(d.verdict, d.state->>'$.document.context',
-                coalesce(d.state->>'$.document.question', ''), CASE WHEN d.verdict = 'accepted' THEN from_json(d.state->'$.document.spans',
-                '[{"start":"BIGINT","end":"BIGINT","type":"VARCHAR","relevance":"VARCHAR"}]')::VARCHAR END)) AS versions
+            count(*) AS finished, max(d.event) AS newest, max(l.late) AS late, count(DISTINCT CASE WHEN d.verdict = 'accepted'
+                THEN hash(d.state->>'$.document.context', coalesce(d.state->>'$.document.question', ''), from_json(
+                    d.state->'$.document.spans', '[{"start":"BIGINT","end":"BIGINT","type":"VARCHAR","relevance":"VARCHAR"}]')::VARCHAR)
+                ELSE hash(d.verdict) END) AS versions
         FROM annotation_documents d JOIN annotation_items i ON i.record_id = d.record_id
+        LEFT JOIN ({late}) l ON l.record_id = d.record_id AND l.actor = d.annotator
         WHERE i.role = 'work' AND i.status = 'annotated' AND d.verdict <> 'open'
         GROUP BY d.record_id)
-    WHERE finished >= wanted AND versions > 1 ORDER BY priority DESC, record_order"""
+    WHERE finished >= wanted AND (versions > 1 OR late IS NOT NULL) ORDER BY priority DESC, record_order""".replace("{late}", _LATE)
+_LATE_AMONG = "SELECT DISTINCT record_id FROM ({late}) WHERE record_id IN (SELECT unnest(?::VARCHAR[]))".replace("{late}", _LATE)
 _READY = """
     SELECT i.record_id FROM annotation_items i JOIN annotation_documents d ON d.record_id = i.record_id
     WHERE i.role = 'work' AND i.status IN ('generated', 'annotated') AND d.verdict <> 'open'
@@ -56,6 +65,20 @@ class StoredRevision:
     plan_index: int | None
     revision: int
     status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """A record that may need a decision. ``differ``: its finished versions do.
+
+    ``newest`` is the last edit of these; ``late`` the newest edit of those people that came too late to be applied, and may or
+    may not change anything.
+    """
+
+    record_id: str
+    differ: bool
+    newest: int
+    late: int | None
 
 
 def add_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
@@ -88,9 +111,14 @@ def unreleasable_records(store: Store) -> set[str]:
     return {row[0] for row in copies} | {name for name, outcome in last_decisions(store).items() if outcome in {"rejected", "reopened"}}
 
 
-def disputed_records(store: Store) -> list[str]:
-    """The records that as many people as wanted have finished, not all alike; the most urgent first."""
-    return [row[0] for row in store.rows(_UNLIKE)]
+def disputed_records(store: Store) -> list[Disputed]:
+    """The records that as many people as wanted have finished, not all alike or with late edits; the most urgent first."""
+    return [Disputed(*row) for row in store.rows(_DISPUTED)]
+
+
+def records_with_late_edits(store: Store, record_ids: Collection[str]) -> set[str]:
+    """Those of *record_ids* for which edits came too late that no decision has had before it."""
+    return {row[0] for row in store.rows(_LATE_AMONG, [list(record_ids)])}
 
 
 def finished_records(store: Store, until: str) -> list[str]:

@@ -14,6 +14,9 @@ from typing import Any
 from corpus.store.database import Store
 from corpus.store.statements import select
 
+# A step that *actor* did to the document of somebody else, whom its entry names as "annotator".
+FOR_ANOTHER = "edit_for"
+
 _COLUMNS = ("event", "happened_at", "actor", "kind", "record_id", "client", "sequence", "guideline", "entry")
 
 
@@ -36,6 +39,11 @@ class AnnotationEvent(NewEvent):
 
     event: int
     at: str
+
+    @property
+    def owner(self) -> str:
+        """Whose document this is about: mostly that of *actor*."""
+        return str(self.entry["annotator"]) if self.kind == FOR_ANOTHER else self.actor
 
 
 def append_events(store: Store, rows: Sequence[NewEvent], at: str) -> list[AnnotationEvent]:
@@ -69,11 +77,15 @@ def read_events(
     *,
     record_ids: Collection[str] | None = None,
     actor: str | None = None,
+    owner: str | None = None,
     kinds: Collection[str] | None = None,
     after: int = 0,
     numbers: Collection[int] | None = None,
 ) -> list[AnnotationEvent]:
-    """The events, oldest first, that fit all that is given; *after* is the number of an event that is left out."""
+    """The events, oldest first, that fit all that is given; *after* is the number of an event that is left out.
+
+    *actor* did them; they are about the document of *owner* (``AnnotationEvent.owner``).
+    """
     conditions, parameters = ["event > ?"], list[object]([after])
     if record_ids is not None:
         conditions.append("record_id IN (SELECT unnest(?::VARCHAR[]))")
@@ -81,6 +93,9 @@ def read_events(
     if actor is not None:
         conditions.append("actor = ?")
         parameters.append(actor)
+    if owner is not None:
+        conditions.append("CASE WHEN kind = ? THEN entry->>'$.annotator' ELSE actor END = ?")
+        parameters += [FOR_ANOTHER, owner]
     if kinds is not None:
         conditions.append("kind IN (SELECT unnest(?::VARCHAR[]))")
         parameters.append(list(kinds))

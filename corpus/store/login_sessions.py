@@ -51,6 +51,11 @@ def end_all_sessions(store: Store) -> None:
     store.change("UPDATE login_sessions SET ended = true")
 
 
+def session_known(store: Store, token_sha256: str) -> bool:
+    """Whether there is a session of a token, ended or not."""
+    return bool(store.rows("SELECT 1 FROM login_sessions WHERE token_sha256 = ?", [token_sha256]))
+
+
 def forget_sessions(store: Store, now: str) -> None:
-    """Drop the rows of sessions that were ended or had expired by *now*."""
-    store.change("DELETE FROM login_sessions WHERE ended OR expires_at <= ?", [now])
+    """Drop the rows of sessions that had expired by *now*. Ended ones stay till then: nobody shall begin one of them again."""
+    store.change("DELETE FROM login_sessions WHERE expires_at <= ?", [now])

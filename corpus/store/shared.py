@@ -19,7 +19,8 @@ class SharedStore:
     def __init__(self, store: Store) -> None:
         self.path = store.path
         self._store = store
-        self._writer = threading.RLock()
+        self._writer = threading.Lock()
+        self._next = threading.Lock()
         self._own = threading.local()
 
     @contextmanager
@@ -33,7 +34,7 @@ class SharedStore:
 
         One thread writes at a time; a block inside another one of the same thread joins it.
         """
-        with self._writer:
+        with self._turn():
             view = self._view()
             with view.writing():
                 yield view
@@ -41,13 +42,31 @@ class SharedStore:
     @contextmanager
     def alone(self) -> Iterator[Store]:
         """Give the view of this thread without a transaction, while nobody else writes: for what makes its own."""
-        with self._writer:
+        with self._turn():
             yield self._view()
 
     def close(self) -> None:
         """Close the file, once whoever writes has done; views of it are dead from then on."""
-        with self._writer:
+        with self._turn():
             self._store.close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Be the one who writes. Whoever waits comes before who has just written: long work in small steps keeps nobody out.
+
+        A lock alone is mostly taken again by the thread that let go of it; waiters then had to wait for seconds.
+        """
+        if getattr(self._own, "writes", False):
+            yield
+            return
+        with self._next:
+            self._writer.acquire()
+        self._own.writes = True
+        try:
+            yield
+        finally:
+            self._own.writes = False
+            self._writer.release()
 
     def _view(self) -> Store:
         view: Store | None = getattr(self._own, "view", None)

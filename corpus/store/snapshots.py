@@ -18,8 +18,8 @@ from corpus.store.database import MEMORY, Store
 from corpus.store.faults import duckdb_errors, opening_fault
 from corpus.store.migrations import MIGRATIONS
 from corpus.store.snapshot_files import list_snapshots, next_snapshot
-from corpus.store.upgrading import schema_version
-from foundation.errors import OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
+from corpus.store.upgrading import refuse_newer, schema_version
+from foundation.errors import OutputError, PiiloomError, StoreError, StoreLocked
 
 _COPY = "piiloom_snapshot"
 # Attaching is for the whole process: two at once would take each other's name.
@@ -117,12 +117,7 @@ def _check(snapshot: Path) -> None:
         raise opening_fault(error, snapshot) from error
     with connection, duckdb_errors(snapshot):
         version = schema_version(connection, snapshot)
-        if version > MIGRATIONS.latest:
-            raise StoreTooNew(
-                f"the snapshot has schema version {version}; this piiloom knows versions up to {MIGRATIONS.latest}",
-                where=str(snapshot),
-                remedy="Upgrade piiloom",
-            )
+        refuse_newer(version, MIGRATIONS, snapshot, what="snapshot", remedy="Upgrade piiloom")
         found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()").fetchall()
         for (name,) in found:
             connection.execute(f"SELECT sum(hash(t)::HUGEINT) FROM {identifier(name)} AS t").fetchall()  # noqa: S608 - quoted

@@ -26,16 +26,21 @@ def upgrade(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migra
     ``StoreError`` when a step fails; a failed step leaves nothing behind.
     """
     version = schema_version(connection, path)
-    if version > migrations.latest:
-        raise StoreTooNew(
-            f"the store has schema version {version}; this piiloom knows versions up to {migrations.latest}",
-            where=str(path),
-            remedy="Upgrade piiloom, or use another file with --store",
-        )
+    refuse_newer(version, migrations, path, what="store", remedy="Upgrade piiloom, or use another file with --store")
     pending = migrations.after(version)
     if pending:
         backup = back_up(connection, path, version) if version else None
         _apply(connection, path, pending, backup)
+
+
+def refuse_newer(version: int, migrations: Migrations, path: Path, *, what: str, remedy: str) -> None:
+    """Raise ``StoreTooNew`` when *version* is one that *migrations* don't know."""
+    if version > migrations.latest:
+        raise StoreTooNew(
+            f"the {what} has schema version {version}; this piiloom knows versions up to {migrations.latest}",
+            where=str(path),
+            remedy=remedy,
+        )
 
 
 def schema_version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

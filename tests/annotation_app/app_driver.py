@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +66,11 @@ def documents_in(path: Path) -> dict[tuple[str, str], AnnotationDocument]:
 
 def labels(found: AnnotationDocument) -> list[tuple[str, str, str | None]]:
     """Value, type and relevance of each span; the value is what the stored offsets cut out of the stored text."""
-    document = found.state["document"]
+    return labels_of(found.state["document"])
+
+
+def labels_of(document: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
+    """As ``labels``, of a document in its JSON form."""
     return [(document["context"][span["start"] : span["end"]], span["type"], span["relevance"]) for span in document["spans"]]
 
 
@@ -160,6 +166,20 @@ class AppPage:
         """The values in the list of spans."""
         return list(self.page.locator(".row .value").all_inner_texts())
 
+    def chosen(self) -> str | None:
+        """The text of the selected span."""
+        found = self.page.locator("mark.span.selected")
+        return str(found.first.text_content()) if found.count() else None
+
+    def tab_to(self, selector: str) -> None:
+        """Press Tab until what *selector* means has the focus."""
+        wanted = self.page.locator(selector).first
+        for _ in range(60):
+            if wanted.evaluate("(target) => target.getRootNode().activeElement === target"):
+                return
+            self.press("Tab")
+        raise AssertionError(f"Tab never led to {selector}")
+
     def caret(self, before: str, *, after: bool = False) -> tuple[float, float]:
         """The place on the screen where the words *before* begin in the context (or end, when *after*)."""
         unit = _units(self.shown(), before, after=after)
@@ -170,23 +190,30 @@ class AppPage:
     def select(self, first: str, last: str, *, alt: bool = False) -> None:
         """Select with the mouse from the beginning of *first* to the end of *last*."""
         (x, y), (u, v) = self.caret(first), self.caret(last, after=True)
-        if alt:
-            self.page.keyboard.down("Alt")
-        self.page.mouse.move(x + 1, y)
-        self.page.mouse.down()
-        self.page.mouse.move((x + u) / 2, (y + v) / 2)
-        self.page.mouse.move(u + 0.5, v)
-        self.page.mouse.up()
-        if alt:
-            self.page.keyboard.up("Alt")
+        inwards = -1 if unicodedata.bidirectional(first[0]) in {"R", "AL"} else 1
+        with self._alt(alt):
+            self.page.mouse.move(x + inwards, y)
+            self.page.mouse.down()
+            self.page.mouse.move((x + u) / 2, (y + v) / 2)
+            self.page.mouse.move(u + 0.5 * inwards, v)
+            self.page.mouse.up()
 
-    def pull(self, side: str, words: str, *, after: bool = False) -> None:
+    def pull(self, side: str, words: str, *, after: bool = False, alt: bool = False) -> None:
         """Drag one end of the selected span to where *words* begin, or end."""
         box = self.page.locator(f".handle.{side}").bounding_box()
         self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        self.page.mouse.down()
-        self.page.mouse.move(*self.caret(words, after=after), steps=4)
-        self.page.mouse.up()
+        with self._alt(alt):
+            self.page.mouse.down()
+            self.page.mouse.move(*self.caret(words, after=after), steps=4)
+            self.page.mouse.up()
+
+    @contextmanager
+    def _alt(self, held: bool) -> Iterator[None]:
+        if held:
+            self.page.keyboard.down("Alt")
+        yield
+        if held:
+            self.page.keyboard.up("Alt")
 
 
 _CARET = """(surface, unit) => {

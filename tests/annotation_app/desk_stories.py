@@ -8,13 +8,17 @@ from pathlib import Path
 
 from annotation_app.desk.delivering import Desk
 from annotation_app.desk.outbox import Sent
+from annotation_app.desk.replaying import replayed_documents
 from annotation_app.event_log import Clock, EventLog, utc_now
 from corpus.record import Record, Span
+from corpus.store.annotation_documents import AnnotationDocument, load_documents
+from corpus.store.annotation_events import AnnotationEvent, read_events
 from corpus.store.annotation_items import Item, add_items
 from corpus.store.database import MEMORY, Store
 from corpus.store.records import add_records
 from corpus.store.shared import SharedStore
 
+ACCEPT, UNDO, REDO = {"op": "accept"}, {"op": "undo"}, {"op": "redo"}
 CONTEXT = "Ann 👩‍👩‍👧 has asthma, and Bob (34) bakes."
 SPANS = (
     Span(id="s1", start=0, end=3, entity_type="name", relevance="low"),
@@ -73,3 +77,17 @@ class Tab:
             fresh.append(Sent(client=self.name, sequence=self.newest, record_id=record_id, base=base + offset, operation=operation))
         self.sent += fresh
         return fresh
+
+
+def events(shared: SharedStore) -> list[AnnotationEvent]:
+    """The whole log."""
+    with shared.reading() as store:
+        return read_events(store)
+
+
+def documents(shared: SharedStore) -> list[AnnotationDocument]:
+    """All documents; that they are what the log says is seen to by the way."""
+    with shared.reading() as store:
+        found = load_documents(store)
+        assert list(replayed_documents(store)) == found
+    return found

@@ -22,7 +22,8 @@ from taxonomy.entity_types import load_taxonomy
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ORIGIN = "http://editor.test"
-PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>editor</title><style>
+PAGE = """<!doctype html><html><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>editor</title><style>
 body { margin: 0; padding: 20px 28px; } html.dark { color-scheme: dark; } .dark body { background: #14161b; }
 </style></head><body><div id="host"></div><script type="module">
 import mountEditor from "/editor.js";
@@ -134,6 +135,7 @@ class EditorPage:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.expose_function("heard", self._heard)
         page.expose_function("start", server.data)
+        page.expose_function("barrier", lambda: None)
         page.route(f"{ORIGIN}/**", self._serve)
         self.open()
 
@@ -159,6 +161,7 @@ class EditorPage:
         """Hand the server's answers to the page until there are none left."""
         for _ in range(rounds):
             self.page.wait_for_timeout(5)
+            self.page.evaluate("window.barrier()")  # answered after all that was sent before it
             if not self._later:
                 break
             newest, self._later = self._later[-1], []

@@ -72,6 +72,7 @@ class SimulatedPerson:
         self._attempt = 0
         self._widget = ""
         self._page = ""
+        self._fragment = ""
         self._retry_at = 0.0
         self._first = True
 
@@ -142,7 +143,7 @@ class SimulatedPerson:
         state: dict[str, Any] = {"outbox": {"client": self.client, "operations": operations, "attempt": self._attempt}}
         if self._intent:
             state["intent"] = self._intent
-        _rerun(socket, self._page, self._widget, state)
+        _rerun(socket, self._page, self._fragment, self._widget, state)
 
     def _read(self, socket: ClientConnection, got: str | bytes) -> None:
         message = ForwardMsg()
@@ -156,7 +157,7 @@ class SimulatedPerson:
         element = message.delta.new_element
         if element.WhichOneof("type") != "bidi_component":
             return
-        self._widget = element.bidi_component.id
+        self._widget, self._fragment = element.bidi_component.id, message.delta.fragment_id
         self._hear(json.loads(element.bidi_component.json))
         if self._first:
             self._first = False
@@ -179,8 +180,9 @@ class SimulatedPerson:
             self._version = data["version"]
 
 
-def _rerun(socket: ClientConnection, page: str, widget: str = "", state: Mapping[str, Any] | None = None) -> None:
+def _rerun(socket: ClientConnection, page: str, fragment: str = "", widget: str = "", state: Mapping[str, Any] | None = None) -> None:
     message = BackMsg()
+    message.rerun_script.fragment_id = fragment
     message.rerun_script.query_string = ""
     message.rerun_script.page_script_hash = page
     if state is not None:

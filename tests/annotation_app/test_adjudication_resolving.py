@@ -1,72 +1,18 @@
-"""From finished documents to validated records: by agreement, by an adjudicator, and back again."""
+"""From finished documents to validated records: by agreement or by an adjudicator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed
 from project_stories import added, changed, document, finish, pool, record, without
 
-from annotation_app.adjudication.decisions import replayed_adjudications
-from annotation_app.adjudication.resolving import Resolver
 from annotation_app.desk.delivering import Desk
 from annotation_app.desk.outbox import Sent
 from annotation_app.documents.document import document_of
-from annotation_app.event_log import EventLog
-from annotation_app.people.identity import Person
-from corpus.record import Record
-from corpus.releases.freezing import create_release
-from corpus.store.adjudications import Adjudication, load_adjudications
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import find_item
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import iter_records
-from corpus.store.releases import iter_release_records
-from corpus.store.runs import create_run
-from corpus.store.shared import SharedStore
-from foundation.errors import ReleaseError, UsageError
-
-JUDGE, ANNOTATOR = Person("eva", "Eva", "adjudicator"), Person("ada", "Ada", "annotator")
-NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
-
-
-class Project:
-    """Two records that two people are to finish, unless told otherwise."""
-
-    def __init__(self, records: int = 2, *, wanted: int = 2) -> None:
-        self.store = Store.open(MEMORY)
-        self.bases = [record(n) for n in range(1, records + 1)]
-        pool(self.store, self.bases, wanted=wanted)
-        self.shared = SharedStore(self.store)
-        self.now = NOON
-        self.log = EventLog(self.shared, lambda: self.now)
-        self.resolver = Resolver(self.shared, self.log)
-
-    def finish(self, number: int, who: str, marks: object = None, **changes: Any) -> None:
-        with self.shared.writing() as store:
-            finish(store, self.bases[number - 1], who, marks, **{"at": self.log.now(), **changes})
-
-    def status(self, number: int = 1) -> str:
-        item = find_item(self.store, f"r{number}")
-        assert item is not None
-        return item.status
-
-    def revisions(self, number: int = 1, status: str | None = None) -> list[Record]:
-        return list(iter_records(self.store, ids=[f"r{number}"], status=status))
-
-    def decisions(self) -> list[Adjudication]:
-        return load_adjudications(self.store)
-
-    def events(self) -> list[AnnotationEvent]:
-        return read_events(self.store)
-
-    def seen(self, number: int = 1) -> dict[str, int]:
-        return {version.annotator: version.version for version in self.resolver.open(f"r{number}").versions}
+from foundation.errors import UsageError
 
 
 @pytest.fixture
@@ -172,12 +118,6 @@ def test_practice_records_are_never_decided_on() -> None:
     made.shared.close()
 
 
-def disputed(project: Project) -> None:
-    project.finish(1, "ada", without("s1"))
-    project.finish(1, "bob")
-    project.resolver.settle_all()
-
-
 def test_an_adjudicator_takes_one_version(project: Project) -> None:
     disputed(project)
     side = project.resolver.open("r1")
@@ -250,64 +190,6 @@ def test_a_record_that_nobody_finished_cannot_be_adjudicated_nor_one_twice(proje
         project.resolver.open("r99")
 
 
-def test_reopening_makes_a_later_revision(project: Project) -> None:
-    disputed(project)
-    project.resolver.adjudicate(JUDGE, "r1", document_of(project.bases[0]), seen=project.seen(), how={})
-    project.resolver.reopen(JUDGE, "r1", "the guideline changed")
-    assert project.status() == "annotated"
-    project.resolver.adjudicate(JUDGE, "r1", project.resolver.open("r1").version_of("ada").state.document, seen=project.seen(), how={})
-    assert [(one.revision, len(one.spans)) for one in project.revisions(status="validated")] == [(1, 4), (2, 3)]
-
-
-def test_a_reopened_record_counts_only_once_somebody_has_worked_on_it_again(alone: Project) -> None:
-    alone.finish(1, "ada")
-    alone.resolver.settle_all()
-    alone.resolver.reopen(JUDGE, "r1", "look again")
-    assert (alone.resolver.settle_all().waiting, alone.status()) == (["r1"], "annotated")
-    alone.finish(1, "ada", without("s1"))
-    assert alone.resolver.settle_all().validated == ["r1"]
-    assert [one.revision for one in alone.revisions()] == [0, 1, 2]
-
-
-def released(project: Project, name: str, status: str) -> list[tuple[str, int]]:
-    try:
-        create_release(project.store, name, test_size=0, seed=0, status=status)
-    except ReleaseError:
-        return []
-    return [(one.id, one.revision) for one in iter_release_records(project.store, name, "train")]
-
-
-def test_a_release_has_each_record_once_and_none_that_does_not_stand(alone: Project) -> None:
-    alone.finish(1, "ada")
-    alone.resolver.settle_all()
-    assert released(alone, "a", "validated") == [("r1", 1)]
-    assert sorted(released(alone, "b", "any")) == [("r1", 1), ("r2", 0)]
-    alone.resolver.reopen(JUDGE, "r1", "look again")
-    assert released(alone, "c", "validated") == []
-    assert released(alone, "d", "any") == [("r2", 0)]
-    alone.finish(1, "ada", verdict="rejected")
-    alone.resolver.settle_all()
-    assert alone.status() == "rejected"
-    assert released(alone, "e", "any") == [("r2", 0)]
-    assert released(alone, "f", "generated") == [("r2", 0)]
-    assert released(alone, "a2", "validated") == []
-    assert [(one.id, one.revision) for one in iter_release_records(alone.store, "a", "train")] == [("r1", 1)]
-
-
-def test_a_validated_revision_belongs_to_the_run_of_its_record() -> None:
-    made = Project(records=0)
-    with made.shared.writing() as store:
-        run = create_run(store, provider="composer", model=None, seed=1, samples=1, config={}, config_digest="d")
-    made.bases = [record(5)]
-    pool(made.store, made.bases, run_id=run.id)
-    with made.shared.writing() as store:
-        finish(store, record(5), "ada")
-    assert made.resolver.settle_all().validated == ["r5"]
-    create_release(made.store, "mine", test_size=0, seed=0, run_id=run.id, status="validated")
-    assert [one.revision for one in iter_release_records(made.store, "mine", "train")] == [1]
-    made.shared.close()
-
-
 def test_the_desk_tells_that_a_record_was_finished_in_its_own_transaction(alone: Project) -> None:
     desk = Desk(alone.shared, alone.log, on_saved=alone.resolver.on_saved)
     desk.deliver(
@@ -321,59 +203,3 @@ def test_the_desk_tells_that_a_record_was_finished_in_its_own_transaction(alone:
     assert alone.resolver.settle_all().validated == []
     desk.deliver("ada", [Sent(client="t", sequence=4, record_id="r1", base=3, operation={"op": "redo"})])
     assert alone.resolver.settle_all().validated == ["r1"]
-
-
-class Decided(RuleBasedStateMachine):
-    """Whatever people do: the table is what the log says, statuses follow, and no revision is lost or doubled."""
-
-    @initialize(wanted=st.integers(1, 2))
-    def open(self, wanted: int) -> None:
-        self.project = Project(wanted=wanted)
-
-    def teardown(self) -> None:
-        if hasattr(self, "project"):
-            self.project.shared.close()
-
-    @rule(
-        number=st.integers(1, 2),
-        who=st.sampled_from(["ada", "bob"]),
-        which=st.sampled_from(["", "s1", "s2"]),
-        verdict=st.sampled_from(["accepted", "accepted", "rejected", "open"]),
-    )
-    def work(self, number: int, who: str, which: str, verdict: str) -> None:
-        if self.project.status(number) in {"generated", "annotated"}:
-            self.project.finish(number, who, without(which), verdict=verdict)
-
-    @rule()
-    def settle(self) -> None:
-        settled = self.project.resolver.settle_all()
-        assert {*settled.disputed} == {*self.project.resolver.disputes()} - {*settled.waiting}
-
-    @rule(number=st.integers(1, 2), kind=st.sampled_from(["adjudicate", "reject", "reopen"]))
-    def decide(self, number: int, kind: str) -> None:
-        project, name = self.project, f"r{number}"
-        try:
-            if kind == "adjudicate":
-                right = document_of(project.bases[number - 1])
-                project.resolver.adjudicate(JUDGE, name, right, seen=project.seen(number), how={})
-            elif kind == "reject":
-                project.resolver.reject(JUDGE, name, "bad")
-            else:
-                project.resolver.reopen(JUDGE, name, "again")
-        except UsageError:
-            assert kind != "reopen" or project.status(number) in {"generated", "annotated"}
-
-    @invariant()
-    def the_tables_are_what_the_log_says(self) -> None:
-        if not hasattr(self, "project"):
-            return
-        assert replayed_adjudications(self.project.events()) == self.project.decisions()
-        for number in (1, 2):
-            mine = [event for event in self.project.events() if event.record_id == f"r{number}" and "status" in event.entry]
-            assert self.project.status(number) == (mine[-1].entry["status"] if mine else "generated")
-            validated = [event for event in mine if event.kind == "validated"]
-            assert [one.revision for one in self.project.revisions(number)] == list(range(len(validated) + 1))
-
-
-TestDecided = Decided.TestCase
-TestDecided.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)

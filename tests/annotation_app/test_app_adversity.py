@@ -36,6 +36,7 @@ def opened(browser, server, record=PLAIN) -> AppPage:
     page = AppPage(browser, server, "ana")
     page.open()
     page.at(record)
+    sync_api.expect(page.locator(".why")).to_be_hidden()  # a project is blind unless somebody says otherwise
     return page
 
 
@@ -55,7 +56,7 @@ def test_two_tabs_of_one_person(browser, tmp_path):
         first.saved()
         second.page.bring_to_front()
         second.press("Tab", "Tab", "Delete")
-        second.see_text(".notice", "changed in another tab")
+        second.see_text(".notice", "changed meanwhile, in another tab")
         second.saved()
         assert second.values() == ["Ada", "Grace", "Kent"]
         second.press("Escape", "a")
@@ -113,7 +114,30 @@ def test_the_server_is_killed_with_edits_on_their_way(browser, project):
     assert kinds(project) == ["edit"] * 3
 
 
-def test_a_record_is_deleted_under_the_hands(browser, project):
+def test_a_record_is_deleted_under_the_hands(browser, tmp_path):
+    other = record_of("r-other", marked("Nothing but [[Kent|location|high]] in the other one."))
+    project = make_project(tmp_path / "s.duckdb", [PLAIN, other], PEOPLE, assigned={"ana": [PLAIN.id]})
+    with served(project, *QUIET) as server:
+        port = server.host.rpartition(":")[2]
+        page = opened(browser, server)
+        assert server.stop()[0] == 0
+        with Store.open(project, create=False) as store, store.writing():
+            store.change("DELETE FROM spans WHERE record_order = (SELECT record_order FROM records WHERE id = 'r-plain')")
+            store.change("DELETE FROM records WHERE id = 'r-plain'")
+        page.press("Tab", "r")
+    with served(project, *QUIET, "--port", port) as server:
+        page.at(other)
+        page.see_text(".notice", "This record was deleted while you had it open. What you did is kept in the log")
+        page.saved()
+        page.press("Escape", "a")
+        page.see_text("h3", "Nothing left to do")
+        page.context.close()
+        assert server.stop()[0] == 0
+    assert kinds(project) == ["refused", "edit"]
+
+
+def test_edits_are_delivered_also_when_no_record_is_left_to_show(browser, tmp_path):
+    project = make_project(tmp_path / "s.duckdb", [PLAIN], PEOPLE, assigned={"ana": [PLAIN.id]})
     with served(project, *QUIET) as server:
         port = server.host.rpartition(":")[2]
         page = opened(browser, server)
@@ -123,9 +147,46 @@ def test_a_record_is_deleted_under_the_hands(browser, project):
             store.change("DELETE FROM records")
         page.press("Tab", "r")
     with served(project, *QUIET, "--port", port) as server:
-        page.see_text("[data-testid=stAlert], h3", "Nothing left")
+        page.see_text("[data-testid=stAlert]", "This record was deleted while you had it open. What you did is kept in the log")
+        page.see_text("h3", "Nothing left to do")
         page.context.close()
         assert server.stop()[0] == 0
+    assert kinds(project) == ["refused"]
+
+
+def test_an_empty_question_is_told_and_nothing_is_accepted(browser, project):
+    with served(project, *QUIET) as server:
+        page = opened(browser, server)
+        page.press("Shift+E", "Control+a", "Delete", "Escape", "a")
+        page.see_text(".notice", "The question is empty. Write one, or reject the record.")
+        page.see_text(".check-text", "The question is empty.")
+        page.saved()
+        page.press("Escape", "Shift+E")
+        page.type("Who?")
+        page.press("Escape", "a")
+        page.see_text("h3", "Nothing left to do")
+        page.context.close()
+        assert server.stop()[0] == 0
+    found = documents_in(project)["r-plain", "ana"]
+    assert (found.verdict, found.state["document"]["question"]) == ("accepted", "Who?")
+
+
+def test_a_text_that_is_typed_while_the_network_is_cut(browser, project):
+    with served(project, *QUIET) as server:
+        page = opened(browser, server)
+        page.context.set_offline(True)
+        page.press("e")
+        page.type("Once ")
+        page.press("Escape", "Tab", "r")
+        page.see_text(".saved", "2")
+        page.context.set_offline(False)
+        page.saved()
+        assert page.shown().startswith("Once Ada")
+        page.context.close()
+        assert server.stop()[0] == 0
+    found = documents_in(project)["r-plain", "ana"]
+    assert labels(found) == [("Ada", "name", "high"), ("Grace", "name", "low"), ("Kent", "location", "high")]
+    assert found.state["document"]["context"] == f"Once {PLAIN.context}"
 
 
 def test_a_very_long_text_with_200_spans(browser, tmp_path):

@@ -142,3 +142,63 @@ def test_after_the_logout_the_tab_is_dead(browser, project):
         page.context.close()
         assert server.stop()[0] == 0
     assert documents_in(project) == {}
+
+
+@pytest.mark.long
+def test_annotators_see_their_own_work_and_history_alone(browser, project):
+    with served(project, "--snapshot-every", "0") as server:
+        ana = AppPage(browser, server, "ana")
+        ana.open()
+        ana.at(PLAIN)
+        ana.press("Tab", "Delete", "f")
+        ana.type("ana was here")
+        ana.press("Enter")
+        ana.saved()
+        bo = AppPage(browser, server, "bo")
+        bo.open("records")
+        bo.see_text("h3", "Records")
+        bo.page.get_by_role("textbox", name="Search").fill("plainly")
+        bo.page.keyboard.press("Enter")
+        bo.see_text("[data-testid=stCaptionContainer]", "1 record ·")
+        assert "ana" not in bo.page.locator("[data-testid=stDataFrame]").inner_text()
+        bo.open()
+        bo.at(EVIL)
+        bo.press("j")
+        bo.at(PLAIN)
+        assert bo.values() == ["Ada", "Grace", "Kent"]
+        bo.page.get_by_text("History", exact=True).click()
+        bo.see_text("[data-testid=stText]", "Nothing has been changed yet.")
+        bo.press("Escape")
+        bo.locator(".text.context").focus()
+        bo.press("Tab", "r")
+        bo.saved()
+        bo.see_text("[data-testid=stText]", "relevance: name")
+        assert "ana" not in bo.page.locator("body").inner_text().replace("Banana", "")
+        ana.page.reload()
+        ana.at(PLAIN)
+        assert ana.values() == ["Grace", "Kent"]
+        for page in (ana, bo):
+            page.context.close()
+        assert server.stop()[0] == 0
+
+
+@pytest.mark.long
+def test_what_was_pending_in_a_tab_is_nobodys_after_the_logout(browser, project):
+    with served(project, "--snapshot-every", "0") as server:
+        page = AppPage(browser, server, "ana")
+        page.open()
+        page.at(PLAIN)
+        other = AppPage(browser, server, beside=page)
+        other.open()
+        other.at(PLAIN)
+        page.page.evaluate("WebSocket.prototype.send = () => {}")  # nothing that is done from now on gets to the server
+        page.press("Tab", "Delete")
+        other.page.get_by_role("button", name="Log out").click()
+        other.page.wait_for_url(f"{server.url}/account/login")
+        page.log_in("bo")
+        page.open()
+        page.at(EVIL)
+        page.page.wait_for_timeout(3_000)
+        page.context.close()
+        assert server.stop()[0] == 0
+    assert documents_in(project) == {}

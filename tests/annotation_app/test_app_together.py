@@ -138,7 +138,7 @@ def decide_all(judge: AppPage, clicked) -> dict[int, list[tuple[str, str, str]]]
             continue
         number = int(found[1])
         names = sorted(name for done, name in clicked if done == number)
-        judge.page.get_by_role("button", name=f"Take {names[0]}", exact=True).click()
+        judge.page.get_by_role("button", name=re.compile(rf"^Take {names[0]}\b")).click()
         decided[number] = clicked[number, names[0]]
 
 

@@ -12,7 +12,7 @@ from project_stories import added, changed, finish, pool, record, without
 from annotation_app.agreement.readings import ReadingRoom
 from annotation_app.dashboard.label_changes import LabelChanges, label_changes
 from annotation_app.dashboard.progress import progress
-from annotation_app.dashboard.shares import Share
+from annotation_app.shares import Share
 from corpus.store.annotation_events import NewEvent, append_events
 from corpus.store.annotation_items import set_status
 from corpus.store.database import MEMORY, Store

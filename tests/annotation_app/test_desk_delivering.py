@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from annotation_app.desk.deliveries import Refused, Stale
 from annotation_app.desk.delivering import Desk
-from annotation_app.desk.replaying import rebuild_documents, replayed_documents
-from annotation_app.event_log import EventLog
 from corpus.store.annotation_documents import AnnotationDocument, load_documents
-from corpus.store.annotation_events import AnnotationEvent, read_events
 from corpus.store.database import Store
 from corpus.store.shared import SharedStore
-from foundation.errors import OutputError, UsageError
-from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, insert, record, relevance, shared_store
-
-ACCEPT, UNDO, REDO = {"op": "accept"}, {"op": "undo"}, {"op": "redo"}
+from foundation.errors import UsageError
+from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert, record, relevance, shared_store
 
 
 @pytest.fixture
@@ -34,18 +26,6 @@ def shared() -> Iterator[SharedStore]:
 @pytest.fixture
 def desk(shared: SharedStore) -> Desk:
     return desk_over(shared)
-
-
-def events(shared: SharedStore) -> list[AnnotationEvent]:
-    with shared.reading() as store:
-        return read_events(store)
-
-
-def documents(shared: SharedStore) -> list[AnnotationDocument]:
-    with shared.reading() as store:
-        found = load_documents(store)
-        assert list(replayed_documents(store)) == found
-    return found
 
 
 def test_an_edit_is_applied_kept_and_acknowledged(shared: SharedStore, desk: Desk) -> None:
@@ -170,55 +150,6 @@ def test_what_makes_no_sense_is_refused_and_does_not_hold_up_the_rest(desk: Desk
     assert desk.open("ada", "r1").version == 1
 
 
-def test_undo_and_redo_reach_across_a_restart(shared: SharedStore, desk: Desk) -> None:
-    tab = Tab("t")
-    desk.deliver("ada", tab.send("r1", 0, insert("a"), relevance("s2", "low"), {"op": "flag", "comment": "odd"}, ACCEPT))
-    assert desk.open("ada", "r1").state.verdict == "accepted"
-    (row,) = documents(shared)
-    assert (row.verdict, row.flagged) == ("accepted", True)
-    again = desk_over(shared)
-    again.deliver("ada", tab.send("r1", 4, UNDO, UNDO, UNDO))
-    found = again.open("ada", "r1")
-    assert (found.state.verdict, found.state.flag, found.state.document.marks[1].relevance) == ("open", "", "high")
-    assert found.can_undo
-    assert found.can_redo
-    third = desk_over(shared)
-    third.deliver("ada", tab.send("r1", 7, REDO))
-    assert third.open("ada", "r1").state.document.marks[1].relevance == "low"
-    documents(shared)
-
-
-def test_an_event_can_be_reverted_by_its_number_in_the_same_sitting_and_after_a_restart(shared: SharedStore, desk: Desk) -> None:
-    tab = Tab("t")
-    desk.deliver("ada", tab.send("r1", 0, relevance("s1", "high"), relevance("s2", "low")))
-    first, second = (event.event for event in events(shared))
-    desk.deliver("ada", tab.send("r1", 2, {"op": "revert", "event": first}))
-    desk_over(shared).deliver("ada", tab.send("r1", 3, {"op": "revert", "event": second}))
-    assert [mark.relevance for mark in desk.open("ada", "r1").state.document.marks] == ["low", "high"]
-    other = desk.deliver("bo", Tab("b").send("r1", 0, {"op": "revert", "event": second}))
-    assert [one.code for one in other.refused] == ["no_longer_fits"]
-    documents(shared)
-
-
-def test_a_record_deleted_under_someones_hands(shared: SharedStore, desk: Desk) -> None:
-    tab = Tab("t")
-    desk.deliver("ada", tab.send("r1", 0, insert("a")))
-    with shared.writing() as store:
-        store.change("DELETE FROM records WHERE id = 'r1'")
-    delivery = desk.deliver("ada", [*tab.send("r1", 1, insert("b")), *tab.send("r2", 0, insert("c"))])
-    assert delivery.acknowledged == {"t": 3}
-    (refused,) = delivery.refused
-    assert (refused.sequence, refused.code) == (2, "gone")
-    assert "deleted" in refused.sentence
-    assert desk.open("ada", "r2").version == 1
-    for asked in ("r1", "never heard of"):
-        with pytest.raises(UsageError, match="no longer there"):
-            desk.open("ada", asked)
-    assert [event.kind for event in desk.history("r1")] == ["edit", "refused"]
-    assert rebuild_documents(shared) == 1  # what is gone from the store has nothing to be made from
-    assert [row.record_id for row in documents(shared)] == ["r2"]
-
-
 def test_who_may_not_edit_is_told_why(shared: SharedStore) -> None:
     asked: list[tuple[str, str]] = []
 
@@ -252,155 +183,3 @@ def test_events_and_documents_note_the_guideline_and_others_may_write_along(shar
     assert [(event.kind, event.guideline) for event in events(shared)] == [("edit", 3), ("stale", 3)]
     assert [row.guideline for row in documents(shared)] == [3]
     assert [row.version for row in saved] == [1]
-
-
-def test_a_batch_that_cannot_be_written_leaves_nothing_and_comes_again(shared: SharedStore) -> None:
-    fails = [True]
-
-    def on_saved(_store: Store, _rows: Any) -> None:
-        if fails[0]:
-            raise OutputError("the disk is full")
-
-    desk = desk_over(shared, on_saved=on_saved)
-    tab = Tab("t")
-    sent = tab.send("r1", 0, insert("a"), insert("b"))
-    with pytest.raises(OutputError):
-        desk.deliver("ada", sent)
-    assert events(shared) == []
-    assert documents(shared) == []
-    assert desk.open("ada", "r1").version == 0
-    fails[0] = False
-    assert desk.deliver("ada", sent).stale == ()
-    assert desk.open("ada", "r1").version == 2
-    documents(shared)
-
-
-def test_an_outer_transaction_that_is_undone_takes_the_papers_with_it(shared: SharedStore, desk: Desk) -> None:
-    tab = Tab("t")
-    sent = tab.send("r1", 0, insert("a"))
-
-    def undone() -> None:
-        with shared.writing():
-            desk.deliver("ada", sent)
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        undone()
-    assert desk.open("ada", "r1").version == 0
-    assert desk.deliver("ada", sent).acknowledged == {"t": 1}
-    assert desk.open("ada", "r1").state.document.context == "a" + CONTEXT
-    documents(shared)
-
-
-def test_time_does_not_go_back(shared: SharedStore) -> None:
-    moment = [datetime(2026, 11, 2, 12, tzinfo=UTC)]
-    desk = Desk(shared, EventLog(shared, lambda: moment[0]))
-    tab = Tab("t")
-    for version in range(3):
-        desk.deliver("ada", tab.send("r1", version, insert("a")))
-        moment[0] -= timedelta(hours=1)
-    times = [event.at for event in events(shared)]
-    assert times == ["2026-11-02T12:00:00.000+00:00"] * 3
-    assert documents(shared)[0].changed_at == times[-1]
-
-
-def test_few_papers_are_kept_and_the_others_come_back_from_the_log(shared: SharedStore) -> None:
-    desk = desk_over(shared, capacity=1)
-    tabs = {who: Tab(who) for who in ("ada", "bo")}
-    for version in range(3):
-        for who, tab in tabs.items():
-            for name in ("r1", "r2", "r3"):
-                assert desk.open(who, name).version == version
-                desk.deliver(who, tab.send(name, version, insert(who)))
-    assert desk.open("bo", "r3").state.document.context == "bo" * 3 + CONTEXT
-    assert len(documents(shared)) == 6
-
-
-class Counted:
-    """Counts what is asked of the stores."""
-
-    VERBS = ("rows", "integers", "change", "append")
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.number = 0
-        for verb in self.VERBS:
-            self._watch(monkeypatch, verb, getattr(Store, verb))
-
-    def _watch(self, monkeypatch: pytest.MonkeyPatch, verb: str, call: Any) -> None:
-        def counted(*given: Any, **named: Any) -> Any:
-            self.number += 1
-            return call(*given, **named)
-
-        monkeypatch.setattr(Store, verb, counted)
-
-    def of(self, work: Any) -> int:
-        before = self.number
-        work()
-        return self.number - before
-
-
-def test_a_batch_of_twenty_costs_as_many_statements_as_one(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    tab = Tab("t")
-    desk.deliver("ada", [*tab.send("r1", 0, insert("a")), *tab.send("r2", 0, insert("a"))])
-    counted = Counted(monkeypatch)
-    twenty = [*tab.send("r1", 1, *[insert("b")] * 10), *tab.send("r2", 1, *[insert("b")] * 10)]
-    assert counted.of(lambda: desk.deliver("ada", tab.send("r1", 11, insert("c")))) <= 5
-    fresh = Tab("u")
-    assert counted.of(lambda: desk.deliver("ada", fresh.send("r2", 1, *[insert("b")] * 20))) <= 5
-    assert counted.of(lambda: desk.deliver("ada", twenty)) <= 6  # all of it heard before
-    assert counted.of(lambda: desk.open("ada", "r1")) == 1
-
-
-def test_a_first_batch_reads_all_its_records_together(shared: SharedStore, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, three = Tab("one"), Tab("three")
-    counted = Counted(monkeypatch)
-    cost = counted.of(lambda: desk.deliver("ada", one.send("r1", 0, insert("a"))))
-    sent = [*three.send("r1", 0, insert("a")), *three.send("r2", 0, insert("a")), *three.send("r3", 0, insert("a"))]
-    assert counted.of(lambda: desk.deliver("bo", sent)) == cost <= 10
-
-
-def test_eight_people_at_once(shared: SharedStore) -> None:
-    desk = desk_over(shared)
-    failures: list[BaseException] = []
-
-    def work(who: str, tab: Tab) -> None:
-        try:
-            for version in range(0, 30, 3):
-                tab.send("r1", version, insert("x"), insert("y"), insert("z"))
-                assert desk.deliver(who, tab.sent[-6:]).acknowledged == {tab.name: version + 3}
-                assert desk.open(who, "r1").version == version + 3
-        except BaseException as error:  # noqa: BLE001 - told below, in the thread of the test
-            failures.append(error)
-
-    workers = [threading.Thread(target=work, args=(f"person-{n}", Tab(f"tab-{n}"))) for n in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert failures == []
-    found = events(shared)
-    assert len(found) == 8 * 30
-    assert {event.kind for event in found} == {"edit"}
-    assert all(before.at <= after.at and before.event < after.event for before, after in pairwise(found))
-    assert [row.version for row in documents(shared)] == [30] * 8
-
-
-def test_tabs_of_one_person_at_once_lose_nothing(shared: SharedStore) -> None:
-    desk = desk_over(shared)
-    outcomes: list[tuple[int, int]] = []
-
-    def work(tab: Tab) -> None:
-        for _ in range(15):
-            sent = tab.send("r1", desk.open("ada", "r1").version, insert("x"), insert("y"))
-            outcomes.append((len(sent), len(desk.deliver("ada", sent).stale)))
-
-    workers = [threading.Thread(target=work, args=(Tab(f"tab-{n}"),)) for n in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    done = sum(sent - stale for sent, stale in outcomes)
-    assert len(events(shared)) == 4 * 15 * 2
-    assert desk.open("ada", "r1").version == done
-    assert len(desk.open("ada", "r1").state.document.context) == done + len(CONTEXT)
-    documents(shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,11 +14,12 @@ from annotation_app.desk.delivering import Desk
 from annotation_app.desk.outbox import Sent
 from annotation_app.desk.replaying import documents_from, rebuild_documents
 from annotation_app.documents.document import State, document_of
-from annotation_app.documents.history import History
+from annotation_app.documents.history import EDITS, History
 from annotation_app.documents.operations import parse_operation
+from annotation_app.documents.refusals import Refusal
 from corpus.record import Record
 from corpus.store.annotation_documents import load_documents, replace_documents
-from corpus.store.annotation_events import read_events
+from corpus.store.annotation_events import FOR_ANOTHER, read_events
 from corpus.store.annotation_items import base_records
 from corpus.store.shared import SharedStore
 from tests.annotation_app.desk_stories import Tab, desk_over, insert, pool, record, shared_store
@@ -68,7 +70,7 @@ def operations(draw: st.DrawFn, state: State, events: list[int]) -> object:
 
 def events_of(shared: SharedStore, record_id: str, who: str) -> list[int]:
     with shared.reading() as store:
-        return [event.event for event in read_events(store, record_ids=[record_id], actor=who, kinds=["edit"])]
+        return [event.event for event in read_events(store, record_ids=[record_id], owner=who, kinds=EDITS)]
 
 
 def check(shared: SharedStore, desk: Desk, record_id: str, sent: dict[tuple[str, int], Sent]) -> None:
@@ -76,8 +78,9 @@ def check(shared: SharedStore, desk: Desk, record_id: str, sent: dict[tuple[str,
         events = read_events(store, record_ids=[record_id])
         held = load_documents(store, record_ids=[record_id])
         bases = base_records(store, [record_id])
-    assert sorted((str(event.client), int(event.sequence or 0)) for event in events) == sorted(sent)
-    for event in events:
+    delivered = [event for event in events if event.kind != FOR_ANOTHER]
+    assert sorted((str(event.client), int(event.sequence or 0)) for event in delivered) == sorted(sent)
+    for event in delivered:
         assert event.entry["operation"] == sent[str(event.client), int(event.sequence or 0)].operation
     assert documents_from(bases, events) == held
     for row in held:
@@ -85,7 +88,7 @@ def check(shared: SharedStore, desk: Desk, record_id: str, sent: dict[tuple[str,
         # Doing the operations again leads there too.
         history = History(document_of(bases[record_id]))
         for event in events:
-            if event.kind == "edit" and event.actor == row.annotator:
+            if event.kind in EDITS and event.owner == row.annotator:
                 history.do(parse_operation(event.entry["operation"]))
                 history.name_event(history.version, event.event)
         assert (history.state.to_json(), history.version) == (row.state, row.version)
@@ -112,6 +115,10 @@ def test_replay_equals_tables(shared: SharedStore, data: st.DataObject) -> None:
         outbox = data.draw(st.permutations(tab.sent[-max(again, len(batch)) :]))
         for _ in range(data.draw(st.integers(1, 2), label="deliveries")):
             assert desk.deliver(who, outbox).acknowledged == {tab.name: tab.newest}
+        steps = events_of(shared, record_id, "ada")
+        if steps and data.draw(st.integers(0, 2), label="eva takes a step of ada's back") == 0:
+            with suppress(Refusal):
+                desk.take_back("eva", "ada", record_id, data.draw(st.sampled_from(steps)))
         if data.draw(st.booleans(), label="restart"):
             desk = desk_over(shared)
     check(shared, desk, record_id, sent)

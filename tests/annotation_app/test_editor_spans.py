@@ -7,6 +7,7 @@ from editor_page import EditorPage, FakeServer, chromium, marked, units
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 TEXTS = {
+    "mixed": f"{FAMILY} Cafe\u0301\r\nשלום\tAda Lovelace came from London to meet [[Grace|name|low]] here.",
     "plain": "Ada Lovelace came from London to meet [[Grace|name|low]] here.",
     "emoji": f"{FAMILY} \U0001f600 Ada Lovelace came from London to meet [[Grace|name|low]] here.",
     "combining": "Cafe\u0301 nai\u0308ve Ada Lovelace came from London to meet [[Grace|name|low]] here.",
@@ -14,6 +15,10 @@ TEXTS = {
     "hebrew": "שלום לכולם Ada Lovelace came from London to meet [[Grace|name|low]] here.",
     "controls": "tab\there \u202eодин\u202c Ada Lovelace came from London to meet [[Grace|name|low]] here.",
 }
+
+
+# One text with all of it in the quick tests, each kind by itself in the long ones.
+each_text = pytest.mark.parametrize("text", ["mixed", *(pytest.param(name, marks=pytest.mark.long) for name in TEXTS if name != "mixed")])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,7 @@ def select(page: EditorPage, value: str, *, cut: tuple[int, int] = (0, 0), alt: 
     page.drag(shown(context, start), shown(context, end), alt=alt)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_text
 def test_a_mouse_selection_becomes_a_span_of_whole_words(editor, text):
     page = editor(TEXTS[text])
     select(page, "Ada Lovelace", cut=(1, 3))
@@ -61,7 +66,7 @@ def test_a_mouse_selection_becomes_a_span_of_whole_words(editor, text):
     assert page.sent[0]["span"]["id"].startswith("u-")
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_text
 def test_alt_takes_exactly_what_was_selected(editor, text):
     page = editor(TEXTS[text])
     select(page, "Lovelace", cut=(2, 2), alt=True)
@@ -70,7 +75,7 @@ def test_alt_takes_exactly_what_was_selected(editor, text):
     assert page.spans()[0][3] == "high"
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_text
 def test_a_span_made_with_keys_alone(editor, text):
     page = editor(TEXTS[text])
     context = page.server.document.context
@@ -87,7 +92,7 @@ def test_a_span_made_with_keys_alone(editor, text):
     assert (start, start + 6, "location", "low") in page.spans()
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_text
 def test_ends_move_by_words_and_by_graphemes(editor, text):
     page = editor(TEXTS[text])
     page.press("Tab")
@@ -121,7 +126,7 @@ def handle(page: EditorPage, side: str) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_text
 def test_dragging_an_end_by_words_and_exactly(editor, text):
     page = editor(TEXTS[text])
     page.click("mark.span")

@@ -185,12 +185,13 @@ def test_recall_is_counted_by_person_and_kind_with_wilson_intervals(office: Offi
     office.finish("ann", gold[0].record_id, _with_relevance_flipped(bases[gold[0].record_id]))
     office.finish("ann", gold[1].record_id, verdict="rejected")
     ann, ben = control_results(office.shared)
-    assert (ann.person, ann.found.hits, ann.found.tries, ann.found.value) == ("ann", 8, 8, 1.0)
-    assert {kind: (share.hits, share.tries) for kind, share in ann.by_kind.items()} == dict.fromkeys(ERROR_KINDS, (2, 2))
-    assert (ann.kept.hits, ann.kept.tries, ann.other_changes) == (1, 3, 0)
-    assert (ben.found.hits, ben.found.tries, ben.kept.hits) == (0, 8, 3)
-    assert ann.found.interval == pytest.approx((0.6756, 1.0), abs=1e-4)
-    assert ben.by_kind["type"].interval == pytest.approx((0.0, 0.6576), abs=1e-4)
+    assert (ann.person, ann.found.part, ann.found.whole, ann.found.value) == ("ann", 8, 8, 1.0)
+    assert {kind: (share.part, share.whole) for kind, share in ann.by_kind.items()} == dict.fromkeys(ERROR_KINDS, (2, 2))
+    assert (ann.kept.part, ann.kept.whole, ann.other_changes) == (1, 3, 0)
+    assert (ben.found.part, ben.found.whole, ben.kept.part) == (0, 8, 3)
+    assert (ann.found.low, ann.found.high) == pytest.approx((0.6756, 1.0), abs=1e-4)
+    type_share = ben.by_kind["type"]
+    assert (type_share.low, type_share.high) == pytest.approx((0.0, 0.6576), abs=1e-4)
     assert office.controls.add_gold("boss", [composed(8).id]).known == (composed(8).id,)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -9,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worklist_stories import Office, composed
 
+from annotation_app.agreement.pairing import carried, placed
+from annotation_app.agreement.readings import Reading, ReadingRoom, Version
 from annotation_app.documents.document import Document, Mark, document_of
 from annotation_app.onboarding.capture_recapture import chao, chapman
 from annotation_app.onboarding.finding import errors_found, estimate_remaining
-from annotation_app.onboarding.intervals import wilson
+from annotation_app.shares import wilson
+from corpus.store.annotation_figures import BaseRow
 from corpus.store.database import MEMORY, Store
 from foundation.seeding import derive_rng
 
@@ -86,32 +90,64 @@ def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert 0.9 * truth <= bound / rounds <= 1.05 * truth
 
 
+def reading(documents: Mapping[str, Document]) -> Reading:
+    """What *documents* (by name) make of the base, as the reading room has it."""
+    base = BaseRow(
+        record_id="r",
+        record_order=1,
+        pair=None,
+        context_hash=0,
+        question_hash=0,
+        characters=len(BASE.context),
+        stage=None,
+        provider=None,
+        model=None,
+        templates=(),
+    )
+    versions = [
+        Version(
+            annotator=name,
+            verdict="accepted",
+            changed_at="",
+            spans=carried(placed(document.marks), document.context, BASE.context),
+            context_edited=document.context != BASE.context,
+            question_edited=False,
+        )
+        for name, document in sorted(documents.items())
+    ]
+    return Reading(base=base, spans=placed(BASE.marks), versions=tuple(versions))
+
+
+def finders(*readings: Reading) -> list[list[str]]:
+    """Who found each error."""
+    errors = errors_found(readings)
+    return sorted([name for name, has in zip(errors.people, row, strict=True) if has] for row in errors.found.tolist())
+
+
 def test_two_corrections_of_one_thing_are_one_error() -> None:
     documents = {
         "ann": marks(s1={"start": 15}, s2={"relevance": "low"}, s3=None),
         "ben": marks(s1={"end": 14}, s2={"relevance": "low", "entity_type": "belief"}),
         "cid": BASE,
     }
-    found = {error.what: set(error.by) for error in errors_found("r", BASE, documents)}
-    assert found == {"boundary:s1": {"ann", "ben"}, "relevance:s2": {"ann", "ben"}, "type:s2": {"ben"}, "only_left:s3": {"ann"}}
+    # The ends of s1 and the relevance of s2; that s3 is gone; the type of s2.
+    assert finders(reading(documents)) == [["ann"], ["ann", "ben"], ["ann", "ben"], ["ben"]]
+    one = errors_found([reading({"ann": BASE, "ben": BASE}), reading(documents), reading({"ann": marks(s1=None)})])
+    assert (set(one.record.tolist()), one.looked.tolist()) == ({1}, [[True, True, False], [True, True, True]])
 
 
 def test_spans_added_at_one_place_are_one_error_though_texts_were_edited() -> None:
     def added(start: int, end: int, document: Document = BASE) -> Document:
         mark = Mark(id=f"u-{start}", start=start, end=end, entity_type="datetime")
-        return replace(document, marks=(*document.marks, mark))
+        kept = (*document.marks, mark)
+        return replace(document, marks=tuple(sorted(kept, key=lambda one: one.start)))
 
     longer = replace(BASE, context="Oh! " + BASE.context, marks=tuple(replace(m, start=m.start + 4, end=m.end + 4) for m in BASE.marks))
     at = BASE.context.index("today")
     documents = {"ann": added(at, at + 5), "ben": added(at + 4, at + 9, longer), "cid": added(at - 7, at - 1)}
-    found = errors_found("r", BASE, documents)
-    assert sorted(sorted(error.by) for error in found) == [["ann", "ben"], ["cid"]]
-
-
-def test_with_the_truth_known_only_real_errors_count() -> None:
-    truth = marks(s2={"relevance": "low"})
-    documents = {"ann": marks(s2={"relevance": "low"}), "ben": marks(s3=None)}
-    assert [(error.what, set(error.by)) for error in errors_found("r", BASE, documents, truth)] == [("relevance:s2", {"ann"})]
+    assert finders(reading(documents)) == [["ann", "ben"], ["cid"]]
+    assert finders(reading({"ann": added(0, 2, longer), "ben": longer})) == []  # a name in a text that somebody wrote mends nothing
+    assert finders(reading(documents), reading(documents)) == [["ann", "ben"], ["ann", "ben"], ["cid"], ["cid"]]
 
 
 def test_the_set_is_estimated_from_records_that_several_have_finished() -> None:
@@ -126,7 +162,7 @@ def test_the_set_is_estimated_from_records_that_several_have_finished() -> None:
             office.finish("ben", name, mended if number < 4 else base)
             office.finish("cid", name, verdict="rejected")
         office.finish("ann", composed(7).id)
-        remaining = estimate_remaining(office.shared)
+        remaining = estimate_remaining(ReadingRoom().readings(store))
         (pair,) = remaining.pairs
         assert (pair.people, pair.records, pair.estimate.found) == (("ann", "ben"), 6, 6)
         assert pair.estimate == chapman(6, 4, 4)
@@ -135,5 +171,5 @@ def test_the_set_is_estimated_from_records_that_several_have_finished() -> None:
 
 def test_an_empty_project_has_no_estimate() -> None:
     with Store.open(MEMORY) as store:
-        remaining = estimate_remaining(Office(store).shared)
+        remaining = estimate_remaining(ReadingRoom().readings(store))
         assert (remaining.pairs, remaining.lower_bounds) == ((), {})

@@ -3,6 +3,7 @@
 import pytest
 from screen_stage import ACCEPT, HOSTILE, dispute, does, flip, markdown_of, page, press, ran, record, said, stage
 
+from annotation_app.adjudication.differing import Differing
 from annotation_app.documents.document import document_of
 from annotation_app.screens.marked_text import marked_text
 from annotation_app.screens.plain_words import plain
@@ -106,7 +107,7 @@ def test_no_markdown_is_made_of_what_people_or_records_say(workplace):
 
 
 def test_marked_text_holds_no_tag_of_the_text(workplace):
-    html = marked_text(document_of(record(1)), {"health": "#123456"}, {"s2"})
+    html = marked_text(document_of(record(1)), {"health": "#123456"}, Differing({"s2"}))
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     assert html.count("outline:") == 1

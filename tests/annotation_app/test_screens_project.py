@@ -94,6 +94,39 @@ def test_admin_exports_what_is_validated(workplace, tmp_path):
     assert "there" in said(press(shown, "Export"))  # a release is never made twice
 
 
+def test_admin_writes_an_earlier_release_in_another_format(workplace, tmp_path):
+    for who in ("ana", "ben"):
+        does(workplace, who, "r000", ACCEPT)
+    shown = page("admin")
+    assert next(button for button in shown.button if button.label == "Write it").disabled
+    _field(shown, "text_input", "Test records (a number, or a share as 0.1)").set_value("0")
+    press(shown, "Export")
+    shown = page("admin")
+    shown.selectbox(key="export-again-format").set_value("capid")
+    shown = press(shown, "Write it")
+    assert "1 in train.jsonl" in said(shown).replace("\\", "")
+    assert (tmp_path / "exports" / "v1-capid" / "train.jsonl").exists()
+    assert "1 in train.jsonl" in said(press(shown, "Write it")).replace("\\", "")  # again: the same files
+
+
+def test_records_are_filtered_by_who_worked_on_them_and_by_flags(workplace):
+    for name in ("ana", "ben"):
+        workplace.accounts.add(name, "annotator", password="correct horse battery")
+    does(workplace, "ana", "r000", {"op": "flag", "comment": HOSTILE}, ACCEPT)
+    does(workplace, "ben", "r001", ACCEPT)
+    shown = page("records")
+    assert "4 records" in said(shown)
+    shown = ran(_field(shown, "selectbox", "Worked on by").set_value("ben").run())
+    assert "1 record ·" in said(shown)
+    shown = ran(_field(shown, "selectbox", "Flags").set_value("flagged").run())
+    assert "0 records" in said(shown)
+    shown = ran(_field(shown, "selectbox", "Worked on by").set_value("ana").run())
+    assert "1 record ·" in said(shown)
+    labels = [element.label for element in page("records", "annotator", "ana").selectbox]
+    assert not {"Worked on by", "Pair", "Model"} & set(labels)  # in blind mode, and others' work is not to be seen
+    assert {"Status", "Mine", "Flags", "Type", "Locale"} <= set(labels)
+
+
 def test_admin_makes_a_snapshot(workplace, tmp_path):
     shown = press(page("admin"), "Make a snapshot now")
     assert "Made" in said(shown)
@@ -106,6 +139,25 @@ def test_guidelines_are_published_by_admins_alone(workplace):
     _field(shown, "text_area", "Guidelines").set_value("# Ours\nMark all.")
     shown = press(shown, "Publish as a new version")
     assert workplace.guidelines.in_force() == 2
+
+
+def test_a_draft_of_guidelines_outlives_what_another_admin_publishes(workplace):
+    shown = page("guide", "admin")
+    workplace.guidelines.publish("other", "# Another admin's")
+    _field(shown, "text_area", "Guidelines").set_value("# Mine")
+    shown = press(shown, "Publish as a new version")
+    assert (workplace.guidelines.in_force(), _field(shown, "text_area", "Guidelines").value) == (2, "# Mine")
+    assert "were changed meanwhile" in said(shown)
+    shown = press(shown, "Start anew from version 2")
+    assert _field(shown, "text_area", "Guidelines").value == "# Another admin's"
+
+
+def test_an_older_version_of_the_guidelines_can_be_put_in_force_again(workplace):
+    first = workplace.guidelines.version(1).markdown
+    workplace.guidelines.publish("local", "# Wrong")
+    assert not [button for button in page("guide", "annotator").button if "in force again" in button.label]
+    press(page("guide", "admin"), "Put version 1 in force again, as version 3")
+    assert workplace.guidelines.version(3).markdown == first
 
 
 def test_questions_of_others_stay_theirs_until_they_are_answered(workplace):

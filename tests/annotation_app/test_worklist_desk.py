@@ -122,6 +122,6 @@ def test_a_control_is_worked_on_like_any_record_and_tells_nobody(office: Office)
     desk.deliver("ann", sent("ann", 1, row.record_id, mended, 0))
     desk.deliver("ann", sent("ann", 2, row.record_id, ACCEPT, 1))
     (ann,) = control_results(office.shared)
-    assert (ann.found.hits, ann.other_changes) == (1, 0)
+    assert (ann.found.part, ann.other_changes) == (1, 0)
     seen = office.lists.look(Viewer(name="ann"), ListQuery(own="finished")).lines
     assert [(line.record_id, line.role, line.status) for line in seen] == [(row.record_id, "work", "annotated")]

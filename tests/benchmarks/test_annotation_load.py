@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from annotation_app.screens.dashboard import PARTS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -27,7 +29,11 @@ def test_two_people_and_a_small_store() -> None:
     assert [accounted[name] for name in ("lost", "duplicated", "stale", "refused", "troubles")] == [0, 0, 0, 0, []]
 
 
+@pytest.mark.long
 def test_figures_over_a_store() -> None:
-    asked = {line["asked"]: line["median_ms"] for line in lines("--records", "30")}
-    assert {"list, admin", "next_for", "dashboard, first", "dashboard, again"} <= asked.keys()
+    printed = lines("--records", "30")
+    asked = {line["asked"]: line["median_ms"] for line in printed if "asked" in line}
+    assert {"list, admin", "next_for", "readings, first", "agreement", "errors left"} <= asked.keys()
     assert all(taken > 0 for taken in asked.values())
+    views = [(line["view"], line["cold"]) for line in printed if "view" in line]
+    assert views == [(part, cold) for cold in (True, False) for part in PARTS]

@@ -111,7 +111,7 @@ def project(store: Store) -> Store:
 def test_records_in_dispute_are_those_whose_finished_documents_differ(project: Store, other: dict[str, object], unlike: bool) -> None:
     finish(project, "a", "ada")
     finish(project, "a", "bob", **other)  # type: ignore[arg-type]
-    assert disputed_records(project) == (["a"] if unlike else [])
+    assert [(row.record_id, row.differ, row.late) for row in disputed_records(project)] == ([("a", True, None)] if unlike else [])
 
 
 def test_disputes_wait_for_all_people_and_come_by_priority(project: Store) -> None:
@@ -119,7 +119,7 @@ def test_disputes_wait_for_all_people_and_come_by_priority(project: Store) -> No
         finish(project, name, "ada")
         finish(project, name, "bob", spans=[])
     finish(project, "c", "ada")
-    assert disputed_records(project) == ["b", "a"]
+    assert [row.record_id for row in disputed_records(project)] == ["b", "a"]
 
 
 def test_rejections_are_alike_whatever_the_spans(project: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -151,3 +152,23 @@ def test_eight_threads_lose_nothing(shared: SharedStore, each: int) -> None:
     for n in range(threads):
         own = [(one.sequence, one.kind) for one in found if one.client == f"client-{n}"]
         assert own == [(sequence, kind) for sequence in range(each) for kind in ("edit", "more")]
+
+
+def test_who_waits_to_write_comes_before_who_has_just_written(shared: SharedStore) -> None:
+    waiting, steps = threading.Event(), []
+
+    def wait_and_write() -> None:
+        waiting.set()
+        with shared.writing():
+            steps.append("waited")
+
+    with shared.writing():
+        thread = threading.Thread(target=wait_and_write)
+        thread.start()
+        waiting.wait(10)
+        time.sleep(0.2)
+    for _ in range(3):
+        with shared.writing(), shared.alone():
+            steps.append("worked")
+    thread.join(10)
+    assert steps == ["waited", "worked", "worked", "worked"]

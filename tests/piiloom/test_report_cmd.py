@@ -8,8 +8,9 @@ import pytest
 
 import piiloom
 from corpus.releases.freezing import create_release
+from corpus.store.adjudications import Adjudication, add_adjudications
 from corpus.store.database import Store
-from corpus.store.records import add_records
+from corpus.store.records import add_records, iter_records
 from foundation.errors import UsageError
 from tests.evaluation.report_records import marked, varied, write_capid, write_native
 
@@ -61,6 +62,22 @@ def test_json_is_printed_alone_and_is_what_the_folder_holds(cli, store, tmp_path
     assert printed == json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert printed["counts"]["records"] == 14
     assert str(tmp_path) not in (out / "report.json").read_text(encoding="utf-8") + (out / "report.md").read_text(encoding="utf-8")
+
+
+def test_what_people_have_rejected_is_left_out_and_counted(cli, store):
+    with Store.open(store) as opened:
+        ids = [record.id for record in iter_records(opened)]
+        outcomes = {ids[0]: "rejected", ids[1]: "reopened", ids[2]: "validated"}
+        rows = [
+            Adjudication(record_id=name, adjudicator="judge", outcome=outcome, document={}, made_at="2026", event=number)
+            for number, (name, outcome) in enumerate(outcomes.items())
+        ]
+        add_adjudications(opened, rows)
+    outcome = cli("report", "--store", store)
+    assert "report on reported.duckdb, without 2 records rejected or reopened" in outcome.out
+    found = json.loads(cli("report", "--store", store, "--json").out)
+    assert (found["counts"]["records"], found["source"]["left_out"]) == (12, 2)
+    assert json.loads(cli("report", "--store", store, "--release", "v1", "--json").out)["counts"]["records"] == 14  # is what it was
 
 
 def test_a_published_file_is_measured_as_it_is(cli, tmp_path):

@@ -1,5 +1,7 @@
 // The two handles at the ends of the selected span: dragging one moves that end, by words, or by graphemes while Alt is held.
 
+const HANDLE_GAP = 1.5; // beside its letter, not upon it
+
 function buildHandles(editor) {
   const { frame } = editor.parts.context;
   editor.handles = {};
@@ -20,7 +22,8 @@ function caretBox(editor, unit, closing) {
   if (!box) return null;
   // On which side of its character the end stands depends on the direction of the character, not of the paragraph.
   const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(shown[from] || "");
-  return { x: rightToLeft === closing ? box.left : box.right, top: box.top, height: box.height };
+  const onTheLeft = rightToLeft === closing;
+  return { x: onTheLeft ? box.left - HANDLE_GAP : box.right + HANDLE_GAP, top: box.top, height: box.height };
 }
 
 function renderHandles(editor) {
@@ -76,17 +79,25 @@ function withoutBlanks(editor, [start, end]) {
   return [editor.map.toPoint(from), editor.map.toPoint(to)];
 }
 
+/** How far a finger is from the end that it pulls: it covers the handle, or holds it by its foot. */
+function gripOf(editor, side, down) {
+  if (down.pointerType !== "touch") return { x: 0, y: 0 };
+  const box = editor.handles[side].getBoundingClientRect();
+  return { x: down.clientX - (box.left + box.right) / 2, y: down.clientY - (box.top + box.bottom) / 2 };
+}
+
 function beginDrag(editor, side, down) {
   const span = selectedSpan(editor);
   if (!span || down.button !== 0) return;
   down.preventDefault();
   let target = [span.start, span.end];
+  const grip = gripOf(editor, side, down);
   const move = (event) => {
-    const unit = unitAtPointer(editor, event.clientX, event.clientY);
+    const unit = unitAtPointer(editor, event.clientX - grip.x, event.clientY - grip.y);
     if (unit === null) return;
     const pulled = pulledTo(editor, span, side, unit, event.altKey);
     target = event.altKey ? pulled : withoutBlanks(editor, pulled);
-    drawHighlights(editor, "dragged", [unitsOfPoints(editor, target)]);
+    drawHighlights(editor, "dragged", [target]);
   };
   const end = (event) => {
     for (const [name, act] of listeners) window.removeEventListener(name, act, true);

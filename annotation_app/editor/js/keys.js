@@ -28,6 +28,7 @@ const KEYS = [
   { keys: ["ArrowLeft"], draft: true, act: (editor) => stepDraft(editor, forwardKeys(editor) ? -1 : 1) },
   { keys: ["ArrowDown"], shown: "↓ ↑", group: "New span", help: "ten words on or back", draft: true, act: (editor) => stepDraft(editor, 10) },
   { keys: ["ArrowUp"], draft: true, act: (editor) => stepDraft(editor, -10) },
+  { keys: ["/"], shown: "/", group: "New span", help: "find letters: ↓ ↑ other places, Enter begins a span there (Alt: exactly)", act: (editor) => openFinding(editor) },
   { keys: [], shown: "Enter Shift+Enter", group: "New span", help: "in the list of types: low or high relevance" },
   { keys: [], shown: "mouse", group: "New span", help: "select text; Alt for exact ends" },
 
@@ -53,7 +54,7 @@ function keyName(event) {
     if (/^Key[A-Z]$/.test(event.code)) key = event.code.slice(3).toLowerCase();
     else key = CODES_OF_SIGNS[event.code] || key;
   }
-  if (key === "/" && event.shiftKey) return "?";
+  if (key === "/" && event.shiftKey && event.code === "Slash") return "?"; // elsewhere, as on German keyboards, Shift makes the / itself
   if (/^[a-z]$/i.test(key)) return (event.shiftKey ? "Shift+" : "") + key.toLowerCase();
   if (["Tab", "[", "]"].includes(key) && event.shiftKey) return `Shift+${key}`;
   return key;
@@ -117,9 +118,13 @@ function stretch(editor, end, forward, event) {
 
 function letGo(editor) {
   if (editor.endDrag) editor.endDrag(null);
+  editor.wish = null;
   if (editor.draft) dropDraft(editor);
   else if (editor.notice || editor.lasting.length) closeNotice(editor, editor.notice || editor.lasting.at(-1));
-  else editor.selected = null;
+  else if (editor.selected) {
+    editor.selected = null;
+    if (editor.focusIn === "text") editor.parts.context.surface.focus({ preventScroll: true });
+  }
   renderNotice(editor);
   render(editor);
 }

@@ -44,8 +44,20 @@ function bottomBar(editor) {
     preview: keyedButton("Preview", "p", () => togglePreview(editor), { className: "quiet", "aria-pressed": "false" }),
   };
   const said = element("span", { className: "said", "aria-hidden": "true" });
-  const bar = element("footer", { className: "bar bottom", role: "toolbar", "aria-label": "Decide on the record" }, [...Object.values(buttons), said]);
-  return { bar, buttons, said };
+  const notice = element("div", { className: "notice", hidden: true }); // beside the buttons, which are always in view
+  const span = selectedActs(editor);
+  const bar = element("footer", { className: "bar bottom", role: "toolbar", "aria-label": "Decide on the record" }, [notice, span.box, ...Object.values(buttons), said]);
+  return { bar, buttons, said, notice, span };
+}
+
+/** For narrow screens and fingers, where the list of spans is far from the text: what can be done to the selected span. */
+function selectedActs(editor) {
+  const act = (done) => () => withSelected(editor, (span) => done(editor, span));
+  const relevance = keyedButton("Relevance", "r", act(toggleRelevance));
+  const type = keyedButton("Type", "t", act(retype));
+  const remove = keyedButton("Remove", "Del", act(removeSpan));
+  const box = element("div", { className: "span-acts", role: "group", "aria-label": "The selected span", hidden: true }, [relevance, type, remove]);
+  return { box, relevance, type };
 }
 
 function buildLayout(editor) {
@@ -60,17 +72,17 @@ function buildLayout(editor) {
   spans.body.append(spans.list, spans.none);
   const checks = panel("Checks", "checks");
   const why = panel("Why labelled so", "why", false);
-  const notice = element("div", { className: "notice", hidden: true });
   const live = element("div", { className: "unseen", role: "status", "aria-live": "polite" });
   const reading = element("main", { className: "reading" }, [question.block, context.block, preview]);
-  const aside = element("aside", { className: "aside", "aria-label": "Spans and checks" }, [checks.box, spans.box, why.box]);
+  const aside = element("aside", { className: "aside", "aria-label": "Spans and checks" }, [spans.box, checks.box, why.box]);
   const floating = element("div", { className: "floating" });
   const root = element("div", { className: "editor" }, [
-    element("div", { className: "inner" }, [top.bar, notice, element("div", { className: "columns" }, [reading, aside]), bottom.bar, live]),
+    element("div", { className: "inner" }, [top.bar, element("div", { className: "columns" }, [reading, aside]), bottom.bar, live]),
     floating,
   ]);
   const { position, badges, saved } = top;
-  return { root, position, badges, saved, notice, live, question, context, preview, spans, checks, why, floating, said: bottom.said, buttons: bottom.buttons };
+  const { notice, span } = bottom;
+  return { root, position, badges, saved, notice, span, live, question, context, preview, spans, checks, why, floating, said: bottom.said, buttons: bottom.buttons };
 }
 
 const VERDICT_WORDS = { accepted: "✓ Accepted", rejected: "✕ Rejected" };
@@ -94,9 +106,20 @@ function renderBars(editor) {
   parts.buttons.skip.hidden = data.mode !== "annotate";
   parts.buttons.undo.disabled = !editable || !canUndo(editor.model);
   parts.buttons.redo.disabled = !editable || !canRedo(editor.model);
+  renderSelectedActs(editor, editable);
   parts.root.classList.toggle("leaving", Boolean(editor.leaving));
   parts.root.setAttribute("aria-busy", editor.leaving ? "true" : "false");
   renderSaved(editor);
+}
+
+function renderSelectedActs(editor, editable) {
+  const { box, relevance, type } = editor.parts.span;
+  const span = editable && !editor.typing ? selectedSpan(editor) : null;
+  box.hidden = !span;
+  if (!span) return;
+  setText(relevance.firstChild, `Relevance: ${spokenRelevance(span.relevance)}`);
+  setText(type.firstChild, readable(span.type));
+  type.setAttribute("aria-label", `Type: ${readable(span.type)}`);
 }
 
 function renderSaved(editor) {

@@ -4,11 +4,15 @@ const EDITORS = new WeakMap();
 
 function mountEditor({ data, parentElement, setStateValue }) {
   let editor = EDITORS.get(parentElement);
-  if (editor && editor.data.person !== data.person) {
-    retire(editor); // somebody else logged in: nothing of the first person's may go out under the second's name
+  // Somebody else logged in: nothing of the first person's may go out under the second's name.
+  if (editor && (data.record === null || editor.data.person !== data.person)) {
+    retire(editor);
     editor.parts.root.remove();
+    EDITORS.delete(parentElement);
     editor = null;
   }
+  if (data.record === null) return mountCourier({ data, parentElement, setStateValue });
+  dismissCourier(parentElement);
   if (!editor) {
     editor = newEditor(parentElement, data, setStateValue);
     EDITORS.set(parentElement, editor);
@@ -29,7 +33,7 @@ function newEditor(shadow, data, setStateValue) {
     shadow, data, setStateValue,
     attached: false, mounts: 0, intents: 0, leaving: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
-    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, pointed: null, notice: null, lasting: [],
+    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, wish: null, notice: null, lasting: [],
     previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
   };
   editor.send = (name, value) => editor.setStateValue(name, value);
@@ -51,6 +55,7 @@ function attach(editor) {
   editor.attached = true;
   listenToKeys(editor);
   listenToSelecting(editor);
+  listenToTouch(editor);
   editor.onFocusIn = (event) => {
     const { question, context } = editor.parts;
     editor.focusIn = question.block.contains(event.target) ? "question" : context.surface.contains(event.target) ? "text" : "elsewhere";
@@ -72,6 +77,9 @@ function retire(editor) {
   if (!editor.attached) return;
   flushTyping(editor);
   editor.attached = false;
+  stopTouch(editor);
+  closeFinding(editor);
+  forgetHints(editor);
   editor.parts.root.removeEventListener("keydown", editor.onKeyInside);
   document.removeEventListener("keydown", editor.onKeyOutside, true);
   window.removeEventListener("pointerup", editor.onPointerUp, true);
@@ -108,9 +116,17 @@ function takeData(editor, data) {
   adoptOutsideChange(editor);
   if (first || other) {
     restoreTyping(editor);
+    if (first) takeFocus(editor);
     announce(editor, `Record ${data.position?.index ?? ""} ${data.position?.total ? `of ${data.position.total}` : ""}`);
   }
   runDeferred(editor);
+  followWish(editor);
+}
+
+/** The keys work at once when the page comes up, unless somebody already types elsewhere. */
+function takeFocus(editor) {
+  const held = document.activeElement;
+  if (!held || held === document.body || held.tagName === "A") editor.parts.context.surface.focus({ preventScroll: true });
 }
 
 /** Close what belongs to the old record; what was typed goes out under its name first. */
@@ -118,8 +134,10 @@ function leaveRecord(editor) {
   if (editor.typing) stopEditing(editor);
   if (editor.endDrag) editor.endDrag(null);
   dropDraft(editor);
+  closeFinding(editor);
   closeDialog(editor);
-  Object.assign(editor, { selected: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
+  withdrawOffer(editor);
+  Object.assign(editor, { wish: null, selected: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
   editor.fixed.clear();
   editor.wentOn = true;
 }

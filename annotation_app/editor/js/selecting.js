@@ -26,8 +26,12 @@ function clearSelection(editor) {
 
 function listenToSelecting(editor) {
   const { surface } = editor.parts.context;
-  surface.addEventListener("pointerdown", () => {
+  surface.addEventListener("pointerdown", (event) => {
     editor.pressedInText = true;
+    editor.pointer = event.pointerType;
+  });
+  surface.addEventListener("pointercancel", () => {
+    editor.pressedInText = false; // a finger that scrolls, or selects by a long press
   });
   editor.onPointerUp = (event) => {
     if (!editor.pressedInText) return;
@@ -46,6 +50,7 @@ function listenToSelecting(editor) {
 function afterPress(editor, target, exact) {
   if (!editor.attached) return;
   const units = selectedUnits(editor);
+  if (units && editor.pointer === "touch") return; // it may still be pulled about: see touching.js
   if (!units) {
     const mark = target.closest && target.closest("mark.span");
     dropDraft(editor);
@@ -59,12 +64,17 @@ function afterPress(editor, target, exact) {
 }
 
 /** Make the selection a draft and ask for its type; inside a span it only selects that span. */
-function proposeUnits(editor, [start, end], exact) {
-  if (!mayEdit(editor)) return;
+function proposeUnits(editor, units, exact) {
+  if (draftUnits(editor, units, exact)) openPicker(editor);
+}
+
+/** True when there is a draft now. */
+function draftUnits(editor, [start, end], exact) {
+  if (!mayEdit(editor)) return false;
   const { shown } = editor.map;
   const snap = exact ? snappedToGraphemes : snappedToWords;
   const snapped = snap(shown, start, end, editor.data.locale);
-  if (!snapped) return;
+  if (!snapped) return false;
   const spans = editor.model.state.document.spans;
   const raw = exact ? snapped : trimmedUnits(shown, start, end);
   const [from, to] = raw.map(editor.map.toPoint);
@@ -72,14 +82,14 @@ function proposeUnits(editor, [start, end], exact) {
   if (hit) {
     selectSpan(editor, hit.id);
     if (from < hit.start || to > hit.end) tell(editor, `${REFUSALS.overlap} (${readable(hit.type)}: ${valueOf(editor, hit)})`, "warning");
-    return;
+    return false;
   }
   const [wide, far] = snapped.map(editor.map.toPoint);
   // Growing to whole words stops where another span begins or ends.
   const left = Math.max(wide, ...spans.filter((span) => span.end <= from).map((span) => span.end));
   const right = Math.min(far, ...spans.filter((span) => span.start >= to).map((span) => span.start));
   setDraft(editor, left, right);
-  openPicker(editor);
+  return true;
 }
 
 function trimmedUnits(text, start, end) {
@@ -128,8 +138,12 @@ function beginDraft(editor) {
 
 function moveDraft(editor, [start, end]) {
   setDraft(editor, start, end);
+  showDraft(editor);
+}
+
+function showDraft(editor) {
   const surface = editor.parts.context.surface;
-  if (editor.focusIn !== "text") surface.focus({ preventScroll: true });
+  if (editor.shadow.activeElement !== surface) surface.focus({ preventScroll: true });
   editor.parts.context.overlay.querySelector(".draft")?.scrollIntoView({ block: "nearest" });
 }
 

@@ -39,17 +39,19 @@ function startEditing(editor, field) {
     return;
   }
   if (editor.typing) stopEditing(editor);
+  const { area, overlay } = editor.parts[field];
+  const held = field === "context" ? editor.draft || selectedSpan(editor) : null;
+  const box = held && (overlay.querySelector(".draft") || editor.markById.get(held.id))?.getBoundingClientRect();
   dropDraft(editor);
-  const { area } = editor.parts[field];
   const before = shownField(editor, field);
   area.value = before;
-  editor.typing = { field, area, before, timer: null, composing: false };
-  const span = field === "context" ? selectedSpan(editor) : null;
-  const caret = span ? editor.map.toShown(span.end) : field === "context" ? 0 : before.length;
+  editor.typing = { field, area, before, timer: null, composing: false, from: editor.focusIn };
+  const inView = box ? box.top > 60 && box.bottom < window.innerHeight - 90 : editor.parts[field].frame.getBoundingClientRect().top > 60;
+  const caret = held ? editor.map.toShown(held.end) : field === "context" ? 0 : before.length;
   render(editor);
   fitArea(area);
   area.setSelectionRange(caret, caret);
-  area.focus();
+  area.focus({ preventScroll: inView }); // what is read stays where it is
   announce(editor, `Editing the ${field}. Escape ends.`);
 }
 
@@ -62,7 +64,8 @@ function stopEditing(editor) {
   editor.typing = null;
   announce(editor, `Editing of the ${typing.field} ended`);
   render(editor);
-  editor.parts[typing.field].surface.focus({ preventScroll: true });
+  // Back to where the keys for spans work, unless the person was at the question before.
+  editor.parts[typing.from === "question" ? "question" : "context"].surface.focus({ preventScroll: true });
 }
 
 /** Which of text and field is to be seen. */

@@ -143,11 +143,15 @@ function rangeOfUnits(editor, start, end) {
 function renderQuestion(editor) {
   const { question } = editor.model.state.document;
   const { surface, block, edit } = editor.parts.question;
+  if (editor.drawn.question !== question || !editor.questionMap) {
+    editor.drawn.question = question;
+    editor.questionMap = textMap(question ?? "");
+  }
   block.classList.toggle("absent", question === null);
   edit.disabled = question === null || !mayEdit(editor);
   editor.parts.context.edit.disabled = !mayEdit(editor);
   if (question === null) setText(surface, "This record has no question.");
-  else setText(surface, question.trim() ? textMap(question).shown : "(empty)");
+  else setText(surface, question.trim() ? editor.questionMap.shown : "(empty)");
   surface.classList.toggle("muted", question === null || !question.trim());
 }
 

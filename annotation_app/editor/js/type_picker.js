@@ -37,6 +37,7 @@ function openPicker(editor) {
     placeholder: "type…",
     autocomplete: "off",
     spellcheck: "false",
+    inputmode: editor.pointer === "touch" ? "none" : null, // the keyboard of a tablet would hide the list
   });
   const list = element("ul", { className: "picker-list", id: "picker-list", role: "listbox", "aria-label": "Types" });
   const hint = fresh ? [["Enter", "low"], ["Shift+Enter", "high relevance"], ["Esc", "cancel"]] : [["Enter", "choose"], ["Esc", "cancel"]];
@@ -44,6 +45,7 @@ function openPicker(editor) {
   const box = element("div", { className: "picker", role: "dialog", "aria-label": "Choose a type" }, [input, list, foot]);
   editor.picker = { box, input, list, at: 0, names: [], fresh, span: fresh ? null : target.id };
   input.addEventListener("input", () => fillPicker(editor));
+  input.addEventListener("pointerdown", () => input.removeAttribute("inputmode"));
   input.addEventListener("keydown", (event) => pickerKey(editor, event));
   input.addEventListener("blur", () => setTimeout(() => editor.picker?.box === box && document.hasFocus() && cancelPicker(editor, false)));
   editor.parts.floating.replaceChildren(box);
@@ -77,10 +79,8 @@ function fillPicker(editor) {
     const swatch = element("span", { className: "swatch plain", "aria-hidden": "true" });
     const row = element("li", { role: "option", id: `picker-${i}`, className: "picker-row" }, [swatch, element("span", { textContent: readable(name) })]);
     row.style.setProperty("--type", colourOfType(editor.data, name));
-    row.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
-      choosePicked(editor, name, event.shiftKey);
-    });
+    row.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+    row.addEventListener("click", (event) => choosePicked(editor, name, event.shiftKey));
     return row;
   });
   picker.list.replaceChildren(...(rows.length ? rows : [element("li", { className: "muted", textContent: "no such type" })]));

@@ -1,0 +1,159 @@
+"""Putting one document together from several versions: the text of one, the question of one, and each span from anybody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+from annotation_app.agreement.matching import match
+from annotation_app.agreement.pairing import placed
+from annotation_app.agreement.spans_table import spans_table
+from annotation_app.agreement.units import mention_of
+from annotation_app.documents.document import Document, Mark
+from annotation_app.documents.realigning import realigned_through
+from annotation_app.documents.text_edits import edits_between
+from foundation.errors import UsageError
+
+# How the same span of two people is told from another: by its place and its labels.
+Looks = tuple[int, int, str, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One mention: the span that each person has for it, as offsets of the chosen text; None for those who have none.
+
+    ``agreed``: all have it, with the same ends and labels. ``number`` counts from 0 in text order, ``key`` names the mention
+    whatever text is chosen. A span is in doubt where its own text reads otherwise in the chosen one.
+    """
+
+    number: int
+    key: str
+    options: dict[str, Mark | None]
+    agreed: bool
+
+    @property
+    def ways(self) -> dict[Looks | None, list[str]]:
+        """Who has it in which way, the way of most people first; None are those who have no such span."""
+        found: dict[Looks | None, list[str]] = {}
+        for name, mark in self.options.items():
+            found.setdefault(None if mark is None else looks(mark), []).append(name)
+        return dict(sorted(found.items(), key=lambda way: -len(way[1])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """All there is to choose from on one text. ``unfit`` are the spans, by person, whose text is not there."""
+
+    versions: Mapping[str, Document]
+    text_from: str
+    choices: tuple[Choice, ...]
+    unfit: dict[str, list[Mark]]
+
+
+def table(versions: Mapping[str, Document], text_from: str) -> Table:
+    """The mentions that any of *versions* (by person) marks, on the text of the person *text_from*, in text order."""
+    if text_from not in versions:
+        raise _no_such_version()
+    text, people = versions[text_from].context, list(versions)
+    marks = [realigned_through(versions[name].marks, edits_between(versions[name].context, text)) for name in people]
+    spans = spans_table([placed(own) for own in marks])
+    pairs = list(combinations(range(len(people)), 2))
+    label = mention_of(spans, match(spans, [one for one, _ in pairs], [other for _, other in pairs]))
+    groups: dict[int, dict[str, Mark | None]] = {}
+    for row, mention in enumerate(label.tolist()):
+        document = int(spans.document[row])
+        options = groups.setdefault(mention, dict.fromkeys(people))
+        mark = marks[document][row - int(spans.first[document])]
+        if options[people[document]] is None:
+            options[people[document]] = mark
+        else:  # a chain of overlaps: the second span of one person is a choice of its own
+            groups[-1 - row] = {**dict.fromkeys(people), people[document]: mark}
+    ordered = sorted(groups.values(), key=lambda options: min(_place(mark) for mark in options.values() if mark is not None))
+    return Table(
+        versions=versions,
+        text_from=text_from,
+        choices=tuple(_choice(number, options) for number, options in enumerate(ordered)),
+        unfit={name: lost for name, own in zip(people, marks, strict=True) if (lost := _lost(versions[name], own))},
+    )
+
+
+def picked_spans(among: Table, picks: Mapping[int, str | None]) -> list[Mark]:
+    """The spans of the people picked, by number of the choice (None: no span), in text order; they may overlap.
+
+    Choices that all agree on need no pick. ``UsageError`` when one that is open has none.
+    """
+    chosen: list[Mark] = []
+    for choice in among.choices:
+        if choice.number not in picks and not choice.agreed:
+            raise UsageError("a span is still open", remedy="Choose a version of each span, or none")
+        person = picks.get(choice.number, among.text_from)
+        if person is not None and person not in choice.options:
+            raise _no_such_version()
+        mark = choice.options[person] if person is not None else None
+        if mark is not None:
+            chosen.append(replace(mark, doubt=False))
+    return sorted(chosen, key=_place)
+
+
+def overlaps(marks: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
+    """Those of *marks*, in text order, that cannot be had together with the one before."""
+    return [(one, other) for one, other in pairwise(marks) if one.end > other.start]
+
+
+def assembled(among: Table, *, question_from: str, picks: Mapping[int, str | None]) -> Document:
+    """The document with the chosen text, the question of that person and the spans picked; ``UsageError`` when these overlap."""
+    if question_from not in among.versions:
+        raise _no_such_version()
+    chosen = picked_spans(among, picks)
+    if overlaps(chosen):
+        raise UsageError("two of the spans that were chosen overlap", remedy="Choose one of the two, or none")
+    return Document(
+        context=among.versions[among.text_from].context, question=among.versions[question_from].question, marks=_renamed(chosen)
+    )
+
+
+def most_common(values: Mapping[str, object]) -> str:
+    """The first person who has what most have."""
+    counts = Counter(values.values())
+    return max(values, key=lambda name: counts[values[name]])
+
+
+def looks(mark: Mark) -> Looks:
+    """What is seen of a span."""
+    return mark.start, mark.end, mark.entity_type, mark.relevance
+
+
+def _choice(number: int, options: dict[str, Mark | None]) -> Choice:
+    name, mark = next((name, mark) for name, mark in options.items() if mark is not None)
+    marks = [mark for mark in options.values() if mark is not None]
+    agreed = len(marks) == len(options) and len({looks(mark) for mark in marks}) == 1
+    return Choice(number=number, key=f"{name}-{mark.id}", options=options, agreed=agreed)
+
+
+def _lost(version: Document, moved: Sequence[Mark]) -> list[Mark]:
+    kept = {mark.id for mark in moved}
+    return [mark for mark in version.marks if mark.id not in kept]
+
+
+def _renamed(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """The marks with ids that are unique: two people may have used one for different spans."""
+    taken: set[str] = set()
+    found = []
+    for mark in marks:
+        name, number = mark.id, 1
+        while name in taken:
+            number += 1
+            name = f"{mark.id}-{number}"
+        taken.add(name)
+        found.append(replace(mark, id=name))
+    return tuple(found)
+
+
+def _place(mark: Mark) -> tuple[int, int]:
+    return mark.start, mark.end
+
+
+def _no_such_version() -> UsageError:
+    return UsageError("this person has no version of the record", remedy="Choose another version")

@@ -1,0 +1,47 @@
+"""Taking back any step that somebody did to a record: one's own, or, for those who oversee, that of somebody else.
+
+Nothing is wiped out: it is a new step, which can be taken back in its turn. Where it changes what its owner had accepted, the
+record is open again and goes back to him.
+"""
+
+from __future__ import annotations
+
+from annotation_app.desk.delivering import Desk
+from annotation_app.documents.history import EDITS
+from annotation_app.people.identity import Person, require
+from corpus.store.annotation_events import AnnotationEvent, read_events
+from corpus.store.annotation_items import OPEN_STATUSES, find_item
+from corpus.store.database import Store
+from corpus.store.shared import SharedStore
+from foundation.errors import UsageError
+
+
+def take_back(shared: SharedStore, desk: Desk, person: Person | None, record_id: str, event: int) -> None:
+    """Take back the step that the log has as *event*; later steps stay.
+
+    Raises ``UsageError``: that *person* may not (only adjudicators and admins may touch what others did), that the record is
+    decided on, or that later steps stand on this one.
+    """
+    with shared.writing() as store:
+        step = _step(store, record_id, event)
+        who = require(person, "annotator")
+        if step.owner != who.name:
+            require(person, "adjudicator")
+            _check_open(store, record_id)
+        desk.take_back(who.name, step.owner, record_id, event)
+
+
+def _step(store: Store, record_id: str, event: int) -> AnnotationEvent:
+    found = read_events(store, record_ids=[record_id], kinds=EDITS, numbers=[event])
+    if not found:
+        raise UsageError("there is no such step on this record", where=f"record {record_id}", remedy="Choose another step")
+    return found[0]
+
+
+def _check_open(store: Store, record_id: str) -> None:
+    item = find_item(store, record_id)
+    # People practise on their own copies. Control records are as any other: nobody is to be able to tell them.
+    if item is None or item.role not in {"work", "control"}:
+        raise UsageError("this record is not in the work list", where=f"record {record_id}", remedy="Go on with the next one")
+    if item.status not in OPEN_STATUSES:
+        raise UsageError("this record is decided on", where=f"record {record_id}", remedy="Reopen it first, on the page Adjudicate")

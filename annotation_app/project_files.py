@@ -1,0 +1,114 @@
+"""The files beside a store that its app has written for people to take away: exports, and the refused rows of imports."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Final
+
+from corpus.releases.exporting import MANIFEST
+
+_REJECTS: Final = "import-"
+# Equal exports give equal archives: no clock in them.
+_NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenExport:
+    """A folder with a whole export; ``records`` by split, ``size`` in bytes, ``folder`` its name."""
+
+    folder: str
+    release: str
+    file_format: str
+    records: Mapping[str, int]
+    withheld: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenRejects:
+    """A file of refused rows."""
+
+    name: str
+    size: int
+
+
+class ProjectFiles:
+    """The files of the store at *store*."""
+
+    def __init__(self, store: Path) -> None:
+        self._exports = store.parent / "exports"
+        self._rejects = store.parent / "rejects"
+
+    def export_folder(self, release: str, file_format: str) -> Path:
+        """Where to export *release*. Its name is free text; the folder's is not, and two releases never share one."""
+        plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in release).strip(".")[:60]
+        mark = "" if plain == release else f"-{sha256(release.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        return self._exports / f"{plain}{mark}-{file_format}"
+
+    def exports(self) -> list[WrittenExport]:
+        """The whole exports there are, by name."""
+        found = [_export_in(folder) for folder in _entries(self._exports)]
+        return [export for export in found if export is not None]
+
+    def write_archive(self, folder: str, target: IO[bytes]) -> bool:
+        """Write the export in *folder* to *target* as a zip file; False when there is no such export."""
+        if folder not in {export.folder for export in self.exports()}:
+            return False
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in _files(self._exports / folder):
+                entry = zipfile.ZipInfo(f"{folder}/{file.name}", _NO_TIME)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with file.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
+                    while block := source.read(1 << 20):
+                        sink.write(block)
+        return True
+
+    def new_rejects(self, moment: datetime) -> Path:
+        """A file for the refused rows of an import that begins at *moment*."""
+        number, path = 1, self._rejects / f"{_REJECTS}{moment:%Y%m%dT%H%M%S}.jsonl"
+        while path.exists():
+            number += 1
+            path = path.with_name(f"{_REJECTS}{moment:%Y%m%dT%H%M%S}-{number}.jsonl")
+        return path
+
+    def rejects(self) -> list[WrittenRejects]:
+        """The files of refused rows that there are, the newest first."""
+        found = [path for path in _entries(self._rejects) if path.name.startswith(_REJECTS) and path.suffix == ".jsonl"]
+        states = sorted(((path.stat(), path.name) for path in found), key=lambda one: (one[0].st_mtime_ns, one[1]), reverse=True)
+        return [WrittenRejects(name=name, size=state.st_size) for state, name in states]
+
+    def rejects_file(self, name: str) -> Path | None:
+        """The file of refused rows called *name*, if there is one."""
+        return self._rejects / name if name in {file.name for file in self.rejects()} else None
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in _entries(folder) if path.is_file() and not path.name.startswith(".")]
+
+
+def _export_in(folder: Path) -> WrittenExport | None:
+    try:
+        about: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return WrittenExport(
+            folder=folder.name,
+            release=str(about["name"]),
+            file_format=str(about["format"]),
+            records={str(split): int(counts["records"]) for split, counts in about["splits"].items()},
+            withheld=len(about["withheld"]),
+            size=sum(file.stat().st_size for file in _files(folder)),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # somebody else's folder, or one half written
+        return None

@@ -1,0 +1,83 @@
+"""The decisions that adjudicators make on a record: a version taken, the record rejected, a decision taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import streamlit as st
+
+from annotation_app.adjudication.versions import SideBySide
+from annotation_app.documents.document import Document
+from annotation_app.screens.plain_words import plain, tell
+from annotation_app.serving.current import current_person
+from annotation_app.serving.opening import Workplace
+from annotation_app.serving.workplace_holder import get_workplace
+from corpus.store.adjudications import last_decisions
+from foundation.errors import UsageError
+
+# The record that the page shows, in the memory of the tab.
+RECORD: Final = "adjudicated_record"
+_KEYS: Final = 9
+_DECIDED: Final = ("validated", "rejected")
+
+
+def take_button(sides: SideBySide, versions: Mapping[str, Document], name: str, following: str) -> None:
+    """A button that decides for the whole version of *name*; the first nine have keys."""
+    number = list(versions).index(name) + 1
+    st.button(
+        f"Take {plain(name)}",
+        key=f"take-{sides.base.id}-{name}",
+        on_click=decide,
+        args=(sides, versions[name], {"whole": name}, following),
+        width="stretch",
+        wrap=True,
+        shortcut=str(number) if number <= _KEYS else None,
+    )
+
+
+def decide(sides: SideBySide, document: Document, how: dict[str, Any], following: str) -> None:
+    """Decide for *document*, for who saw *sides*, and go on to the record *following*."""
+    seen = {version.annotator: version.version for version in sides.versions}
+    try:
+        get_workplace().resolver.adjudicate(current_person(), sides.base.id, document, seen=seen, how=how)
+    except UsageError as error:
+        st.toast(plain(str(error)))
+    else:
+        st.session_state[RECORD] = following
+        st.toast("Decided: the record is validated.")
+
+
+def show_reject(sides: SideBySide, following: str) -> None:
+    """Let the person throw the record out."""
+    with st.expander("Reject this record"):
+        reason = st.text_input("Why it is of no use", max_chars=1000, key=f"reason-{sides.base.id}")
+        st.button("Reject", key=f"reject-{sides.base.id}", disabled=not reason.strip(), on_click=_reject, args=(sides.base.id, following))
+
+
+def _reject(record_id: str, following: str) -> None:
+    try:
+        get_workplace().resolver.reject(current_person(), record_id, st.session_state.get(f"reason-{record_id}", ""))
+    except UsageError as error:
+        st.toast(plain(str(error)))
+    else:
+        st.session_state[RECORD] = following
+        st.toast("Rejected.")
+
+
+def show_reopen(workplace: Workplace) -> None:
+    """Let the person take a decision back."""
+    with st.expander("Reopen a record that was decided"), st.form("reopen", border=False, clear_on_submit=True):
+        with workplace.shared.reading() as store:
+            decided = sorted(name for name, outcome in last_decisions(store).items() if outcome in _DECIDED)
+        if not decided:
+            st.text("Nothing has been decided yet.")
+        record_id = st.selectbox("Record", decided, index=None, placeholder="an id, as the page Records shows it")
+        reason = st.text_input("Why", max_chars=1000)
+        if st.form_submit_button("Reopen") and record_id is not None:
+            try:
+                workplace.resolver.reopen(current_person(), record_id, reason)
+            except UsageError as error:
+                tell(error)
+            else:
+                st.success("Its annotators may edit it again; it stays out of releases until it is decided anew.")

@@ -1,0 +1,105 @@
+"""Export, while the app holds the store: new releases, earlier ones in another format, and all that was written, to download."""
+
+from __future__ import annotations
+
+import shlex
+
+import streamlit as st
+
+from annotation_app.people.identity import Person, require
+from annotation_app.project_files import ProjectFiles
+from annotation_app.screens.file_lists import show_files, size_of
+from annotation_app.screens.plain_words import plain, tell
+from annotation_app.serving.current import current_person
+from annotation_app.serving.download_routes import export_link
+from annotation_app.serving.opening import Workplace
+from corpus.formats.registry import FORMATS
+from corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
+from corpus.releases.sizes import parse_test_size
+from corpus.store.releases import list_releases
+from foundation.errors import PiiloomError
+
+
+def export_tab(workplace: Workplace, _person: Person) -> None:
+    """Freeze a release and write it to files; write an earlier one; offer what was written."""
+    st.text("A release is frozen: what is corrected later goes into the next one. Records that people have finished are settled first.")
+    new, old = st.columns(2)
+    with new:
+        _new_release(workplace)
+    with old:
+        _earlier_release(workplace)
+    _written(workplace)
+
+
+def _new_release(workplace: Workplace) -> None:
+    with st.form("export"):
+        st.markdown("**A new release**")
+        name = st.text_input("Name of the release", "v1")  # the same in each run: another one would be another field
+        validated = st.toggle("Only validated records", value=True)
+        size = st.text_input("Test records (a number, or a share as 0.1)", "0.1")
+        file_format = st.selectbox("Format", list(FORMATS))
+        if st.form_submit_button("Export", type="primary"):
+            try:
+                require(current_person(), "admin")
+                _freeze(workplace, name, "validated" if validated else ANY_STATUS, size)
+                _write(workplace, name, file_format)
+            except PiiloomError as error:
+                tell(error)
+
+
+def _earlier_release(workplace: Workplace) -> None:
+    names = _releases(workplace)
+    with st.form("export-again"):
+        st.markdown("**An earlier release, in another format**")
+        name = st.selectbox("Release", names, placeholder="There is none yet.")
+        file_format = st.selectbox("Format", list(FORMATS), key="export-again-format")
+        if st.form_submit_button("Write it", disabled=not names) and name is not None:
+            try:
+                require(current_person(), "admin")
+                _write(workplace, name, file_format)
+            except PiiloomError as error:
+                tell(error)
+
+
+def _releases(workplace: Workplace) -> list[str]:
+    with workplace.shared.reading() as store:
+        return [release.name for release in reversed(list_releases(store))]
+
+
+def _freeze(workplace: Workplace, name: str, status: str, size: str) -> None:
+    test_size = parse_test_size(size)
+    workplace.resolver.settle_all()
+    # Working out who belongs to which split takes a while over many records: nobody else has to wait for that.
+    with workplace.shared.reading() as store:
+        draft = draft_release(store, name, test_size=test_size, seed=workplace.settings.current().seed, status=status)
+    with workplace.shared.writing() as store:
+        freeze(store, draft)
+
+
+def _write(workplace: Workplace, name: str, file_format: str) -> None:
+    out = ProjectFiles(workplace.path).export_folder(name, file_format)
+    with workplace.shared.reading() as store:
+        report = export_release(store, name, file_format, out, force=True)
+    told = ", ".join(f"{one.records:,} in {one.name}" for one in report.files)
+    left_out = f" {report.withheld:,} withheld so that no split gives another one away." if report.withheld else ""
+    st.success(plain(f"Written to {out}: {told}.{left_out} Download it below."))
+
+
+def _written(workplace: Workplace) -> None:
+    found = ProjectFiles(workplace.path).exports()
+    if not found:
+        st.text("Nothing has been exported yet.")
+        return
+    st.markdown("**Exports to download**")
+    rows = [
+        (
+            f"{one.folder}.zip",
+            export_link(one.folder),
+            (one.release, one.file_format, one.records.get("train", 0), one.records.get("test", 0), size_of(one.size)),
+        )
+        for one in found
+    ]
+    show_files(("file", "release", "format", "train", "test", "unpacked"), rows)
+    st.caption("What a release looks like and gives away can be measured on this machine while the app runs:")
+    file = workplace.path.parent / "exports" / found[-1].folder / "train.jsonl"
+    st.code(f"piiloom report --input {shlex.quote(str(file))}", language="console")

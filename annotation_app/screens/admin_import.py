@@ -1,0 +1,99 @@
+"""Import, while the app holds the store: a file of records comes in, its refused rows can be looked at and taken away."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from annotation_app.people.identity import Person, require
+from annotation_app.project_files import ProjectFiles
+from annotation_app.screens.file_lists import show_files, size_of
+from annotation_app.screens.plain_words import plain, tell
+from annotation_app.serving.current import current_person
+from annotation_app.serving.download_routes import rejects_link
+from annotation_app.serving.opening import Workplace
+from annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
+from corpus.formats.registry import FORMATS
+from corpus.importing import ImportReport, import_file_among
+from foundation.errors import DataError, PiiloomError
+from taxonomy.locales import load_locales
+
+_LAST: Final = "import_last"
+# Refused rows that are shown; all of them are in the file.
+_SHOWN: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Imported:
+    name: str
+    report: ImportReport
+    rejects: str
+
+
+def import_tab(workplace: Workplace, _person: Person) -> None:
+    """Import a file of records, and say what became of it."""
+    st.text(f"One JSON object a line, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
+    locales = list(load_locales())
+    with st.form("import", clear_on_submit=True):
+        uploaded = st.file_uploader("A file of records (JSON lines)", type=["jsonl", "json"])
+        file_format = st.selectbox("Format", list(FORMATS), key="import-format")
+        locale = st.selectbox("Locale of the texts that name none", locales, index=locales.index("en_US") if "en_US" in locales else 0)
+        sent = st.form_submit_button("Import", type="primary")
+    if sent and uploaded is None:
+        st.warning("Choose a file first.")
+    elif sent and uploaded is not None:
+        st.session_state.pop(_LAST, None)
+        try:
+            require(current_person(), "admin")
+            with st.spinner("Importing. The others can go on meanwhile."):
+                st.session_state[_LAST] = _import(workplace, uploaded.name, uploaded.getvalue(), file_format, locale)
+        except PiiloomError as error:
+            tell(error)
+    if isinstance(last := st.session_state.get(_LAST), _Imported):
+        _told(last)
+    _rejects(workplace)
+
+
+def _import(workplace: Workplace, name: str, content: bytes, file_format: str, locale: str) -> _Imported:
+    with tempfile.TemporaryDirectory(prefix="piiloom-import-") as scratch:
+        # A name of its own making: what a browser calls a file could lead anywhere.
+        file = Path(scratch) / "upload.jsonl"
+        file.write_bytes(content)
+        rejects = ProjectFiles(workplace.path).new_rejects(workplace.log.clock())
+        try:
+            report = import_file_among(workplace.shared, file, file_format, locale=locale, rejects_path=rejects)
+        except DataError as error:
+            # The path and the option are those of the command line.
+            line = error.where.rpartition(":")[2] if error.where and ":" in error.where else ""
+            where = f"line {line}" if line.isdigit() else None
+            raise DataError(error.message, where=where, remedy="Is it in the format that was chosen, one JSON object a line?") from error
+    return _Imported(name, report, rejects.name)
+
+
+def _told(last: _Imported) -> None:
+    report = last.report
+    added = f"{report.records:,} records with {report.spans:,} spans are in the store"
+    st.success(plain(f"{last.name}: {added}; {report.already_stored:,} were there before."))
+    if report.records:
+        st.text("They can be put into the work list at once: tab Work list, all imported records.")
+    st.text(
+        f"Of {report.values:,} values {report.exact:,} were found as whole words ({report.ambiguous:,} of them more than once), "
+        f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere; {len(report.overlapping):,} mentions overlapped."
+    )
+    if report.unknown_types:
+        names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
+        st.text(f"Types that are not ours: {names}")
+    if report.rejected:
+        st.warning(plain(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
+        st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
+
+
+def _rejects(workplace: Workplace) -> None:
+    found = ProjectFiles(workplace.path).rejects()
+    if found:
+        st.markdown("**Rejected rows to download**, each with its line and the reason")
+        show_files(("file", "size"), [(one.name, rejects_link(one.name), (size_of(one.size),)) for one in found[:10]])

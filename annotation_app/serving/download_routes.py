@@ -1,0 +1,100 @@
+"""What admins can take away: exports as zip files, refused rows of imports. Who asks is looked up at each request.
+
+Not by Streamlit's own downloads: their address works for everybody logged in, and the file stays in memory.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from annotation_app.project_files import ProjectFiles
+from annotation_app.serving.front import Front
+from annotation_app.serving.workplace_holder import get_workplace
+
+_EXPORTS: Final = "/account/files/exports/"
+_REJECTS: Final = "/account/files/rejects/"
+# An archive up to this size is not written to the disk.
+_IN_MEMORY: Final = 8 << 20
+_BLOCK: Final = 1 << 18
+
+
+def export_link(folder: str) -> str:
+    """Where the export in *folder* can be had as a zip file."""
+    return f"{_EXPORTS}{quote(folder, safe='')}"
+
+
+def rejects_link(name: str) -> str:
+    """Where a file of refused rows can be had."""
+    return f"{_REJECTS}{quote(name, safe='')}"
+
+
+class DownloadRoutes:
+    """The routes for one ``Front``."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+
+    def routes(self) -> list[Route]:
+        """What to add to the app."""
+        return [
+            Route(f"{_EXPORTS}{{name}}", self.export, methods=["GET"]),
+            Route(f"{_REJECTS}{{name}}", self.rejects, methods=["GET"]),
+        ]
+
+    async def export(self, request: Request) -> Response:
+        """An export, zipped."""
+        return await to_thread.run_sync(self._export, request)
+
+    async def rejects(self, request: Request) -> Response:
+        """A file of refused rows."""
+        return await to_thread.run_sync(self._rejects, request)
+
+    def _export(self, request: Request) -> Response:
+        name: str = request.path_params["name"]
+        if refusal := self._refusal(request):
+            return refusal
+        spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed when it has been sent
+        if not _files().write_archive(name, spool):
+            spool.close()
+            return _absent()
+        headers = {**_as_file(f"{name}.zip"), "Content-Length": str(spool.tell())}
+        spool.seek(0)
+
+        def blocks() -> Iterator[bytes]:
+            with spool:
+                while block := spool.read(_BLOCK):
+                    yield block
+
+        return StreamingResponse(blocks(), headers=headers, media_type="application/zip")
+
+    def _rejects(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        path = _files().rejects_file(request.path_params["name"])
+        return _absent() if path is None else FileResponse(path, headers=_as_file(path.name), media_type="application/octet-stream")
+
+    def _refusal(self, request: Request) -> Response | None:
+        person = self._front.person_of_cookies(request.cookies)
+        if person is not None and person.may("admin"):
+            return None
+        return PlainTextResponse("Log in first." if person is None else "This is for admins.", 403, {"Cache-Control": "no-store"})
+
+
+def _files() -> ProjectFiles:
+    return ProjectFiles(get_workplace().path)
+
+
+def _absent() -> Response:
+    return PlainTextResponse("There is no such file (any more).", 404)
+
+
+def _as_file(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}", "Cache-Control": "no-store"}

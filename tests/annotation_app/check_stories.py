@@ -1,0 +1,47 @@
+"""Documents written with their spans in brackets, their checks by code, and what comes of a fix."""
+
+from __future__ import annotations
+
+from annotation_app.checks.found import Check
+from annotation_app.checks.live_checks import check
+from annotation_app.documents.applying import apply
+from annotation_app.documents.document import Document, Mark, State
+from annotation_app.documents.operations import parse_operation
+from taxonomy.entity_types import load_taxonomy
+
+TYPES = load_taxonomy().types
+
+
+def marked(text: str, *labels: tuple[str, str, str | None], question: str | None = "What should I do?", doubt: bool = False) -> Document:
+    """*text* in which ``[…]`` are spans, with their (type, relevance, subtype) in order."""
+    context, marks, start = "", [], 0
+    for piece in text.replace("]", "[").split("["):
+        if start:
+            entity_type, relevance, subtype = labels[len(marks)]
+            marks.append(
+                Mark(
+                    id=f"s{len(marks)}",
+                    start=len(context),
+                    end=len(context) + len(piece),
+                    entity_type=entity_type,
+                    relevance=relevance,  # type: ignore[arg-type]
+                    subtype=subtype,
+                    doubt=doubt,
+                )
+            )
+        start = 1 - start
+        context += piece
+    return Document(context=context, question=question, marks=tuple(marks))
+
+
+def checks(document: Document, locale: str = "en_US") -> dict[str, Check]:
+    return {found.code: found for found in check(document, locale, TYPES)}
+
+
+def mended(document: Document, found: Check) -> Document:
+    assert found.fix is not None
+    assert found.fix_label
+    return apply(State(document=document), parse_operation(dict(found.fix)), document).document
+
+
+HEALTH, AGE, CODE = ("health", "high", None), ("age", "low", None), ("code", "low", None)
