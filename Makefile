@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 
-.PHONY: demo test test-long lint bench clean
+.PHONY: demo test coverage test-long lint bench clean
 
 # A Debian python3 may come without venv: then virtualenv from the package index makes the environment.
 $(BIN)/python:
@@ -41,6 +41,10 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 test: $(DEV)
+	$(BIN)/python -m pytest -m "not long" -n 2
+
+# The same with a report of the lines that no quick test runs; a quarter slower.
+coverage: $(DEV)
 	$(BIN)/python -m pytest -m "not long" -n 2 --cov --cov-report=term
 
 test-long: $(DEV)

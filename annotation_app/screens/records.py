@@ -13,6 +13,7 @@ from annotation_app.screens.work import PAGE
 from annotation_app.serving.opening import Workplace
 from annotation_app.serving.workplace_holder import get_workplace
 from annotation_app.worklist.filters import Listing, ListQuery
+from annotation_app.worklist.priorities import explained
 from annotation_app.worklist.visibility import Viewer, may_see_people
 from corpus.store.annotation_items import Status
 from corpus.store.annotation_lists import ListedItem, Own, Sort
@@ -110,7 +111,7 @@ def _row(line: ListedItem, viewer: Viewer, *, people: bool) -> dict[str, Any]:
     if facts.get("pair"):
         row["pair"] = facts["pair"]
     if line.reasons:
-        row["why first"] = ", ".join(line.reasons)
+        row["why first"] = "; ".join(explained(reason) for reason in line.reasons)
     if people:
         row["worked on by"] = ", ".join(line.worked)
         row["with"] = ", ".join(line.holding)
