@@ -11,7 +11,7 @@ from screen_stage import ACCEPT, does
 
 from annotation_app.serving.opening import open_workplace
 from corpus.record import Provenance, RecordPlan
-from tests.annotation_app.app_driver import AppPage, launch, make_project, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, launch, make_project, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
@@ -154,7 +154,7 @@ def test_what_adjudicators_see(browser, project):
         page.get_by_role("button", name="Take bo").click()
         look.at("Decided")
         take = page.get_by_role("button", name="Take bo")
-        sync_api.expect(take).to_have_count(1)  # that of the record before stays until the page is drawn anew
+        sync_api.expect(take).to_have_count(1, timeout=PATIENCE_MS)  # that of the record before stays until the page is drawn anew
         take.click()
         look.at("Nothing waits for a decision")
         look.page.open("dashboard")
