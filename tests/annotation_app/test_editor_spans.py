@@ -66,6 +66,29 @@ def test_a_mouse_selection_becomes_a_span_of_whole_words(editor, text):
     assert page.sent[0]["span"]["id"].startswith("u-")
 
 
+@pytest.mark.parametrize("held_ms", [0, 60])
+def test_a_double_click_marks_a_word(editor, held_ms):
+    page = editor(TEXTS["mixed"])
+    context = page.server.document.context
+    x, y = page.caret(shown(context, context.index("London") + 2))
+    page.page.mouse.dblclick(x, y, delay=held_ms)
+    page.settle()
+    page.type("loc")
+    page.press("Enter")
+    assert page.values() == ["London", "Grace"]
+
+
+def test_a_key_right_behind_a_click_acts_on_what_was_clicked(editor):
+    page = editor("[[Ada|name|low]] met [[Grace|name|low]] and [[Kent|name|low]].")
+    page.press("Tab")
+    places = [page.caret(unit + 1) for unit in map(page.server.document.context.index, ("Grace", "Kent"))]
+    for x, y in places:
+        page.page.mouse.click(x, y)
+        page.page.keyboard.press("Delete")
+    page.settle()
+    assert page.values() == ["Ada"]
+
+
 @each_text
 def test_alt_takes_exactly_what_was_selected(editor, text):
     page = editor(TEXTS[text])

@@ -66,6 +66,7 @@ function forwardKeys(editor) {
 
 /** Key presses inside the component, and those that hit nothing at all; true when done. */
 function handleKey(editor, event) {
+  settlePress(editor);
   if (editor.dialog || editor.picker || event.isComposing) return false;
   const row = KEY_ROWS.get(keyName(event));
   if (!row || (row.draft && !editor.draft)) return false;

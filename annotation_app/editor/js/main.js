@@ -33,7 +33,7 @@ function newEditor(shadow, data, setStateValue) {
     shadow, data, setStateValue,
     attached: false, mounts: 0, intents: 0, leaving: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
-    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, wish: null, notice: null, lasting: [],
+    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, wish: null, press: null, notice: null, lasting: [],
     previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
   };
   editor.send = (name, value) => editor.setStateValue(name, value);

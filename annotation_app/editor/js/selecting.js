@@ -36,9 +36,8 @@ function listenToSelecting(editor) {
   editor.onPointerUp = (event) => {
     if (!editor.pressedInText) return;
     editor.pressedInText = false;
-    const exact = event.altKey;
-    const target = event.composedPath()[0];
-    setTimeout(() => afterPress(editor, target, exact)); // a click on an old selection clears it only after this event
+    editor.press = { target: event.composedPath()[0], exact: event.altKey };
+    setTimeout(() => settlePress(editor)); // a click on an old selection clears it only after this event
   };
   window.addEventListener("pointerup", editor.onPointerUp, true);
   surface.addEventListener("focusin", (event) => {
@@ -47,8 +46,14 @@ function listenToSelecting(editor) {
   });
 }
 
+/** See to the last press; a key that follows at once must not come before it, nor the first half of a double click count. */
+function settlePress(editor) {
+  const { press } = editor;
+  editor.press = null;
+  if (press && editor.attached && !editor.pressedInText) afterPress(editor, press.target, press.exact);
+}
+
 function afterPress(editor, target, exact) {
-  if (!editor.attached) return;
   const units = selectedUnits(editor);
   if (units && editor.pointer === "touch") return; // it may still be pulled about: see touching.js
   if (!units) {
