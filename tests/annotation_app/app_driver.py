@@ -148,6 +148,12 @@ class AppPage:
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)
 
+    def described(self) -> str:
+        """What stands on the page besides the record, for the message of a test that failed."""
+        script = "() => { let one = document.activeElement; while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement; return one?.outerHTML.slice(0, 200); }"
+        bars = [self.page.locator(selector).all_inner_texts() for selector in (".top", ".notice", ".said", ".bottom", "dialog[open]")]
+        return f"bars: {bars}\nfocus: {self.page.evaluate(script)}"
+
     def click(self, selector: str, **settings: Any) -> None:
         self.page.locator(selector).first.click(**settings)
 

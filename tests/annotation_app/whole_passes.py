@@ -92,7 +92,7 @@ class _Pass:
                     wanted = [value.replace("\r\n", "\n") for value, _, _ in step.leaves(text)]
                     sync_api.expect(self._page.locator("mark.span")).to_have_text(wanted, timeout=PATIENCE_MS)
             except Exception as error:
-                raise AssertionError(f"{text.name}: {step.name}: {error}") from error
+                raise AssertionError(f"{text.name}: {step.name}: {error}\n{self._page.described()}") from error
         self._page.saved()
 
     def _here(self) -> Record:
