@@ -150,9 +150,8 @@ class AppPage:
 
     def described(self) -> str:
         """What stands on the page besides the record, for the message of a test that failed."""
-        script = "() => { let one = document.activeElement; while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement; return one?.outerHTML.slice(0, 200); }"
         bars = [self.page.locator(selector).all_inner_texts() for selector in (".top", ".notice", ".said", ".bottom", "dialog[open]")]
-        return f"bars: {bars}\nfocus: {self.page.evaluate(script)}"
+        return f"bars: {bars}\nfocus: {self.page.evaluate(_FOCUSED)}"
 
     def click(self, selector: str, **settings: Any) -> None:
         self.page.locator(selector).first.click(**settings)
@@ -222,6 +221,11 @@ class AppPage:
             self.page.keyboard.up("Alt")
 
 
+_FOCUSED = """() => {
+    let one = document.activeElement;
+    while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
+    return one?.outerHTML.slice(0, 200);
+}"""
 _CARET = """(surface, unit) => {
     const walker = document.createTreeWalker(surface, NodeFilter.SHOW_TEXT);
     let left = unit, node = walker.nextNode();

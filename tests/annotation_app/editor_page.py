@@ -253,6 +253,21 @@ def marked(template: str, question: str | None = "What is it?") -> Document:
 
 
 @contextmanager
+def editors(browser: Any, *, width: int = 1280, height: int = 800):
+    """Gives what opens an editor in a tab of its own, over the records r1, r2, … made from templates; closes the tabs at the end."""
+    pages = []
+
+    def make(*templates: str, question: str | None = "What is it?", **settings: Any) -> EditorPage:
+        documents = {f"r{number}": marked(template, question) for number, template in enumerate(templates, start=1)}
+        pages.append(browser.new_page(viewport={"width": width, "height": height}))
+        return EditorPage(pages[-1], FakeServer(documents, **settings))
+
+    yield make
+    for page in pages:
+        page.close()
+
+
+@contextmanager
 def chromium():
     """A browser; the test is skipped where there is none."""
     if not Path(CHROMIUM).exists():

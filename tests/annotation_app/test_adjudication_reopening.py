@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from adjudication_stories import JUDGE, Project, disputed
 from project_stories import finish, pool, record, without
 
@@ -13,20 +10,6 @@ from corpus.releases.freezing import create_release
 from corpus.store.releases import iter_release_records
 from corpus.store.runs import create_run
 from foundation.errors import ReleaseError
-
-
-@pytest.fixture
-def project() -> Iterator[Project]:
-    made = Project()
-    yield made
-    made.shared.close()
-
-
-@pytest.fixture
-def alone() -> Iterator[Project]:
-    made = Project(wanted=1)
-    yield made
-    made.shared.close()
 
 
 def test_reopening_makes_a_later_revision(project: Project) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,20 +12,6 @@ from annotation_app.desk.delivering import Desk
 from annotation_app.desk.outbox import Sent
 from annotation_app.documents.document import document_of
 from foundation.errors import UsageError
-
-
-@pytest.fixture
-def project() -> Iterator[Project]:
-    made = Project()
-    yield made
-    made.shared.close()
-
-
-@pytest.fixture
-def alone() -> Iterator[Project]:
-    made = Project(wanted=1)
-    yield made
-    made.shared.close()
 
 
 def test_one_annotator_accepted_is_validated(alone: Project) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,19 +11,7 @@ import pytest
 from annotation_app.desk.delivering import Desk
 from corpus.store.database import Store
 from corpus.store.shared import SharedStore
-from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert, record, shared_store
-
-
-@pytest.fixture
-def shared() -> Iterator[SharedStore]:
-    opened = shared_store([record(n) for n in range(1, 4)])
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def desk(shared: SharedStore) -> Desk:
-    return desk_over(shared)
+from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert
 
 
 class Counted:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,19 +12,7 @@ from corpus.store.annotation_documents import AnnotationDocument, load_documents
 from corpus.store.database import Store
 from corpus.store.shared import SharedStore
 from foundation.errors import UsageError
-from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert, record, relevance, shared_store
-
-
-@pytest.fixture
-def shared() -> Iterator[SharedStore]:
-    opened = shared_store([record(n) for n in range(1, 4)])
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def desk(shared: SharedStore) -> Desk:
-    return desk_over(shared)
+from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert, relevance
 
 
 def test_an_edit_is_applied_kept_and_acknowledged(shared: SharedStore, desk: Desk) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,22 +23,8 @@ from tests.annotation_app.desk_stories import (
     documents,
     events,
     insert,
-    record,
     relevance,
-    shared_store,
 )
-
-
-@pytest.fixture
-def shared() -> Iterator[SharedStore]:
-    opened = shared_store([record(n) for n in range(1, 4)])
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def desk(shared: SharedStore) -> Desk:
-    return desk_over(shared)
 
 
 def test_undo_and_redo_reach_across_a_restart(shared: SharedStore, desk: Desk) -> None:

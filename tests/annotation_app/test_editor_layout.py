@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import chromium, editors
 
 TOP = "(selector) => window.shadow.querySelector(selector).getBoundingClientRect().top"
 # [top of the selected span, its bottom, top of the bar with the buttons, whether its row can be seen in the list]
@@ -23,16 +23,8 @@ def browser():
 
 @pytest.fixture
 def editor(browser):
-    pages = []
-
-    def make(*templates: str, **settings) -> EditorPage:
-        documents = {f"r{number}": marked(template) for number, template in enumerate(templates, start=1)}
-        pages.append(browser.new_page(viewport={"width": 1366, "height": 768}))
-        return EditorPage(pages[-1], FakeServer(documents, **settings))
-
-    yield make
-    for page in pages:
-        page.close()
+    with editors(browser, width=1366, height=768) as make:
+        yield make
 
 
 def test_what_is_selected_is_in_view_in_the_text_and_in_the_list(editor):
@@ -81,6 +73,21 @@ def test_the_focus_is_where_the_keys_act(editor):
     page.press("Escape", "Tab", "Tab")
     assert page.page.evaluate(FOCUSED) == ["MARK", "span low selected"]
     assert page.page.locator("mark.span.selected").text_content() == "Grace"
+
+
+def test_the_focus_stays_with_a_span_that_is_made_anew(editor):
+    page = editor("Here [[Ada|name|low]] met Grace plainly.")
+    page.press("Tab")
+    for key in ("]", "Alt+[", "{", "u"):
+        page.press(key)
+        assert page.page.evaluate(FOCUSED) == ["MARK", "span low selected"]
+
+
+def test_closing_the_help_by_its_key_lets_go_of_nothing(editor):
+    page = editor("[[Ada|name|low]] met [[Grace|name|low]] plainly.")
+    page.press("Tab", "?", "Escape")
+    assert page.page.locator("dialog").count() == 0
+    assert page.page.evaluate(FOCUSED) == ["MARK", "span low selected"]
 
 
 def test_editing_leaves_the_page_where_it_is(editor):

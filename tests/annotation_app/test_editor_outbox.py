@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, chromium, editors
 
 from annotation_app.documents.masking import masked
 from annotation_app.documents.operations import parse_operation
@@ -19,16 +19,8 @@ def browser():
 
 @pytest.fixture
 def editor(browser):
-    pages = []
-
-    def make(*templates: str, **settings) -> EditorPage:
-        documents = {f"r{number}": marked(template) for number, template in enumerate(templates or (TEXT,), start=1)}
-        pages.append(browser.new_page(viewport={"width": 1280, "height": 800}))
-        return EditorPage(pages[-1], FakeServer(documents, **settings))
-
-    yield make
-    for page in pages:
-        page.close()
+    with editors(browser) as make:
+        yield lambda *templates, **settings: make(*(templates or (TEXT,)), **settings)
 
 
 def relevances(page: EditorPage) -> list[str | None]:
@@ -293,6 +285,40 @@ def test_an_overtaken_clean_up_leaves_the_editor_alive(editor):
     page.page.evaluate("(data) => { const old = window.cleanUp; window.mount(data); old(); }", page.server.data())
     page.press("Tab", "r")
     assert relevances(page)[0] == "high"
+
+
+def test_a_key_between_a_clean_up_and_the_data_that_overtook_it_is_not_lost(editor):
+    page = editor()
+    page.press("Tab", "r")
     page.page.evaluate("window.cleanUp()")
-    page.press("u")
+    page.page.keyboard.press("r")
+    page.push()
+    page.settle()
+    assert relevances(page)[0] == "low"
+    page.press("/")
+    page.type("met")
+    page.page.evaluate("window.cleanUp()")
+    page.push()
+    assert page.page.locator(".find").is_visible()
+
+
+def test_a_value_that_got_lost_is_sent_again_though_its_call_was_overtaken(editor):
+    page = editor()
+    page.page.clock.install()
+    page.open()
+    page.server.deaf = True
+    page.press("Tab", "r")
+    page.page.evaluate("window.cleanUp()")
+    page.push()
+    page.server.deaf = False
+    page.page.clock.run_for(4200)
+    page.settle()
+    assert relevances(page)[0] == "high"
+
+
+def test_an_editor_that_has_left_the_page_takes_no_keys(editor):
+    page = editor()
+    page.press("Tab", "r")
+    page.page.evaluate("const host = document.getElementById('host'); host.remove(); window.cleanUp(); document.body.append(host);")
+    page.press("r", "u")
     assert relevances(page)[0] == "high"

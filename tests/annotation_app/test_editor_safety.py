@@ -47,7 +47,7 @@ def test_texts_are_shown_as_texts(page):
     editor = EditorPage(page, server)
     editor.press("Tab", "p", "t", "Escape", "f")
     editor.type(NASTY)
-    editor.press("Enter", "?", "Escape", "x")
+    editor.press("Enter", "?", "Escape", "Escape", "x")  # the help, then the notice
     editor.type(NASTY)
     editor.press("Escape")
     editor.click(".why summary")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked, units
+from editor_page import EditorPage, chromium, editors, units
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 TEXTS = {
@@ -29,17 +29,8 @@ def browser():
 
 @pytest.fixture
 def editor(browser):
-    pages = []
-
-    def make(*templates: str, question: str | None = "What is it?", **settings) -> EditorPage:
-        documents = {f"r{number}": marked(template, question) for number, template in enumerate(templates, start=1)}
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        pages.append(page)
-        return EditorPage(page, FakeServer(documents, **settings))
-
-    yield make
-    for page in pages:
-        page.close()
+    with editors(browser) as make:
+        yield make
 
 
 def shown(context: str, place: int) -> int:

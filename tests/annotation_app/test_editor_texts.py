@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, chromium, editors
 
 from annotation_app.documents.operations import parse_operation
 
@@ -18,16 +18,8 @@ def browser():
 
 @pytest.fixture
 def editor(browser):
-    pages = []
-
-    def make(*templates: str, question: str | None = "What is it?", **settings) -> EditorPage:
-        documents = {f"r{number}": marked(template, question) for number, template in enumerate(templates, start=1)}
-        pages.append(browser.new_page(viewport={"width": 1280, "height": 800}))
-        return EditorPage(pages[-1], FakeServer(documents, **settings))
-
-    yield make
-    for page in pages:
-        page.close()
+    with editors(browser) as make:
+        yield make
 
 
 def pause(page: EditorPage) -> None:

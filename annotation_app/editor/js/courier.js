@@ -7,18 +7,16 @@ function mountCourier({ data, parentElement, setStateValue }) {
   const fresh = !courier || courier.person !== data.person;
   if (fresh) {
     dismissCourier(parentElement);
-    courier = { person: data.person, mounts: 0 };
+    courier = { person: data.person };
     courier.outbox = openOutbox(data.person, (value) => courier.setStateValue("outbox", value), () => {});
     COURIERS.set(parentElement, courier);
   }
   courier.setStateValue = setStateValue;
   courier.outbox.acknowledge(data.acknowledged);
   if (fresh) courier.outbox.deliver();
-  courier.mounts += 1;
-  const mine = courier.mounts;
-  // As with the editor: the clean-up of an overtaken call may come late.
+  // As with the editor: the clean-up of an overtaken call must not end the tries of one that lives on.
   return () => {
-    if (courier.mounts === mine) courier.outbox.close();
+    if (!parentElement.isConnected) courier.outbox.close();
   };
 }
 

@@ -20,6 +20,7 @@ function openDialog(editor, title, children, buttons) {
   dialog.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.isComposing) return;
     event.preventDefault();
+    event.stopPropagation(); // with the dialog gone, the editor would take the key as well and let go of the selection
     closeDialog(editor);
   });
   editor.parts.floating.append(dialog);

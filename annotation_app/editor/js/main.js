@@ -20,18 +20,17 @@ function mountEditor({ data, parentElement, setStateValue }) {
   editor.setStateValue = setStateValue;
   attach(editor);
   takeData(editor, data);
-  editor.mounts += 1;
-  const mine = editor.mounts;
-  // Streamlit may run the clean-up of an overtaken call while a newer one is alive.
+  // Streamlit also cleans up after a call that newer data overtook, a moment before it calls with those: whoever took the listeners
+  // off then would lose the keys pressed in between. When the component really goes, it has left the page by the time of the clean-up.
   return () => {
-    if (EDITORS.get(parentElement) === editor && editor.mounts === mine) retire(editor);
+    if (!parentElement.isConnected) retire(editor);
   };
 }
 
 function newEditor(shadow, data, setStateValue) {
   const editor = {
     shadow, data, setStateValue,
-    attached: false, mounts: 0, intents: 0, leaving: null, deferred: [],
+    attached: false, intents: 0, leaving: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
     selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, wish: null, press: null, notice: null, lasting: [],
     previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),

@@ -79,14 +79,22 @@ function renderContext(editor) {
   if (editor.drawn.context !== context) editor.map = textMap(context);
   if (editor.drawn.context !== context || editor.drawn.spans !== spans || editor.drawn.types !== editor.typesKey) {
     const before = editor.drawn.types === editor.typesKey ? editor.pieces : [];
+    const held = heldMark(editor);
     if (!before.length) surface.replaceChildren();
     editor.pieces = patchSurface(surface, before, piecesOf(editor, editor.map, spans));
     editor.pieceByNode = new Map(editor.pieces.flatMap((piece) => (piece.span ? [[piece.node, piece], [piece.node.firstChild, piece]] : [[piece.node, piece]])));
     editor.markById = new Map(editor.pieces.filter((piece) => piece.span).map((piece) => [piece.span.id, piece.node]));
     Object.assign(editor.drawn, { context, spans, types: editor.typesKey });
+    if (held && !held.isConnected) editor.focusSpan ??= held.dataset.id; // made anew: the focus stays with the span
   }
   if (editor.selected && !editor.markById.has(editor.selected)) editor.selected = null;
   renderSelected(editor);
+}
+
+/** The mark of the selected span, if it has the focus. */
+function heldMark(editor) {
+  const held = editor.shadow.activeElement;
+  return held && held === editor.markById.get(editor.selected) ? held : null;
 }
 
 /** Exactly one mark can be reached by Tab from outside: the selected one, else the first. */

@@ -1,0 +1,192 @@
+"""Making the built-in index: Faker's sound lists, and our own (``data/names_index/own_*.yaml``, ``data/names.yaml``).
+
+    python -m pii_values.names.builtin [--check]
+
+writes ``data/names_index/builtin.idx.z`` (an index as ``layout`` describes it, deflated: names.index unpacks it in 10 ms); with
+--check it only compares. Equal inputs give equal bytes of the index. The share of a name's
+bearers who live in a country is worked out as if all countries had as many people: (weight of the name in the lists of the
+country) / (the same, summed over the countries). Ranks follow Faker's frequencies where it has them, else the order of the lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from pydantic import Field
+
+from foundation.yaml_files import load_yaml
+from pii_values.languages import FileModel
+from pii_values.names.family_genders import borne_by
+from pii_values.names.gathering import Gathered, Kind
+from pii_values.names.index import BUILTIN
+from pii_values.names.regions import country_name
+from pii_values.names.romanising import romanised
+from pii_values.names.sensible import is_native, tidy
+from pii_values.names.writing import TableWriter, packed, save
+from pii_values.names.tables import plain_key
+
+Gender = Literal["female", "male"]
+_DATA: Final = files("pii_values") / "data"
+_FOLDER: Final = _DATA / "names_index"
+_SOURCE: Final = "built-in: Faker (MIT) and lists of our own"
+_UNRANKED: Final = 0.1  # what a list counts that only tells that a name occurs
+
+
+class _FakerList(FileModel):
+    locale: str
+    country: str = Field(pattern="^[A-Z]{2}$")
+    given: bool = True
+    family: bool = True
+    romanise: str | None = None
+    native: bool = False
+    unranked: bool = False
+
+
+class _Sources(FileModel):
+    faker: list[_FakerList]
+    heritages: dict[str, str]
+
+
+class _OwnNames(FileModel):
+    """``family_female`` and ``family_male``: forms that only women and only men bear."""
+
+    countries: list[str] = Field(min_length=1)
+    female: list[str] = Field(default_factory=list)
+    male: list[str] = Field(default_factory=list)
+    family: list[str] = Field(default_factory=list)
+    family_female: list[str] = Field(default_factory=list)
+    family_male: list[str] = Field(default_factory=list)
+
+
+class _OwnFile(FileModel):
+    names: list[_OwnNames]
+
+
+class _Heritage(NamedTuple):
+    female: list[str]
+    male: list[str]
+    family: list[str]
+
+
+def build() -> bytes:
+    """The bytes of the built-in index."""
+    gathered = Gathered()
+    sources = load_yaml(_FOLDER / "sources.yaml", _Sources)
+    for source in sorted(_FOLDER.iterdir(), key=lambda entry: entry.name):
+        if source.name.startswith("own_") and source.name.endswith(".yaml"):
+            _take_own(load_yaml(source, _OwnFile).names, gathered)
+    for key, names in _heritages(sources.heritages):
+        _take_own([_OwnNames(countries=[key], female=names.female, male=names.male, family=names.family)], gathered)
+    for entry in sources.faker:
+        _take_faker(entry, gathered)
+    return _written(gathered)
+
+
+def _heritages(wanted: Mapping[str, str]) -> Iterator[tuple[str, _Heritage]]:
+    # Read without the checks of heritage.py, which would also read all of Faker's lists.
+    from foundation.yaml_files import read_document
+
+    data = read_document(_DATA / "names.yaml").data["heritages"]
+    for key, country in wanted.items():
+        yield country, _Heritage(data[key]["female"], data[key]["male"], data[key]["family"])
+
+
+def _take_own(entries: Iterable[_OwnNames], gathered: Gathered) -> None:
+    for entry in entries:
+        for country in entry.countries:
+            for gender, names in (("female", entry.female), ("male", entry.male)):
+                gathered.add("first", country, gender, dict.fromkeys(names, 1.0))
+            for gender, names in ((None, entry.family), ("female", entry.family_female), ("male", entry.family_male)):
+                _add_family(country, gender, dict.fromkeys(names, 1.0), gathered, "last")
+
+
+def _take_faker(entry: _FakerList, gathered: Gathered) -> None:
+    provider = importlib.import_module(f"faker.providers.person.{entry.locale}").Provider
+    own = vars(provider)
+    weight = _UNRANKED if entry.unranked else 1.0
+    if entry.given:
+        for gender in ("female", "male"):
+            _add_script("first", entry, gender, _weights(getattr(provider, f"first_names_{gender}")), gathered, weight)
+    if not entry.family:
+        return
+    if {"last_names_female", "last_names_male"} <= set(own) and not isinstance(own["last_names_female"], property):
+        female, male = _weights(own["last_names_female"]), _weights(own["last_names_male"])
+        shared = {name: share for name, share in female.items() if name in male}
+        _add_script("last", entry, "female", {n: w for n, w in female.items() if n not in shared}, gathered, weight)
+        _add_script("last", entry, "male", {n: w for n, w in male.items() if n not in shared}, gathered, weight)
+        _add_script("last", entry, None, shared, gathered, weight)
+    else:
+        given = {*provider.first_names_female, *provider.first_names_male} if not entry.given else set()
+        names = own["unisex_last_names"] if "unisex_last_names" in own else provider.last_names
+        _add_script("last", entry, None, {n: w for n, w in _weights(names).items() if n not in given}, gathered, weight)
+
+
+def _weights(names: object) -> dict[str, float]:
+    if isinstance(names, Mapping):
+        return {name: float(weight) for name, weight in names.items()}
+    assert isinstance(names, (list, tuple))  # noqa: S101 - what Faker's providers hold
+    return dict.fromkeys(names, 1.0)
+
+
+def _add_script(
+    kind: Kind, entry: _FakerList, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, weight: float
+) -> None:
+    if entry.native or entry.romanise:
+        native: Kind = "first_native" if kind == "first" else "last_native"
+        own = {name.strip(): share for name, share in names.items() if is_native(name.strip())}
+        gathered.add(native, entry.country, gender, own)
+        if not entry.romanise:
+            return
+        names = {romanised(name, entry.romanise): share for name, share in own.items()}
+    if kind == "first":
+        gathered.add(kind, entry.country, gender, names, weight=weight, ranked=not entry.unranked)
+    else:
+        _add_family(entry.country, gender, names, gathered, kind)
+
+
+def _add_family(country: str, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, kind: Kind) -> None:
+    if gender is not None:
+        gathered.add(kind, country, gender, names)
+        return
+    for borne in (None, "female", "male"):
+        gathered.add(kind, country, borne, {name: weight for name, weight in names.items() if borne_by(name, country) == borne})
+
+
+def _written(gathered: Gathered) -> bytes:
+    countries = {code: country_name(code) for code in gathered.countries()}
+    tables: dict[str, TableWriter] = {}
+    for kind in ("first", "last", "first_native", "last_native"):
+        table = TableWriter(list(countries), classed=kind.startswith("first"), gendered=True, plain=True)
+        entries = gathered.entries(kind)
+        for name in sorted(entries, key=lambda name: (plain_key(name), name)):
+            entry = entries[name]
+            table.add(name, entry.shares(), entry.ranks, *entry.genders())
+        tables[kind] = table
+    return packed(tables, countries, _SOURCE)
+
+
+def main() -> int:
+    """Write the file, or compare; gives the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only say whether the file is what the sources make")
+    target = Path(str(_FOLDER / BUILTIN))
+    data = build()
+    if parser.parse_args().check:
+        same = target.exists() and zlib.decompress(target.read_bytes()) == data
+        sys.stdout.write("up to date\n" if same else "not what the sources make; run without --check\n")
+        return 0 if same else 1
+    small = zlib.compress(data, 9)
+    save(small, target)
+    sys.stdout.write(f"{target.name}: {len(small):,} bytes, {len(data):,} unpacked\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Family names that tell a gender: Novák and Nováková, Ivanov and Ivanova."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from foundation.yaml_files import load_yaml
+from pii_values.languages import FileModel
+
+Borne = Literal["female", "male"]
+
+
+class _Endings(FileModel):
+    countries: list[str]
+    female: list[str]
+    male: list[str]
+
+
+class _File(FileModel):
+    endings: list[_Endings]
+
+
+@cache
+def _endings() -> Mapping[str, tuple[tuple[str, Borne], ...]]:
+    """By country: ends of names, longest first."""
+    found: dict[str, tuple[tuple[str, Borne], ...]] = {}
+    for entry in load_yaml(files("pii_values") / "data" / "names_index" / "family_genders.yaml", _File).endings:
+        ends: list[tuple[str, Borne]] = [(end, "female") for end in entry.female]
+        ends += [(end, "male") for end in entry.male]
+        ends.sort(key=lambda pair: -len(pair[0]))
+        found |= dict.fromkeys(entry.countries, tuple(ends))
+    return found
+
+
+def borne_by(family: str, country: str) -> Borne | None:
+    """Who bears this form of a family name in *country*; None: women and men, or it is not known."""
+    name = family.casefold()
+    return next((gender for end, gender in _endings().get(country, ()) if name.endswith(end)), None)
+
+
+def differs(country: str) -> bool:
+    """Whether family names differ by gender in *country*."""
+    return country in _endings()

@@ -1,0 +1,84 @@
+"""Gathering names from many lists: where each occurs, how often, and who bears it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from pii_values.names.sensible import tidy
+
+Kind = Literal["first", "last", "first_native", "last_native"]
+LARGEST: Final[Mapping[Kind, int]] = {"first": 350, "last": 500, "first_native": 150, "last_native": 200}  # taken of one list
+
+
+@dataclass(slots=True)
+class Entry:
+    """``weights``: by country, the name's share of the lists there; ``female`` and ``male``: the same by who bears it."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    female: float = 0.0
+    male: float = 0.0
+    both: bool = False
+
+    def shares(self) -> dict[str, int]:
+        """Thousandths by country, in the order of the codes."""
+        total = sum(self.weights.values())
+        return {country: round(1000 * self.weights[country] / total) for country in sorted(self.weights)}
+
+    def genders(self) -> tuple[int | None, int | None]:
+        """Thousandths who are female and male; None for both where everybody bears it."""
+        total = self.female + self.male
+        if self.both or not total:
+            return None, None
+        female = round(1000 * self.female / total)
+        return female or None, (1000 - female) or None
+
+
+class Gathered:
+    """Lists are added one by one; the first list of a country ranks highest."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Kind, dict[str, Entry]] = {"first": {}, "last": {}, "first_native": {}, "last_native": {}}
+        self._ranked: dict[tuple[Kind, str, str | None], int] = {}
+
+    def add(
+        self, kind: Kind, country: str, gender: str | None, names: Mapping[str, float], *, weight: float = 1.0, ranked: bool = True
+    ) -> None:
+        """Add one list with the frequencies that its names have in it (of any unit); what is no name in it is left out."""
+        latin = kind in {"first", "last"}
+        kept: dict[str, float] = {}
+        for raw, often in names.items():
+            name = tidy(raw) if latin else raw
+            if name is not None:
+                kept[name] = kept.get(name, 0.0) + often
+        chosen = _largest(kept, LARGEST[kind]) if ranked else kept.items()
+        total = sum(kept.values())
+        for name, often in chosen:
+            entry = self._entries[kind].setdefault(name, Entry())
+            share = weight * often / total
+            entry.weights[country] = entry.weights.get(country, 0.0) + share
+            entry.female += share if gender == "female" else 0.0
+            entry.male += share if gender == "male" else 0.0
+            entry.both |= gender is None
+            if ranked and country not in entry.ranks:
+                place = self._ranked.get((kind, country, gender), 0) + 1
+                self._ranked[kind, country, gender] = place
+                entry.ranks[country] = place
+
+    def countries(self) -> list[str]:
+        """All countries of which names were added, in ascending order."""
+        return sorted({country for entries in self._entries.values() for entry in entries.values() for country in entry.weights})
+
+    def entries(self, kind: Kind) -> Mapping[str, Entry]:
+        """The names of one kind."""
+        return self._entries[kind]
+
+
+def _largest(names: Mapping[str, float], limit: int) -> Sequence[tuple[str, float]]:
+    """The most frequent names, most frequent first; of a list without frequencies (they are alphabetical) names from all over it."""
+    ordered = sorted(names.items(), key=lambda item: -item[1])
+    if len(ordered) > limit and ordered[0][1] == ordered[-1][1]:
+        return [ordered[at * len(ordered) // limit] for at in range(limit)]
+    return ordered[:limit]

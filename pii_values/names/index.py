@@ -1,0 +1,165 @@
+"""The names index as it is used: most frequent names, names looked up, names of a country."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from foundation.errors import DataError, UsageError
+from pii_values.names.family_genders import borne_by
+from pii_values.names.layout import Opened, open_bytes, open_file
+from pii_values.names.tables import RankedNames, Table, plain_key
+
+Script = Literal["latin", "native"]
+FILE: Final = "names-v1.idx"
+BUILTIN: Final = "builtin.idx.z"
+VARIABLE: Final = "PIILOOM_NAMES"
+_GENDERS: Final = {"M": "M", "MALE": "M", "F": "F", "FEMALE": "F"}
+_SHOWN: Final = {"F": "Female", "M": "Male"}
+
+
+class NamesIndex:
+    """An opened index. ``source`` says what it was made of, ``where`` what it was opened from; it may be shared by threads."""
+
+    def __init__(self, opened: Opened, where: str) -> None:
+        head = opened.header
+        self.where = where
+        self.source: str = head["source"]
+        self._names: Mapping[str, str] = dict(zip(head["countries"], head["country_names"], strict=True))
+        self._tables = {name: Table(opened, table, head["countries"]) for name, table in head["tables"].items()}
+        self.first = self._tables["first"]
+        self.last = self._tables["last"]
+        self._lists: dict[tuple[str, str, str], Sequence[str]] = {}
+
+    def countries(self) -> tuple[str, ...]:
+        """The alpha-2 codes of the countries that names are known of, in ascending order."""
+        return tuple(sorted(self._names))
+
+    def table(self, kind: Literal["first", "last"], script: Script = "latin") -> Table | None:
+        """The table of first or last names in a script; None where the index has none."""
+        return self._tables.get(kind if script == "latin" else f"{kind}_native")
+
+    def first_names(self, country: str, gender: str, *, script: Script = "latin") -> Sequence[str]:
+        """The first names of a country that more women ("female", "F") or men ("male", "M") bear, most frequent first."""
+        return self._list("first", _gender(gender) or "N", country, script)
+
+    def last_names(self, country: str, gender: str | None = None, *, script: Script = "latin") -> Sequence[str]:
+        """The family names of a country, most frequent first; of those that differ by gender the forms of *gender*."""
+        names = self._list("last", "N", country, script)
+        table = self.table("last", script)
+        wanted = _gender(gender)
+        if wanted is None or table is None or not isinstance(names, RankedNames):
+            return names
+        key = (f"last {script}", wanted, country)
+        if key not in self._lists:
+            self._lists[key] = RankedNames(table, [number for number in names.numbers if _bears(wanted, table, number, country)])
+        return self._lists[key]
+
+    def _list(self, kind: Literal["first", "last"], of: str, country: str, script: Script) -> Sequence[str]:
+        key = (f"{kind} {script}", of, country)
+        if key not in self._lists:
+            table = self.table(kind, script)
+            self._lists[key] = RankedNames(table, table.listed(of, country)) if table else ()
+        return self._lists[key]
+
+    def top_names(
+        self, n: int = 100, use_first_names: bool = True, country_alpha2: str | None = None, gender: str | None = None
+    ) -> dict[str, Any]:
+        """The *n* most frequent names a country: ``{"NL": {"M": […], "F": […]}}``, of last names ``{"NL": […]}``.
+
+        Answers and order (of the keys too) are those of ``NameDataset.get_top_names``; raises ``UsageError`` where that raises
+        ``ValueError``.
+        """
+        if n <= 0:
+            raise UsageError("the number of names must be positive")
+        if not use_first_names and gender is not None:
+            raise UsageError("last names have no gender", remedy="Leave the gender out.")
+        wanted = _gender(gender)
+        table = self.first if use_first_names else self.last
+        pairs = [(c, wanted) for c in table.order[wanted]] if wanted else [(c, genders) for c, genders in table.order["all"]]
+        found: dict[str, Any] = {}
+        for country, genders in pairs:
+            if country_alpha2 in {None, country}:
+                lists = {of: RankedNames(table, table.listed(of, country))[:n] for of in genders}
+                if use_first_names:
+                    lists.pop("N", None)
+                found[country] = lists if use_first_names else lists["N"]
+        return found
+
+    def search(self, name: str) -> dict[str, Any]:
+        """What is known of *name* as a first and as a last name: countries, genders, ranks, as ``NameDataset.search`` gives it."""
+        key = name.strip().title()
+        return {"first_name": self._described(self.first, key), "last_name": self._described(self.last, key)}
+
+    def _described(self, table: Table, key: str) -> dict[str, Any] | None:
+        number = table.find(key)
+        if table.plain and number is not None:
+            # Of the forms that differ in accents and capitals, the one that is asked for.
+            number = next((at for at in table.like(key) if table.name(at).title() == key), number)
+        if number is None:
+            return None
+        places = list(table.places(number))
+        ranked = [place for place in places if place.rank is not None]
+        unranked = [place for place in places if place.rank is None]
+        female, male = table.genders(number)
+        return {
+            "country": {self._names[place.country]: place.share / 1000 for place in places},
+            "gender": {_SHOWN[of]: share / 1000 for of, share in (("F", female), ("M", male)) if share is not None},
+            "rank": {self._names[place.country]: place.rank for place in (*ranked, *unranked)},
+        }
+
+
+def _bears(gender: str, table: Table, number: int, country: str) -> bool:
+    """Whether women ("F") or men bear a family name: its end tells it where that is so in the country, else the lists it is from."""
+    by_end = borne_by(table.name(number), country)
+    if by_end is not None:
+        return by_end == _SHOWN[gender].lower()
+    shares = table.genders(number)
+    return shares == (None, None) or bool(shares[0] if gender == "F" else shares[1])
+
+
+def _gender(text: str | None) -> str | None:
+    if text is None:
+        return None
+    found = _GENDERS.get(text.upper())
+    if found is None:
+        raise UsageError(f"unknown gender {text!r}", remedy="Known: female (F), male (M).")
+    return found
+
+
+def user_file() -> Path:
+    """Where ``piiloom names build`` puts the index of this user."""
+    base = os.environ.get("XDG_DATA_HOME") or ""
+    # The XDG specification has relative paths ignored.
+    folder = Path(base) if base.startswith("/") else Path("~/.local/share").expanduser()
+    return folder / "piiloom" / FILE
+
+
+def builtin() -> NamesIndex:
+    """The small index that comes with piiloom; see docs/names.md for what it was made of."""
+    source = files("pii_values") / "data" / "names_index" / BUILTIN
+    try:
+        data = zlib.decompress(source.read_bytes())
+    except (OSError, zlib.error) as error:
+        raise DataError("the built-in names index cannot be read", where=BUILTIN, remedy="Install piiloom again.") from error
+    return NamesIndex(open_bytes(data, BUILTIN), "built-in")
+
+
+def open_names(path: Path | None = None) -> NamesIndex:
+    """Open an index: *path*, or else what $PIILOOM_NAMES names, or else the user's own if there is one, or else the built-in one.
+
+    Raises ``DataError`` where the file named is no index that can be used.
+    """
+    if path is None:
+        named = os.environ.get(VARIABLE)
+        path = Path(named) if named else user_file()
+        if not named and not path.exists():
+            return builtin()
+    return NamesIndex(open_file(path), str(path))
+
+
+__all__ = ["FILE", "VARIABLE", "NamesIndex", "Script", "builtin", "open_names", "plain_key", "user_file"]

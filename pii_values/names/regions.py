@@ -1,0 +1,48 @@
+"""UN M49 regions and short names of the countries of ISO 3166-1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from foundation.errors import UsageError
+from foundation.yaml_files import load_yaml
+from pii_values.languages import FileModel
+
+Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
+REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
+
+
+class _File(FileModel):
+    regions: dict[Region, dict[str, str]]
+
+
+@cache
+def _regions() -> Mapping[str, tuple[Region, str]]:
+    """Region and name by alpha-2 code."""
+    read = load_yaml(files("pii_values") / "data" / "names_index" / "regions.yaml", _File)
+    return {code: (region, name) for region, countries in read.regions.items() for code, name in countries.items()}
+
+
+def region_of(country: str) -> Region:
+    """The region of a country (alpha-2); raises ``UsageError`` for what is no code of ISO 3166-1 or, as Antarctica, in no region."""
+    return _known(country)[0]
+
+
+def country_name(country: str) -> str:
+    """The short English name of a country (alpha-2); raises as ``region_of``."""
+    return _known(country)[1]
+
+
+def countries_of(region: Region) -> tuple[str, ...]:
+    """The codes of the countries of a region, in ascending order."""
+    return tuple(sorted(code for code, (its, _) in _regions().items() if its == region))
+
+
+def _known(country: str) -> tuple[Region, str]:
+    found = _regions().get(country)
+    if found is None:
+        raise UsageError(f"no country of a UN region: {country!r}", remedy="Give an ISO 3166-1 alpha-2 code such as NL.")
+    return found

@@ -1,0 +1,89 @@
+"""Names of other scripts in Latin letters, by the tables of ``data/names_index/romanising.yaml``."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from pydantic import Field
+
+from foundation.errors import UsageError
+from foundation.yaml_files import load_yaml
+from pii_values.languages import FileModel
+
+_FIRST_SYLLABLE: Final = 0xAC00
+_SYLLABLES: Final = 11172
+_LONGEST_END: Final = 8
+
+
+class _Script(FileModel):
+    letters: dict[str, str]
+    starts: dict[str, str] = Field(default_factory=dict)
+    ends: dict[str, str] = Field(default_factory=dict)
+    pairs: dict[str, str] = Field(default_factory=dict)
+
+
+class _Korean(FileModel):
+    initials: list[str] = Field(min_length=19, max_length=19)
+    vowels: list[str] = Field(min_length=21, max_length=21)
+    finals: list[str] = Field(min_length=28, max_length=28)
+
+
+class _File(FileModel):
+    scripts: dict[str, _Script]
+    korean: _Korean
+
+
+@cache
+def _tables() -> _File:
+    return load_yaml(files("pii_values") / "data" / "names_index" / "romanising.yaml", _File)
+
+
+def romanised(name: str, table: str) -> str:
+    """*name* in Latin letters, each part with a capital; raises ``UsageError`` for an unknown table or letter."""
+    if table == "korean":
+        return _korean(name)
+    script = _tables().scripts.get(table)
+    if script is None:
+        raise UsageError(f"no table to romanise by: {table!r}", remedy=f"Known: korean, {', '.join(sorted(_tables().scripts))}.")
+    plain = name.casefold()
+    if table == "greek":  # stress and diaeresis are not written
+        plain = "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
+    return "-".join(_part(part, script).capitalize() for part in plain.split("-"))
+
+
+def _part(text: str, script: _Script) -> str:
+    end = next((text[-size:] for size in range(min(_LONGEST_END, len(text)), 1, -1) if text[-size:] in script.ends), "")
+    text, tail = text[: len(text) - len(end)], script.ends.get(end, "")
+    found, at = [], 0
+    while at < len(text):
+        pair, letter = text[at : at + 2], text[at]
+        if at == 0 and pair in script.starts:
+            found.append(script.starts[pair])
+            at += 2
+        elif at == 0 and letter in script.starts and pair not in script.pairs:
+            found.append(script.starts[letter])
+            at += 1
+        elif pair in script.pairs:
+            found.append(script.pairs[pair])
+            at += 2
+        elif letter in script.letters:
+            found.append(script.letters[letter])
+            at += 1
+        else:
+            raise UsageError(f"the letter U+{ord(letter):04X} is not in the table", remedy="Leave the name out or add the letter.")
+    return "".join(found) + tail
+
+
+def _korean(name: str) -> str:
+    """Syllable by syllable: sound changes across syllables are not written, as in the names of people."""
+    tables = _tables().korean
+    found = []
+    for letter in name:
+        number = ord(letter) - _FIRST_SYLLABLE
+        if not 0 <= number < _SYLLABLES:
+            raise UsageError(f"U+{ord(letter):04X} is no Korean syllable", remedy="Leave the name out.")
+        found.append(tables.initials[number // 588] + tables.vowels[number // 28 % 21] + tables.finals[number % 28])
+    return "".join(found).capitalize()

@@ -1,0 +1,56 @@
+"""Which entries of a list are names that can stand in a text, and how they are written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from foundation.words import STOP_WORDS
+from foundation.yaml_files import load_yaml
+from pii_values.languages import FileModel
+
+# One to three parts of Latin letters, joined by a space, hyphen or apostrophe.
+_PART: Final = r"[^\W\d_]+(?:[’'][^\W\d_]+)*"
+_NAME: Final = re.compile(rf"{_PART}(?:[ -]{_PART}){{0,2}}")
+_MC: Final = re.compile(r"\bMc([a-zà-ž])")
+_NATIVE: Final = re.compile(r"[^\W\d_\u0000-\u024f][^\d_()\u0000-\u001f\u0021-\u0026\u0028-\u002c\u002e-\u024f]*")
+_PREFIXED: Final = re.compile(r"[DO][’'](.)")
+
+
+class _NoNames(FileModel):
+    no_names: str
+
+
+@cache
+def no_names() -> frozenset[str]:
+    """Words that stand in lists of names and are none, case-folded: titles, honorifics, common words of English."""
+    listed = load_yaml(files("pii_values") / "data" / "names_index" / "no_names.yaml", _NoNames).no_names
+    return STOP_WORDS.union(word.casefold() for word in listed.split())
+
+
+@cache
+def _is_latin(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("LATIN")
+
+
+def tidy(raw: str) -> str | None:
+    """The name as it is written in a text, or None for what is none: "Mcbride" gives "McBride", "Dr. Lee" and "EDNA (2)" nothing."""
+    name = unicodedata.normalize("NFC", raw.strip()).replace("‘", "’").replace("ʻ", "’").replace("`", "’")
+    if len(name) < 2 or not _NAME.fullmatch(name):
+        return None
+    parts = re.split(r"[ -]", name)
+    if not parts[0][0].isupper() or not all(part[0].isupper() for part in parts[-1:]):
+        return None
+    if any(len(part) > 1 and part.isupper() for part in parts) or any(part.casefold() in no_names() for part in parts):
+        return None
+    if not all(_is_latin(letter) for part in parts for letter in part if letter.isalpha()):
+        return None
+    return _MC.sub(lambda match: f"Mc{match.group(1).upper()}", name)
+
+
+def is_native(name: str) -> bool:
+    """Whether *name* is one of another script than the Latin one, without Latin letters, digits or brackets."""
+    return bool(_NATIVE.fullmatch(name)) and name not in no_names()

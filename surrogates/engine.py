@@ -1,0 +1,184 @@
+"""The engine: looks at all documents, hands out groups, and fills each document.
+
+The same seed gives the same bytes for any number of workers and any size of chunk: what a document becomes depends on its place
+in the input, and the people's groups on their places among all people of the corpus.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Protocol
+
+from foundation.errors import DataError
+from surrogates.casting.cast import Caster, Pools
+from surrogates.casting.groups import CODES, GROUPS, OPEN, assign, spread
+from surrogates.documents import Document, Filled
+from surrogates.filling import Filler
+from surrogates.mentions import Gender, Mention
+from surrogates.placeholders.finder import Found
+from surrogates.planning import Plan, Planner
+from surrogates.seeds import mix, seed_of
+from surrogates.settings import Settings
+from surrogates.strategies import apart
+
+_DOCUMENT = 0xD0C
+_LONGEST_TAG = 60  # of an unknown tag, as the report shows it
+_GENDER_NAMES: dict[int, str] = {CODES["female"]: "female", CODES["male"]: "male", OPEN: "open"}
+Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
+
+
+class Finder(Protocol):
+    """Finds placeholders in a text."""
+
+    def find(self, text: str) -> Found:
+        """The mentions, what looks like a placeholder but is none we know, and brackets that are none."""
+        ...
+
+
+class Engine:
+    """Makes plans, gathers what they ask for, and fills. ``finder`` None: mentions come with the documents."""
+
+    def __init__(self, settings: Settings, pools: Pools, finder: Finder | None = None, *, genders: dict[str, Gender] | None = None) -> None:
+        self.settings = settings
+        self._finder = finder
+        self._planner = Planner(settings.language, scope=settings.scope, genders=genders)
+        self._filler = Filler(settings, Caster(pools, settings.country))
+        self._seed = seed_of("surrogates", settings.seed)
+        self._groups: bytes = b""
+        self._starts: list[int] = []
+        self._shared: Shared = {}
+        self.plans: list[Plan] = []  # of the documents that were filled last
+
+    # Pass 1
+
+    def plan(self, document: Document) -> tuple[Plan, Found | None]:
+        """What the text asks for."""
+        found: Found | None = None
+        mentions: Sequence[Mention]
+        if document.mentions is not None:
+            mentions = document.mentions
+        elif self._finder is not None:
+            found = self._finder.find(document.text)
+            mentions = found.mentions
+        else:
+            raise DataError("the document has no spans and there is no mapping", where=document.id, remedy="Give --placeholders or spans.")
+        plan = self._planner.plan(document.text, mentions)
+        if self.settings.strategy != "consistent":
+            keep = self.settings.keep if self.settings.strategy == "markov" else 0.0
+            plan = apart(plan, self._document_seed(document.number), keep)
+        return plan, found
+
+    def look(self, documents: Sequence[Document]) -> bytes:
+        """The people that a chunk asks for: codes of those of single documents, and (role, index, code, size) of shared ones."""
+        codes = bytearray()
+        shared: dict[tuple[str, str], list[int]] = {}
+        for document in documents:
+            plan, _ = self.plan(document)
+            note_people(plan, codes, shared)
+        return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()]))
+
+    def gather(self, looks: Iterable[bytes]) -> bytes:
+        """Hand out the groups of the whole corpus; what ``open`` reads."""
+        parts: list[bytes] = []
+        sizes: list[int] = []
+        shared: dict[tuple[str, str], list[int]] = {}
+        for look in looks:
+            codes, entries = marshal.loads(look)  # noqa: S302 - written by ``look`` a moment ago
+            parts.append(codes)
+            sizes.append(len(codes))
+            for role, index, code, size in entries:
+                _note_shared(shared, (role, index), code, size)
+        return self._hand_out(b"".join(parts), sizes, shared)
+
+    def _hand_out(self, codes: bytes, sizes: list[int], shared: dict[tuple[str, str], list[int]]) -> bytes:
+        for code, size in shared.values():
+            codes += bytes([code, *[OPEN] * (size - 1)])
+        weights = None if self.settings.balance == "exact" else self.settings.weights
+        groups = assign(codes, self._seed, weights).tobytes()
+        at = sum(sizes)
+        people = []
+        for key, (_, size) in shared.items():
+            people.append((*key, groups[at : at + size]))
+            at += size
+        told = Counter(codes)
+        return marshal.dumps((groups, [0, *accumulate(sizes)], people, dict(told)))
+
+    # Pass 2
+
+    def open(self, gathered: Path) -> None:
+        """Take over what ``gather`` wrote."""
+        self.take(gathered.read_bytes())
+
+    def take(self, gathered: bytes) -> None:
+        """The same from memory."""
+        self._groups, self._starts, people, _ = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
+        self._shared = {(role, index): (seed_of("shared", self._seed, role, index), groups) for role, index, groups in people}
+
+    def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
+        """Fill the documents of the chunk that was looked at as number *first_look*."""
+        return self._fill(documents, [self.plan(document) for document in documents], self._starts[first_look])
+
+    def _fill(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> list[Filled]:
+        filled = []
+        for document, (plan, found) in zip(documents, planned, strict=True):
+            count = sum(cluster.size for cluster in plan.clusters if not cluster.corpus)
+            done = self.fill_plan(plan, document.number, self._groups[at : at + count])
+            at += count
+            if found is not None:
+                done.unknown = [(one.start, one.end) for one in found.unknown]
+                done.tallies.update(f"unknown {one.tag or document.text[one.start : one.end]}"[:_LONGEST_TAG] for one in found.unknown)
+                done.left = list(found.left)
+            filled.append(done)
+        self.plans = [plan for plan, _ in planned]
+        return filled
+
+    def fill_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Filled:
+        """Fill one planned document; *number* is its place in the input, *groups* are those of its own people."""
+        return self._filler.fill(plan, self._document_seed(number), groups, self._shared)
+
+    def _document_seed(self, number: int) -> int:
+        return mix(mix(self._seed, _DOCUMENT), number)
+
+    def fill_all(self, documents: Sequence[Document]) -> list[Filled]:
+        """Both passes over documents in memory; each is planned once."""
+        planned = [self.plan(document) for document in documents]
+        codes = bytearray()
+        shared: dict[tuple[str, str], list[int]] = {}
+        for plan, _ in planned:
+            note_people(plan, codes, shared)
+        self.take(self._hand_out(bytes(codes), [len(codes)], shared))
+        return self._fill(documents, planned, 0)
+
+
+def note_people(plan: Plan, codes: bytearray, shared: dict[tuple[str, str], list[int]]) -> None:
+    """Add the people of *plan*: own ones to *codes*, those whom the corpus shares to *shared*."""
+    for cluster in plan.clusters:
+        if cluster.corpus:
+            _note_shared(shared, cluster.key, cluster.code, cluster.size)
+        else:
+            codes.append(cluster.code)
+            if cluster.size > 1:
+                codes.append(OPEN)
+
+
+def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str], code: int, size: int) -> None:
+    entry = shared.setdefault(key, [code, size])
+    entry[0] = entry[0] or code
+    entry[1] = max(entry[1], size)
+
+
+def group_report(gathered: bytes) -> dict[str, object]:
+    """Who was cast: people by group, how many the texts decided, and the largest difference between two groups."""
+    groups, _, _, told = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
+    counts = Counter(groups)
+    named = {f"{gender} {region}": counts.get(number, 0) for number, (gender, region) in enumerate(GROUPS)}
+    return {
+        "people": len(groups),
+        "groups": named,
+        "largest_difference": spread(named),
+        "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
+    }

@@ -1,0 +1,96 @@
+"""Zip files: members are unpacked as streams to names of our own, never to names that the archive gives.
+
+Refused, with the member's name: paths that are absolute or lead upwards, links, encrypted and doubled members, and what unpacks to
+more than was allowed (a zip bomb).
+"""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from foundation.errors import DataError
+
+_RATIO: Final = 200
+_RATIO_MATTERS_FROM: Final = 100 * 10**6
+_BLOCK: Final = 1 << 20
+_ENCRYPTED: Final = 0x1
+
+
+class Allowance:
+    """How many bytes may still come out of archives."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+
+    def take(self, size: int, where: str) -> None:
+        """Use *size* bytes; ``DataError`` when that is too much."""
+        self.used += size
+        if self.used > self.limit:
+            raise DataError(
+                f"the archives unpack to more than {self.limit:,} bytes",
+                where=where,
+                remedy="Allow more with --max-unpacked, if you trust the archive",
+            )
+
+
+@contextmanager
+def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+    """The archive; ``DataError`` when it is none, or damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise DataError("the zip file is damaged, or packed in a way that is not known", where=name) from error
+
+
+def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+    """The files in *archive*, in its order; ``DataError`` for a member that is not to be trusted."""
+    found: list[zipfile.ZipInfo] = []
+    taken: set[str] = set()
+    for info in archive.infolist():
+        where = f"{name}/{info.filename}"
+        _check_path(info, where)
+        if info.is_dir():
+            continue
+        if info.filename in taken:
+            raise DataError("the archive has this member twice", where=where)
+        taken.add(info.filename)
+        found.append(info)
+    return found
+
+
+def _check_path(info: zipfile.ZipInfo, where: str) -> None:
+    path = PurePosixPath(info.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
+        raise DataError("the member's path leads out of the archive", where=where, remedy="Pack the archive again with relative paths")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise DataError("the member is a symbolic link", where=where, remedy="Pack the file itself")
+    if info.flag_bits & _ENCRYPTED:
+        raise DataError("the member is encrypted", where=where, remedy="Unpack it yourself and give the folder")
+
+
+def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowance: Allowance, name: str) -> int:
+    """Unpack a member to *target* and give its size; ``DataError`` when it is too much, or suspiciously much for what was packed."""
+    where = f"{name}/{info.filename}"
+    if allowance.used + info.file_size > allowance.limit:
+        allowance.take(info.file_size, where)
+    size = 0
+    with archive.open(info) as packed, target.open("xb") as out:
+        while block := packed.read(_BLOCK):
+            size += len(block)
+            allowance.take(len(block), where)
+            if size > _RATIO_MATTERS_FROM and size > _RATIO * max(info.compress_size, 1):
+                raise DataError(
+                    f"the member unpacks to more than {_RATIO} times its size: a zip bomb?",
+                    where=where,
+                    remedy="Unpack it yourself and give the folder, if you trust the archive",
+                )
+            out.write(block)
+    return size

@@ -1,0 +1,118 @@
+"""Where files may be cut: between rows. Whole files where the format has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from foundation.errors import DataError
+from surrogates.inputs.encodings import UTF8_BOM
+from surrogates.inputs.faults import line_at
+from surrogates.inputs.json_walking import Scan, blank_end, key_scanner
+from surrogates.inputs.parts import InputFile, ParquetLayout, TableLayout
+from surrogates.inputs.tables import cut_table
+
+_BLOCK = 1 << 16
+
+
+def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
+    """The ends of the parts of *file* (open as *fh*), in order; bytes, or rows for Parquet. The last one is its size."""
+    layout = file.layout
+    if isinstance(layout, ParquetLayout):
+        yield from (min(at + layout.batch, file.size) for at in range(0, file.size, layout.batch))
+    elif isinstance(layout, TableLayout):
+        yield from cut_table(fh, file.name, layout, chunk_bytes)
+    elif file.format == "jsonl":
+        yield from _cut_lines(fh, file.size, chunk_bytes)
+    elif file.format == "json":
+        yield from _ArrayCutter(fh, file, chunk_bytes).cuts()
+    elif file.size:
+        yield file.size
+
+
+def _cut_lines(fh: BinaryIO, size: int, chunk_bytes: int) -> Iterator[int]:
+    at = 0
+    while at < size:
+        at += chunk_bytes
+        fh.seek(at - 1)  # a chunk that ends with a line is not made longer
+        while block := fh.read(_BLOCK):
+            found = block.find(b"\n")
+            if found >= 0:
+                at += found
+                break
+            at += len(block)
+        at = min(at, size)
+        yield at
+
+
+class _ArrayCutter:
+    """Cuts the array of a .json file between its elements. The bytes are scanned as Latin-1: what JSON is made of is ASCII."""
+
+    def __init__(self, fh: BinaryIO, file: InputFile, chunk_bytes: int) -> None:
+        self._fh, self._file, self._chunk = fh, file, chunk_bytes
+        self._scan: Scan = key_scanner(None)
+        self._text = ""
+        self._base = 0
+        self._at = 0
+
+    def cuts(self) -> Iterator[int]:
+        """See ``cuts`` of the module."""
+        self._more()
+        if self._text.startswith(UTF8_BOM.decode("latin-1")):
+            self._at = len(UTF8_BOM)
+        sign = self._next_sign()
+        if sign != "[":
+            if sign:
+                yield self._file.size
+            return
+        self._at += 1
+        start = 0
+        if self._next_sign() != "]":
+            while True:
+                self._element()
+                sign = self._next_sign()
+                if sign == "]":
+                    break
+                if sign != ",":
+                    raise self._fault("a comma or the end of the array is missing")
+                self._at += 1
+                if (end := self._base + self._at) - start >= self._chunk:
+                    yield end
+                    start = end
+                    self._text, self._base, self._at = self._text[self._at :], end, 0
+                self._next_sign()
+        self._at += 1
+        if self._next_sign():
+            raise self._fault("something stands behind the array")
+        yield self._file.size
+
+    def _more(self) -> bool:
+        block = self._fh.read(max(self._chunk, len(self._text), _BLOCK))
+        self._text += block.decode("latin-1")
+        return bool(block)
+
+    def _next_sign(self) -> str:
+        while True:
+            self._at = blank_end(self._text, self._at)
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def _element(self) -> None:
+        """Go behind the element that begins here."""
+        while True:
+            try:
+                _, end = self._scan(self._text, self._at)
+            except (ValueError, StopIteration):
+                if not self._more():  # what is cut off by the block reads like what is wrong
+                    raise self._fault("an element cannot be read") from None
+            except RecursionError:
+                raise self._fault("an element is nested too deeply") from None
+            else:
+                self._at = end
+                return
+
+    def _fault(self, message: str) -> DataError:
+        where = f"{self._file.name}:{line_at(self._file.path, self._base + self._at)}"
+        return DataError(f"not valid JSON: {message}", where=where, remedy="Correct the file")

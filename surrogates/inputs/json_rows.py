@@ -1,0 +1,172 @@
+r"""JSON rows: an object a line, or the objects of an array.
+
+Lines end at ``\n`` alone; blank ones are no rows. A row whose text field is missing, null or no text has no document and stays as
+it is; the notes count it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from surrogates.inputs.faults import fault
+from surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
+from surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
+from surrogates.inputs.parts import Found, Notes, Parsed, Part
+from surrogates.inputs.settings import InputSettings
+
+_DEFAULT_TEXTS: Final = ("text", "context")
+_SPANS: Final = "spans"
+NO_TEXT: Final = "rows without text"
+NO_FIELD: Final = "rows without the field "
+PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
+DROPPED_SPANS: Final = "overlapping spans left out"
+_DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
+
+
+class JsonReader:
+    """Reads rows of one part; *looking* also looks at keys and checks."""
+
+    def __init__(self, part: Part, raw: str, settings: InputSettings, *, looking: bool) -> None:
+        self.part, self.raw, self.settings = part, raw, settings
+        self.texts = settings.text_fields or _DEFAULT_TEXTS
+        self.ids = settings.id_field or "id"
+        self.spans = (settings.spans_field or _SPANS) if settings.takes_spans else ""
+        self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *([self.spans] if self.spans else [])])
+        self.found: list[Found] = []
+        self.notes = Notes()
+        self.keys: tuple[str, ...] = ()
+        self.rows = 0
+        self.line = 0
+        self._look = settings.look_at_key if looking else None
+        self._known_keys: dict[str, bool] = {}
+        self._scan = key_scanner(self._see if self._look else None)
+
+    def row(self, at: int) -> int:
+        """Take the object at *at*; gives where it ends."""
+        try:
+            hits, keys, end = walk_object(self.raw, at, self.wanted, self._scan)
+        except IndexError:
+            raise self.fault(at, "not valid JSON: the row ends too early") from None
+        except RecursionError:
+            raise self.fault(at, f"JSON that cannot be read: {_DIGITS}") from None
+        except ValueError as error:  # JSONDecodeError is one; its words are those of the scanner, never of the row
+            where = getattr(error, "pos", at)
+            raise self.fault(where if isinstance(where, int) else at, "not valid JSON") from None
+        if self._look:
+            for key in keys:
+                self._see(key)
+        self.rows += 1
+        self.keys = self.keys or tuple(dict.fromkeys(keys))
+        values = {hit.path: hit for hit in hits}
+        if len(values) != len(hits):
+            raise self.fault(at, "the row gives one of its fields twice")
+        self._take(values, at, end)
+        return end
+
+    def fault(self, at: int, message: str) -> Exception:
+        """An error with the line."""
+        return fault(self.part, self.raw, min(at, len(self.raw)), message, "Correct the row")
+
+    def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
+        texts = [values[name] for name in self.texts if name in values and isinstance(values[name].value, str)]
+        if not self.settings.text_fields:
+            texts = texts[:1]
+        elif len(texts) < len(self.texts):
+            for name in self.texts:
+                if name not in values:
+                    self.notes.add(NO_FIELD + name, self.line)
+        if not texts:
+            self.notes.add(NO_TEXT, self.line)
+        row_id = _text_of(values[self.ids].value) if self.ids in values else None
+        several = len(self.texts) > 1 and bool(self.settings.text_fields)
+        for hit in sorted(texts, key=lambda hit: hit.start):
+            if "\\u" in self.raw[hit.start : hit.end]:
+                self._check_whole(hit)
+            mentions, edits = self._spans(values, hit.value, at)
+            slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits)
+            self.found.append(Found(hit.value, row_id, self.line, hit.path if several else "", slot, mentions))
+
+    def _spans(self, values: dict[str, Hit], text: str, at: int) -> tuple[Any, SpanRewriter | None]:
+        hit = values.get(self.spans) if self.spans else None
+        if hit is None or self.settings.kind_of is None or not (self.settings.spans_field or looks_like_spans(hit.value)):
+            return None, None
+        try:
+            given = mentions_of(hit.value, text, self.settings.kind_of)
+        except ValueError as error:
+            raise self.fault(at, f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
+        if given.dropped:
+            self.notes.add(DROPPED_SPANS, self.line, given.dropped)
+        return given.mentions, SpanRewriter(hit)
+
+    def _check_whole(self, hit: Hit) -> None:
+        try:
+            hit.value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise self.fault(hit.start, "the text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from None
+
+    def _see(self, key: str) -> None:
+        known = self._known_keys.get(key)
+        if known is None:
+            known = self._look is not None and self._look(key)
+            if len(self._known_keys) < 10_000:  # keys that are data must not fill the memory
+                self._known_keys[key] = known
+        if known:
+            self.notes.add(PLACEHOLDER_KEYS, self.line)
+
+    def parsed(self, lines: int) -> Parsed:
+        """What was read."""
+        return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys)
+
+
+def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
+    """A part of a file with an object a line."""
+    reader = JsonReader(part, raw, settings, looking=looking)
+    lines = 0
+    for start, end in _lines(raw):
+        reader.line = lines
+        lines += 1
+        at = blank_end(raw, start)
+        if at >= end:
+            continue
+        if raw[at] != "{":
+            raise reader.fault(at, "the line is no JSON object")
+        stop = reader.row(at)
+        if stop > end:
+            raise reader.fault(at, "the object goes on over the line's end; a .jsonl file has one object a line")
+        if raw[stop:end].strip(" \t\r\n"):
+            raise reader.fault(stop, "not valid JSON: something stands behind the object")
+    return reader.parsed(raw.count("\n"))
+
+
+def read_array(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
+    """A part of a file that holds an array of objects, or one object."""
+    reader = JsonReader(part, raw, settings, looking=looking)
+    at, seen = blank_end(raw, 0), 0
+    if part.start == 0 and raw[at : at + 1] == "[":
+        at += 1
+    while True:
+        while raw[at : at + 1] == "," or blank_end(raw, at) != at:
+            at = blank_end(raw, at + (raw[at] == ","))
+        if at >= len(raw) or raw[at] == "]":
+            break
+        reader.line += raw.count("\n", seen, at)
+        seen = at
+        if raw[at] != "{":
+            raise reader.fault(at, "an element of the array is no JSON object")
+        at = reader.row(at)
+    return reader.parsed(raw.count("\n"))
+
+
+def _lines(raw: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(raw):
+        end = raw.find("\n", at) + 1 or len(raw)
+        yield at, end
+        at = end
+
+
+def _text_of(value: Any) -> str | None:
+    if isinstance(value, bool) or value is None or isinstance(value, dict | list):
+        return None
+    return str(value) or None

@@ -1,0 +1,183 @@
+"""Walking through a JSON object with the positions of what is wanted; what is not is skipped at the speed of the C scanner."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from surrogates.documents import Filled
+from surrogates.inputs.splicing import Piece, respelt, spliced
+
+Wanted = dict[str, "Wanted"]
+Scan = Callable[[str, int], tuple[Any, int]]
+# The C scanners, which give the end of what they read; the stubs do not know them.
+scanstring: Final[Callable[[str, int, bool], tuple[str, int]]] = vars(json.decoder)["scanstring"]
+_BLANK: Final = re.compile(r"[ \t\n\r]*")
+_ESCAPE: Final = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
+_FAR_ESCAPE: Final = re.compile(r"\\u(?!00[0-7])")
+
+
+class Hit(NamedTuple):
+    """A wanted value: its path, where its JSON stands, and what it is."""
+
+    path: str
+    start: int
+    end: int
+    value: Any
+
+
+def wanted_tree(paths: Iterable[str]) -> Wanted:
+    """The keys to look for; "note.text" is the key "text" in the object "note", or a key with a dot in its name."""
+    tree: Wanted = {}
+    for path in paths:
+        tree.setdefault(path, {})
+        level = tree
+        for key in path.split("."):
+            level = level.setdefault(key, {})
+    return tree
+
+
+def key_scanner(see: Callable[[str], None] | None) -> Scan:
+    """The scanner of values; *see* hears the keys of the objects in them."""
+    if see is None:
+        return _scanner(json.JSONDecoder())
+
+    def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        for key, _ in pairs:
+            see(key)
+        return dict(pairs)
+
+    return _scanner(json.JSONDecoder(object_pairs_hook=hook))
+
+
+def _scanner(decoder: json.JSONDecoder) -> Scan:
+    scan: Scan = vars(decoder)["scan_once"]
+    return scan
+
+
+def blank_end(text: str, at: int) -> int:
+    """The first position from *at* that is no white space."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hit], list[str], int]:
+    """The wanted values of the object at *at*, the keys on the way, and where it ends.
+
+    Raises ``ValueError`` (of any kind), ``IndexError`` or ``RecursionError`` when it is malformed.
+    """
+    hits: list[Hit] = []
+    keys: list[str] = []
+    return hits, keys, _Walk(text, scan, hits, keys).through(at, wanted, "")
+
+
+class _Walk(NamedTuple):
+    text: str
+    scan: Scan
+    hits: list[Hit]
+    keys: list[str]
+
+    def through(self, at: int, wanted: Wanted, prefix: str) -> int:
+        """Go through the object at *at*, which lies at the path *prefix*; gives its end."""
+        text = self.text
+        at = blank_end(text, at + 1)
+        if text[at] == "}":
+            return at + 1
+        while True:
+            key, at = self._key(at)
+            at = blank_end(text, self._value(key, at, wanted, prefix))
+            if text[at] == "}":
+                return at + 1
+            if text[at] != ",":
+                raise ValueError("a comma is missing")
+            at = blank_end(text, at + 1)
+
+    def _key(self, at: int) -> tuple[str, int]:
+        if self.text[at] != '"':
+            raise ValueError("a key is missing")
+        key, at = scanstring(self.text, at + 1, True)
+        self.keys.append(key)
+        at = blank_end(self.text, at)
+        if self.text[at] != ":":
+            raise ValueError("a colon is missing")
+        return key, blank_end(self.text, at + 1)
+
+    def _value(self, key: str, at: int, wanted: Wanted, prefix: str) -> int:
+        below = wanted.get(key)
+        if below and self.text[at] == "{":
+            return self.through(at, below, f"{prefix}{key}.")
+        try:
+            value, end = self.scan(self.text, at)
+        except StopIteration as error:
+            raise ValueError("a value is missing") from error
+        if below is not None:
+            self.hits.append(Hit(prefix + key, at, end, value))
+        return end
+
+
+class JsonSlot:
+    """A JSON string literal; ``edits`` are other literals of the row that tell of the same text (its spans), made when it is filled."""
+
+    __slots__ = ("_ascii", "_edits", "_row", "end", "inner", "start")
+
+    def __init__(self, hit: Hit, row: tuple[int, int], *, ascii_file: bool, edits: SpanEdits | None = None) -> None:
+        self._row, self._ascii, self._edits = row, ascii_file, edits
+        self.inner = (hit.start, hit.end)
+        self.start, self.end = (hit.start, hit.end) if edits is None else row
+
+    def rewritten(self, raw: str, filled: Filled) -> str:
+        """See ``Slot``. New signs are escaped as the literal, else the row, else the file has it."""
+        start, end = self.inner
+        spell = _escaping if self._in_ascii(raw) else _as_they_are
+        body = raw[start + 1 : end - 1]
+        if "\\" in body:
+            new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), filled, spell)
+        else:
+            new = f'"{respelt(body, filled, spell)}"'
+        if self._edits is None:
+            return new
+        changes = sorted([(start, end, new), *self._edits(raw, filled, spell)])
+        out: list[str] = []
+        at = self.start
+        for change_start, change_end, literal in changes:
+            out += (raw[at:change_start], literal)
+            at = change_end
+        return "".join([*out, raw[at : self.end]])
+
+    def _in_ascii(self, raw: str) -> bool:
+        for start, end in (self.inner, self._row):
+            part = raw[start:end]
+            if not part.isascii():
+                return False
+            if _FAR_ESCAPE.search(part):
+                return True
+        return self._ascii
+
+
+SpanEdits = Callable[[str, Filled, Callable[[str], str]], list[tuple[int, int, str]]]
+
+
+def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
+    """The pieces of the literal's inside ``raw[start:end]``."""
+    pieces: list[Piece] = []
+    text, at = 0, start
+    for match in _ESCAPE.finditer(raw, start, end):
+        here, after = match.span()
+        if here > at:
+            pieces.append(Piece(text, text + here - at, at, here))
+            text += here - at
+        pieces.append(Piece(text, text + 1, here, after))
+        text, at = text + 1, after
+    if end > at:
+        pieces.append(Piece(text, text + end - at, at, end))
+    return pieces
+
+
+def _escaping(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _as_they_are(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -1,0 +1,186 @@
+"""Parquet: text columns of strings; a row is numbered where other formats have lines. pyarrow is imported when a file is there."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from foundation.errors import DataError, UsageError
+from surrogates.documents import Filled
+from surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
+from surrogates.inputs.settings import InputSettings
+
+NO_TEXT: Final = "rows without text"
+_MOST_ROWS: Final = 65_536
+
+
+def pyarrow_modules(where: str) -> tuple[Any, Any]:
+    """``pyarrow`` and ``pyarrow.parquet``; ``UsageError`` where they are not installed."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        remedy = "pip install 'piiloom[parquet]'"
+        raise UsageError("Parquet files need pyarrow, which is not installed", where=where, remedy=remedy) from None
+
+
+def open_parquet(path: Path, name: str) -> Any:
+    """The ``ParquetFile``, read as a stream; ``DataError`` when it is none."""
+    pyarrow, parquet = pyarrow_modules(name)
+    try:
+        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError("the file is no Parquet file, or is damaged", where=name) from error
+
+
+def parquet_layout(path: Path, name: str, settings: InputSettings) -> tuple[ParquetLayout, int]:
+    """The text columns that the file has, and its rows. ``UsageError`` names the columns when there are none."""
+    pyarrow, _ = pyarrow_modules(name)
+    with open_parquet(path, name) as file:
+        schema, meta = file.schema_arrow, file.metadata
+        wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
+        columns = tuple(key for key in schema.names if key in wanted)
+        if not columns:
+            have = ", ".join(schema.names[:20])
+            raise UsageError(f"no text column is named; the file has: {have}", where=name, remedy="Name one with --text-field")
+        for key in columns:
+            if not _is_text(pyarrow, schema.field(key).type):
+                raise UsageError(f"the column {key!r} holds no text", where=name, remedy="Name another with --text-field")
+        size = sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
+        rows = max(1, min(_MOST_ROWS, settings.chunk_bytes * meta.num_rows // max(size, 1)))
+        ids = settings.id_field or "id"
+        return ParquetLayout(columns, ids if ids in schema.names else None, rows), meta.num_rows
+
+
+def _is_text(pyarrow: Any, kind: Any) -> bool:
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind))
+
+
+class RowCursor:
+    """Goes forward through a file's rows, in whatever batches it comes."""
+
+    def __init__(self, path: Path, name: str, columns: Sequence[str] | None, batch: int) -> None:
+        self._pyarrow, _ = pyarrow_modules(name)
+        self._file = open_parquet(path, name)
+        self._name = name
+        self.at = 0
+        self._left: Any = None
+        self._batches: Iterator[Any] = self._file.iter_batches(batch_size=batch, columns=columns, use_threads=False)
+
+    def take(self, start: int, end: int) -> Any:
+        """The rows ``[start, end)`` as a table; *start* is not before the end of what was taken last."""
+        found: list[Any] = []
+        while self.at < end:
+            batch = self._left if self._left is not None else self._next()
+            self._left = None
+            rows = batch.num_rows
+            if self.at + rows > end:
+                self._left = batch.slice(end - self.at)
+                batch = batch.slice(0, end - self.at)
+            if self.at + batch.num_rows > start:
+                found.append(batch.slice(max(0, start - self.at)))
+            self.at += batch.num_rows
+        return self._pyarrow.Table.from_batches(found)
+
+    def _next(self) -> Any:
+        try:
+            return next(self._batches)
+        except (StopIteration, self._pyarrow.ArrowException, OSError) as error:
+            raise DataError("the Parquet file is damaged, or has changed", where=self._name) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class ParquetParsed(Parsed):
+    """Rows of a Parquet file. ``mirrored`` gives the changes only, for the writer that has the other columns."""
+
+    def mirrored(self, filled: Sequence[Filled]) -> bytes:
+        """``marshal`` of (column, row in the part, new text)."""
+        changed = [(*one.id_of_cell, done.text) for one, done in zip(self._cells(), filled, strict=True) if done.placed]
+        return marshal.dumps(changed) if changed else b""
+
+    def _cells(self) -> Iterator[CellPlace]:
+        for one in self.found:
+            if isinstance(one.slot, CellPlace):
+                yield one.slot
+
+
+class CellPlace:
+    """A cell, as a ``Slot`` that has no place in a text."""
+
+    __slots__ = ("end", "id_of_cell", "start")
+
+    def __init__(self, column: str, row: int) -> None:
+        self.id_of_cell = (column, row)
+        self.start = self.end = 0
+
+    def rewritten(self, raw: str, filled: Filled) -> str:
+        """Not used: Parquet files are not rewritten as text."""
+        raise NotImplementedError(raw, filled)
+
+
+class ParquetReader:
+    """Keeps the file open between parts, since going forward is cheap and finding a row is not."""
+
+    def __init__(self) -> None:
+        self._cursor: RowCursor | None = None
+        self._of: tuple[Path, int] | None = None
+
+    def read(self, part: Part) -> Parsed:
+        """The rows of *part*."""
+        layout = part.file.layout
+        assert isinstance(layout, ParquetLayout)  # noqa: S101 - a Parquet file has one
+        key = (part.file.path, part.file.number)
+        if self._cursor is None or self._of != key or self._cursor.at > part.start:
+            self.close()
+            columns = [*layout.columns, *([layout.ids] if layout.ids and layout.ids not in layout.columns else [])]
+            self._cursor, self._of = RowCursor(part.file.path, part.file.name, columns, layout.batch), key
+        table = self._cursor.take(part.start, part.end)
+        parsed = ParquetParsed("", [], table.num_rows, table.num_rows, Notes(), layout.columns)
+        ids = table.column(layout.ids).to_pylist() if layout.ids else None
+        texts = [(name, _strings(table.column(name))) for name in layout.columns]
+        several = len(texts) > 1
+        for row in range(table.num_rows):
+            row_id = str(ids[row]) if ids is not None and ids[row] is not None else None
+            for name, values in texts:
+                if (text := values[row]) is None:
+                    parsed.notes.add(NO_TEXT, row)
+                else:
+                    parsed.found.append(Found(text, row_id, row, name if several else "", CellPlace(name, row)))
+        return parsed
+
+    def close(self) -> None:
+        """Close the file that is open."""
+        if self._cursor is not None:
+            self._cursor.close()
+        self._cursor = self._of = None
+
+
+def _strings(column: Any) -> list[str | None]:
+    values: list[str | None] = column.to_pylist()
+    return values
+
+
+def changed_table(table: Any, changes: bytes, file: InputFile) -> Any:
+    """*table* with the new texts of ``ParquetParsed.mirrored``."""
+    if not changes:
+        return table
+    pyarrow, _ = pyarrow_modules(file.name)
+    by_column: dict[str, list[tuple[int, str]]] = {}
+    for name, row, text in marshal.loads(changes):  # noqa: S302 - written by ``mirrored`` a moment ago
+        by_column.setdefault(name, []).append((row, text))
+    for name, cells in by_column.items():
+        index = table.schema.get_field_index(name)
+        values = table.column(index).to_pylist()
+        for row, text in cells:
+            values[row] = text
+        kind = table.schema.field(index).type
+        array = pyarrow.array(values, kind.value_type if pyarrow.types.is_dictionary(kind) else kind)
+        table = table.set_column(index, table.schema.field(index), array.cast(kind) if array.type != kind else array)
+    return table

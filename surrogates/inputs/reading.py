@@ -1,0 +1,107 @@
+"""From a part's bytes to documents, whatever the format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from foundation.errors import DataError
+from surrogates.documents import Document, Filled
+from surrogates.inputs.encodings import UTF8_BOM
+from surrogates.inputs.faults import cannot_read, line_at, undecodable
+from surrogates.inputs.json_rows import read_array, read_lines
+from surrogates.inputs.parquet_files import ParquetReader
+from surrogates.inputs.parts import Found, Notes, Parsed, Part, TableLayout
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.tables import read_table
+from surrogates.inputs.xml_files import read_xml
+
+_WHOLE_FILES: Final = ("txt", "xml")
+
+
+class TextSlot:
+    """A whole text file."""
+
+    __slots__ = ("end", "start")
+
+    def __init__(self, end: int) -> None:
+        self.start, self.end = 0, end
+
+    def rewritten(self, raw: str, filled: Filled) -> str:
+        """See ``Slot``."""
+        del raw
+        return filled.text
+
+
+class PartReader:
+    """Reads parts. ``looking`` is for the first time: then JSON keys are looked at, too."""
+
+    def __init__(self, settings: InputSettings) -> None:
+        self._settings = settings
+        self._parquet = ParquetReader()
+
+    def read(self, part: Part, *, looking: bool = False) -> Parsed:
+        """What *part* holds. ``DataError`` with file and line where it cannot be read."""
+        if part.file.format == "parquet":
+            return self._parquet.read(part)
+        data = _bytes_of(part)
+        bom = UTF8_BOM if part.start == 0 and data.startswith(UTF8_BOM) else b""
+        try:
+            raw = data[len(bom) :].decode("utf-8") if bom else data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            offset = part.start + len(bom) + error.start
+            raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
+        parsed = self._parse(part, raw, looking=looking)
+        parsed.bom = bom
+        return parsed
+
+    def _parse(self, part: Part, raw: str, *, looking: bool) -> Parsed:
+        layout = part.file.layout
+        if isinstance(layout, TableLayout):
+            return read_table(part, raw, layout)
+        if part.file.format == "jsonl":
+            return read_lines(part, raw, self._settings, looking=looking)
+        if part.file.format == "json":
+            return read_array(part, raw, self._settings, looking=looking)
+        if part.file.format == "xml":
+            return read_xml(part, raw)
+        found = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw else []
+        return Parsed(raw, found, 1, raw.count("\n"), Notes())
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._parquet.close()
+
+
+def _bytes_of(part: Part) -> bytes:
+    try:
+        with part.file.path.open("rb") as fh:
+            fh.seek(part.start)
+            data = fh.read(part.end - part.start)
+    except OSError as error:
+        raise cannot_read(part.file.name, error) from error
+    if len(data) != part.end - part.start:
+        raise DataError("the file became shorter while it was read", where=part.file.name, remedy="Run again when nobody writes to it")
+    return data
+
+
+def documents_of(part: Part, parsed: Parsed, first: int, ids: Sequence[str] | None = None) -> list[Document]:
+    """The documents of a part that has been read; the first one is number *first*. *ids* replace those that the rows give."""
+    name, at = part.file.name, part.line
+    whole = part.file.format in _WHOLE_FILES
+    documents = []
+    for number, one in enumerate(parsed.found):
+        line = None if whole else at + one.line
+        doc_id = ids[number] if ids is not None else given_id(one) or (name if whole else placed_id(name, line, one.field))
+        documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions))
+    return documents
+
+
+def given_id(one: Found) -> str | None:
+    """The id that the row gives, with the field where there are several."""
+    return f"{one.id}#{one.field}" if one.id and one.field else one.id
+
+
+def placed_id(name: str, line: int | None, field: str) -> str:
+    """The id of a document whose row gives none."""
+    return f"{name}:{line}#{field}" if field else f"{name}:{line}"

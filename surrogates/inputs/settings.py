@@ -1,0 +1,101 @@
+"""What there is to say about an input: which files, which fields, which encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from foundation.errors import UsageError
+
+Quoting = Literal["auto", "csv", "none"]
+KindOf = Callable[[str, str | None], str]
+
+FORMATS: Final[Mapping[str, str]] = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xml": "xml",
+    ".zip": "zip",
+}
+DEFAULT_CHUNK: Final = 2**20
+DEFAULT_MAX_UNPACKED: Final = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputSettings:
+    """``path`` is a file or a folder; ``format`` is for files whose suffix tells none.
+
+    ``text_fields`` are names (dotted in JSON: "note.text") or, in tables, 1-based numbers; without any, JSON rows give ``text``
+    (or ``context``), tables a column of that name. ``id_field`` defaults to ``id``. ``encoding`` is that of files that are not
+    UTF-8 and have no byte-order mark. ``delimiter`` None: by suffix and first line. ``quoting`` "auto": tables have quoted fields,
+    unless a tab-separated file's quotes do not fit that.
+
+    Rows may bring spans (``spans_field``; without it ``spans`` where it looks like spans): with ``kind_of`` (entity type,
+    subtype → kind) they become the document's mentions. ``look_at_key`` says whether a JSON key looks like a placeholder. Both
+    must be picklable. ``max_unpacked`` bytes may come out of zip files; ``chunk_bytes`` are read together.
+    """
+
+    path: Path
+    format: str | None = None
+    text_fields: tuple[str, ...] = ()
+    id_field: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    quoting: Quoting = "auto"
+    encoding: str | None = None
+    spans_field: str | None = None
+    use_spans: bool = True
+    kind_of: KindOf | None = None
+    look_at_key: Callable[[str], bool] | None = None
+    max_unpacked: int = DEFAULT_MAX_UNPACKED
+    chunk_bytes: int = DEFAULT_CHUNK
+
+    def __post_init__(self) -> None:
+        if self.chunk_bytes < 1 or self.max_unpacked < 1:
+            raise UsageError("a size must be at least one byte", where="--max-unpacked")
+        if self.format is not None and self.format not in set(FORMATS.values()):
+            raise UsageError(f"there is no format {self.format!r}", remedy=f"The formats are {', '.join(sorted(set(FORMATS.values())))}.")
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()):
+            raise UsageError("a delimiter is one ASCII character, and neither a quote nor a line end", where="--delimiter")
+        if len(set(self.text_fields)) != len(self.text_fields):
+            raise UsageError("a field is named twice", where="--text-field")
+
+    @property
+    def takes_spans(self) -> bool:
+        """Whether spans of rows become mentions: they belong to one text, so only where there is one text field."""
+        return self.use_spans and self.kind_of is not None and len(self.text_fields) <= 1
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``from_json`` needs to read the same documents again; no path."""
+        return {
+            "format": self.format,
+            "text_fields": list(self.text_fields),
+            "id_field": self.id_field,
+            "header": self.header,
+            "delimiter": self.delimiter,
+            "quoting": self.quoting,
+            "encoding": self.encoding,
+            "spans_field": self.spans_field,
+            "spans": self.takes_spans,
+            "max_unpacked": self.max_unpacked,
+        }
+
+    @classmethod
+    def from_json(cls, path: Path, state: Mapping[str, Any]) -> InputSettings:
+        """The settings that ``to_json`` told, for the input at *path*; kinds of spans are all alike there."""
+        told = {key: value for key, value in state.items() if key not in {"spans", "text_fields"}}
+        kind_of = _any_kind if state["spans"] else None
+        return cls(path=path, text_fields=tuple(state["text_fields"]), use_spans=bool(state["spans"]), kind_of=kind_of, **told)
+
+
+def _any_kind(entity_type: str, subtype: str | None) -> str:  # noqa: ARG001 - a KindOf
+    return "generic"

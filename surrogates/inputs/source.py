@@ -1,0 +1,171 @@
+"""An input made ready to be read, as often as needed, in the same chunks each time.
+
+Members of zip files are unpacked, and files in other encodings are written again as UTF-8, to a spool folder; they stay there until
+the run is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from foundation.errors import DataError
+from surrogates.documents import Document
+from surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
+from surrogates.inputs.cutting import cuts
+from surrogates.inputs.encodings import encoding_of, to_utf8
+from surrogates.inputs.faults import cannot_read
+from surrogates.inputs.listing import Listed, format_of, list_files
+from surrogates.inputs.parquet_files import parquet_layout
+from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
+from surrogates.inputs.reading import PartReader, documents_of
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.table_layouts import table_layout
+
+# Small files are taken together, but never so many that telling a worker about them takes long.
+_MOST_PARTS: Final = 32
+_HEAD: Final = 1024
+
+
+class Source:
+    """The files of an input. ``prepare`` first; ``skipped`` names what was left out, ``archives`` where zip files lie."""
+
+    def __init__(self, settings: InputSettings, spool: Path) -> None:
+        self.settings = settings
+        self.files: list[InputFile] = []
+        self.skipped: list[str] = []
+        self.archives: dict[str, Path] = {}
+        self._spool = spool
+        self._allowance = Allowance(settings.max_unpacked)
+        self._stamps: list[tuple[int, int]] = []
+        self._cuts: dict[int, list[int]] = {}
+
+    def prepare(self) -> None:
+        """List, unpack and look at all files. ``DataError`` or ``UsageError`` for what cannot be read."""
+        for listed in list_files(self.settings, self.skipped):
+            try:
+                if listed.format == "zip":
+                    self._unpack(listed)
+                else:
+                    self._add(listed, "", listed.path)
+            except OSError as error:
+                if error.filename is not None and not Path(error.filename).is_relative_to(self._spool):
+                    raise cannot_read(listed.name, error) from error
+                raise
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files (as they lie on the disk, for Parquet)."""
+        return sum(size for size, _ in self._stamps)
+
+    def _unpack(self, listed: Listed) -> None:
+        self.archives[listed.name] = listed.path
+        with open_archive(listed.path, listed.name) as archive:
+            known = 0
+            for info in members_of(archive, listed.name):
+                name = f"{listed.name}/{info.filename}"
+                found = format_of(info.filename, self.settings.format)
+                if found is None or found == "zip" or Path(info.filename).name.startswith("."):
+                    self.skipped.append(name)
+                    continue
+                target = self._spool / f"member-{len(self.files):07}"
+                unpack(archive, info, target, self._allowance, listed.name)
+                self._add(Listed(name, target, found), listed.name, target)
+                known += 1
+        if not known:
+            raise DataError("the archive has no file of a known format", where=listed.name)
+
+    def _add(self, listed: Listed, archive: str, path: Path) -> None:
+        number, size = len(self.files), path.stat().st_size
+        if listed.format == "parquet":
+            layout, rows = parquet_layout(path, listed.name, self.settings)
+            file = InputFile(number, listed.name, path, "parquet", rows, archive=archive, layout=layout)
+        else:
+            with path.open("rb") as fh:
+                encoding, bom = encoding_of(fh.read(_HEAD), listed.format, self.settings.encoding, listed.name)
+            file = InputFile(number, listed.name, path, listed.format, size, encoding, bom, archive)
+            if encoding != "utf-8":
+                target = self._spool / f"utf8-{number:07}"
+                file = file._replace(path=target, size=to_utf8(file, target))
+                if archive:
+                    path.unlink()
+            if listed.format in {"csv", "tsv"} and file.size:
+                file = file._replace(layout=table_layout(file.path, file.name, file.format, self.settings))
+        self.files.append(file)
+        self._stamps.append(_stamp(file.path))
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All parts of all files, in order. A file that has nothing in it is a part, too. ``DataError`` when a file has changed."""
+        index, parts, size = 0, list[Part](), 0
+        for file in self.files:
+            if _stamp(file.path) != self._stamps[file.number]:
+                raise DataError("the file has changed while it was read", where=file.name, remedy="Run again when nobody writes to it")
+            for part in self._parts(file):
+                if parts and (size >= self.settings.chunk_bytes or len(parts) == _MOST_PARTS):
+                    yield Chunk(index, tuple(parts))
+                    index, parts, size = index + 1, [], 0
+                parts.append(part)
+                size += self.settings.chunk_bytes if isinstance(file.layout, ParquetLayout) else part.end - part.start
+        if parts:
+            yield Chunk(index, tuple(parts))
+
+    def _parts(self, file: InputFile) -> Iterator[Part]:
+        start = 0
+        for end in self._ends(file):
+            yield Part(file, start, end)
+            start = end
+        if start == 0:
+            yield Part(file, 0, 0)
+
+    def _ends(self, file: InputFile) -> Iterator[int]:
+        """Tables and arrays are searched for their cuts once."""
+        known = self._cuts.get(file.number)
+        if known is not None:
+            yield from known
+            return
+        found: list[int] = []
+        with file.path.open("rb") as fh:
+            for end in cuts(fh, file, self.settings.chunk_bytes):
+                found.append(end)
+                yield end
+        if isinstance(file.layout, TableLayout) or file.format == "json":
+            self._cuts[file.number] = found
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise DataError(f"the file is gone ({error.strerror})", where=path.name) from error
+    return status.st_size, status.st_mtime_ns
+
+
+@contextmanager
+def open_source(settings: InputSettings) -> Iterator[Source]:
+    """A prepared source with a spool folder of its own, for those who only read."""
+    with TemporaryDirectory(prefix="piiloom-") as spool:
+        source = Source(settings, Path(spool))
+        source.prepare()
+        yield source
+
+
+def iter_documents(settings: InputSettings) -> Iterator[Document]:
+    """All documents of an input in order, in this process; ids as the rows give them, doubled ones too."""
+    with open_source(settings) as source:
+        reader = PartReader(settings)
+        number, line, file = 0, 1, -1
+        try:
+            for chunk in source.chunks():
+                for part in chunk.parts:
+                    line = line if part.file.number == file else 1
+                    file = part.file.number
+                    parsed = reader.read(part)
+                    documents = documents_of(part._replace(line=line), parsed, number)
+                    yield from documents
+                    number += len(documents)
+                    line += parsed.lines
+        finally:
+            reader.close()

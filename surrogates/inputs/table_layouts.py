@@ -1,0 +1,75 @@
+"""What a table looks like: its delimiter, whether it quotes, and which columns hold the texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from foundation.errors import UsageError
+from surrogates.inputs.parts import TableLayout
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.tables import quotes_fit, rows_of
+
+_HEAD: Final = 1 << 20
+_DELIMITERS: Final = ",;\t|"
+_SHOWN: Final = 20
+
+
+def table_layout(path: Path, name: str, file_format: str, settings: InputSettings) -> TableLayout:
+    """The layout of the table at *path* (UTF-8). ``UsageError`` names its columns when no text column is named or found."""
+    with path.open("rb") as fh:
+        head = fh.read(_HEAD).decode("utf-8-sig", "replace")
+        delimiter = settings.delimiter or _delimiter(head, file_format)
+        quoted = settings.quoting != "none"
+        if settings.quoting == "auto" and delimiter == "\t":
+            fh.seek(0)
+            quoted = quotes_fit(fh, name, delimiter)
+    try:
+        first = next(rows_of(head, TableLayout(delimiter, quoted, (), None, head=False)), [])
+    except ValueError:
+        first = []
+    names = [cell.value.strip() for cell in first]
+    columns = _text_columns(names, name, settings)
+    return TableLayout(delimiter, quoted, columns, _id_column(names, name, settings), head=settings.header)
+
+
+def _delimiter(head: str, file_format: str) -> str:
+    if file_format == "tsv":
+        return "\t"
+    line = head.partition("\n")[0]
+    outside = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=outside.count)  # the first of equals: a comma
+
+
+def _text_columns(names: list[str], where: str, settings: InputSettings) -> tuple[tuple[str, int], ...]:
+    wanted = settings.text_fields or tuple(key for key in ("text", "context") if settings.header and key in names)[:1]
+    found = [(field, column) for field in wanted if (column := _column(names, field, where, settings)) is not None]
+    if not found:
+        shown = ", ".join(names[:_SHOWN]) if settings.header else f"columns 1 to {len(names)}"
+        raise UsageError(f"no text column is named; the table has: {shown}", where=where, remedy="Name one with --text-field")
+    if len({column for _, column in found}) < len(found):
+        raise UsageError("two names are the same column", where="--text-field")
+    return tuple(sorted(found, key=lambda one: one[1]))
+
+
+def _column(names: list[str], field: str, where: str, settings: InputSettings) -> int | None:
+    if settings.header and names.count(field) == 1:
+        return names.index(field)
+    if settings.header and field in names:
+        raise UsageError(f"two columns are called {field!r}", where=where, remedy="Give the column's number to --text-field")
+    if field.isdecimal() and 1 <= int(field) <= len(names):
+        return int(field) - 1
+    if not settings.header:
+        raise UsageError(f"there is no column {field!r}", where=where, remedy=f"Without a header give a number from 1 to {len(names)}")
+    return None
+
+
+def _id_column(names: list[str], where: str, settings: InputSettings) -> int | None:
+    if settings.id_field is not None:
+        found = _column(names, settings.id_field, where, settings)
+        if found is None:
+            raise UsageError(f"there is no column {settings.id_field!r}", where=where, remedy="Name another with --id-field")
+        return found
+    if not settings.header:
+        return None
+    return next((column for column, name in enumerate(names) if name.lower() == "id"), None)

@@ -1,0 +1,204 @@
+"""Tables: comma, semicolon or tab separated, with quoted fields that may hold line breaks (RFC 4180), or without any quoting.
+
+A field is quoted when it begins with a quote. What stands between a closing quote and the next delimiter belongs to the field, as
+Python's ``csv`` reads it. A row that is too short for a text column has no document there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import BinaryIO, Final, NamedTuple
+
+from foundation.errors import DataError
+from surrogates.documents import Filled
+from surrogates.inputs.faults import fault
+from surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part, TableLayout
+from surrogates.inputs.splicing import Piece, respelt, spliced
+
+NO_TEXT: Final = "rows without text"
+_BLOCK: Final = 1 << 22
+_LONGEST_ROW: Final = 2**28
+
+
+class Cell(NamedTuple):
+    """A field: where it stands with its quotes, its value, and whether quotes are around it."""
+
+    start: int
+    end: int
+    value: str
+    quoted: bool
+
+
+@lru_cache(maxsize=32)
+def _field_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[str]:
+    mark = re.escape(delimiter)
+    plain = rf"([^{mark}\r\n]*+)"
+    field = rf'(?:"([^"]*+(?:""[^"]*+)*+)"([^{mark}\r\n]*+)|{plain})' if quoted else rf"()()?{plain}"
+    return re.compile(rf"{field}({mark}|\r\n|\n|\r|\Z)")
+
+
+@lru_cache(maxsize=32)
+def _rows_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[bytes]:
+    """As many whole fields as there are; group 1 is the last line end among them. Possessive: nothing is ever tried again."""
+    mark = re.escape(delimiter)
+    field = rf'(?:"[^"]*+(?:""[^"]*+)*+"[^{mark}\r\n]*+|(?!")[^{mark}\r\n]*+)' if quoted else rf"[^{mark}\r\n]*+"
+    return re.compile(rf"(?:{field}(?:{mark}|(\r\n|\n|\r(?!\Z))))*+".encode("ascii"))
+
+
+def rows_of(raw: str, layout: TableLayout) -> Iterator[list[Cell]]:
+    """The rows of *raw*. ``ValueError`` with the position as its argument when a quoted field is not closed."""
+    row: list[Cell] = []
+    size = len(raw)
+    for match in _field_pattern(layout.delimiter, quoted=layout.quoted).finditer(raw):
+        start, end = match.start(), match.start(4)
+        if start == size and not row and (not size or raw[-1] in "\r\n"):
+            return
+        inner, rest, plain, stop = match.groups()
+        if layout.quoted and plain is None:
+            row.append(Cell(start, end, inner.replace('""', '"') + (rest or ""), quoted=True))
+        else:
+            if layout.quoted and plain.startswith('"'):
+                raise ValueError(start)
+            row.append(Cell(start, end, plain, quoted=False))
+        if stop != layout.delimiter:
+            yield row
+            row = []
+            if end == size:
+                return
+
+
+def cut_table(fh: BinaryIO, name: str, layout: TableLayout, chunk_bytes: int) -> Iterator[int]:
+    """The offsets at which the table may be cut: ends of rows, about *chunk_bytes* apart, the last one its end.
+
+    Raises ``DataError`` for a row over 256 MB, which is a quoted field that nobody closed.
+    """
+    pattern = _rows_pattern(layout.delimiter, quoted=layout.quoted)
+    at, buffer, want = 0, b"", chunk_bytes
+    while block := fh.read(max(want - len(buffer), 1)):
+        buffer += block
+        match = pattern.match(buffer)
+        end = match.end(1) if match else -1
+        if end > 0:
+            at, buffer, want = at + end, buffer[end:], chunk_bytes
+            yield at
+        elif len(buffer) >= want:
+            want = 2 * len(buffer)  # a row longer than the chunk: looked for again only when there is twice as much
+        if len(buffer) > _LONGEST_ROW:
+            where = f"{name} (from byte {at} on)"
+            raise DataError("a row is longer than 256 MB: a quoted field is not closed", where=where, remedy="Say --quoting none")
+    if buffer:
+        yield at + len(buffer)
+
+
+def quotes_fit(fh: BinaryIO, name: str, delimiter: str) -> bool:
+    """Whether every field that begins with a quote also ends with one: then the quotes are the table's, otherwise the texts'."""
+    layout = TableLayout(delimiter, quoted=True, columns=(), ids=None, head=False)
+    mark = re.escape(delimiter)
+    field = rf'(?:"[^"]*+(?:""[^"]*+)*+"|(?!")[^{mark}\r\n]*+)'
+    strict = re.compile(rf"(?:{field}(?:{mark}|\r\n|\n|\r))*+".encode("ascii"))
+    start = 0
+    try:
+        for end in cut_table(fh, name, layout, _BLOCK):
+            behind = fh.tell()
+            fh.seek(start)
+            block = fh.read(end - start) + b"\n"
+            fh.seek(behind)
+            match = strict.match(block)
+            if match is None or match.end() < len(block):
+                return False
+            start = end
+    except DataError:
+        return False
+    return True
+
+
+class CellSlot:
+    """A field of a table."""
+
+    __slots__ = ("_cell", "_layout", "end", "start")
+
+    def __init__(self, cell: Cell, layout: TableLayout) -> None:
+        self._cell, self._layout = cell, layout
+        self.start, self.end = cell.start, cell.end
+
+    def rewritten(self, raw: str, filled: Filled) -> str:
+        """See ``Slot``. A field is put in quotes only when a surrogate brings what needs them."""
+        cell = self._cell
+        if cell.quoted:
+            return spliced(raw, cell.start, cell.end, _pieces(raw, cell), filled, _doubled)
+        new = respelt(cell.value, filled, str)
+        if not _needs_quotes(new, cell.value, self._layout):
+            return new
+        if not self._layout.quoted:
+            raise CannotSpell("a surrogate holds a delimiter or a line end, and the table has no quotes")
+        return f'"{_doubled(new)}"'
+
+
+def _needs_quotes(new: str, before: str, layout: TableLayout) -> bool:
+    if layout.delimiter in new or "\n" in new or "\r" in new:
+        return True
+    return layout.quoted and (new.startswith('"') or new.count('"') != before.count('"'))
+
+
+def _doubled(text: str) -> str:
+    return text.replace('"', '""')
+
+
+def _pieces(raw: str, cell: Cell) -> list[Piece]:
+    """The pieces of a quoted field: runs between doubled quotes, and what follows the closing quote."""
+    pieces: list[Piece] = []
+    text, at, inside = 0, cell.start + 1, True
+    while at < cell.end:
+        end = raw.find('"', at, cell.end) if inside else cell.end
+        end = cell.end if end < 0 else end
+        if end > at:
+            pieces.append(Piece(text, text + end - at, at, end))
+            text += end - at
+        if not inside or end == cell.end:
+            break
+        if raw.startswith('""', end, cell.end):
+            pieces.append(Piece(text, text + 1, end, end + 2))
+            text, at = text + 1, end + 2
+        else:
+            at, inside = end + 1, False
+    return pieces
+
+
+def read_table(part: Part, raw: str, layout: TableLayout) -> Parsed:
+    """A part of a table."""
+    parsed = Parsed(raw, [], 0, raw.count("\n") + raw.count("\r") - raw.count("\r\n"), Notes())
+    head = layout.head and part.start == 0
+    several = len(layout.columns) > 1
+    line = seen = 0
+    try:
+        for row in rows_of(raw, layout):
+            start = row[0].start
+            line += _line_ends(raw, seen, start)
+            seen = start
+            if head:
+                head = False
+                continue
+            if len(row) == 1 and not row[0].value and not row[0].quoted:
+                continue  # a blank line
+            parsed.rows += 1
+            _take(parsed, row, line, layout, several=several)
+    except ValueError as error:
+        at = int(error.args[0])
+        raise fault(part, raw, at, "a quoted field is not closed", "Close it, or say --quoting none") from None
+    return parsed
+
+
+def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout, *, several: bool) -> None:
+    row_id = row[layout.ids].value or None if layout.ids is not None and layout.ids < len(row) else None
+    for name, column in layout.columns:
+        if column >= len(row):
+            parsed.notes.add(NO_TEXT, line)
+            continue
+        cell = row[column]
+        parsed.found.append(Found(cell.value, row_id, line, name if several else "", CellSlot(cell, layout)))
+
+
+def _line_ends(raw: str, start: int, end: int) -> int:
+    return raw.count("\n", start, end) + raw.count("\r", start, end) - raw.count("\r\n", start, end)

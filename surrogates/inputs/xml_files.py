@@ -1,0 +1,133 @@
+"""XML: the text of a file is what its text nodes and CDATA sections hold, one after another; a file is one document.
+
+Tags, attributes, comments, processing instructions and the document type stay as they are. Between two nodes that touch, with an
+end tag and a start tag between them and no white space, the text has a line break that the file has not. A placeholder may go
+over several nodes: its surrogate stands in the first. Entities other than XML's own, HTML's and numbers are text as they are spelt.
+"""
+
+from __future__ import annotations
+
+import re
+from html.entities import name2codepoint
+from typing import Final
+
+from surrogates.documents import Filled
+from surrogates.inputs.faults import fault
+from surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
+from surrogates.inputs.splicing import Piece, spliced
+
+_OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+_MARKUP: Final = re.compile(
+    r"<!\[CDATA\[(?P<cdata>.*?)\]\]>"
+    r"|(?P<aside><!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+'|\[(?:[^\]\"'<]|\"[^\"]*+\"|'[^']*+'|<!--.*?-->|<)*+\])[^\[>\"']*+)*+>)"
+    r"|<(?P<slash>/?)[^\s<>/!?\"'=][^<>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']*+)*+>",
+    re.DOTALL,
+)
+_ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")
+_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+class _Text:
+    """The text as it grows."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.words: list[str] = []
+        self.pieces: list[Piece] = []
+        self.length = 0
+        self.cdata: list[tuple[int, int]] = []
+
+    def add(self, words: str, start: int, end: int) -> None:
+        """*words* are spelt ``raw[start:end]``."""
+        self.words.append(words)
+        self.pieces.append(Piece(self.length, self.length + len(words), start, end))
+        self.length += len(words)
+
+    def node(self, start: int, end: int) -> None:
+        """A text node, with its entities."""
+        at = start
+        for match in _ENTITY.finditer(self.raw, start, end):
+            sign = _sign(match)
+            if sign is None:
+                continue
+            if match.start() > at:
+                self.add(self.raw[at : match.start()], at, match.start())
+            self.add(sign, *match.span())
+            at = match.end()
+        if end > at:
+            self.add(self.raw[at:end], at, end)
+
+
+def _sign(match: re.Match[str]) -> str | None:
+    if name := match["name"]:
+        return _OWN.get(name) or (chr(name2codepoint[name]) if name in name2codepoint else None)
+    number = int(match["number"]) if match["number"] else int(match["hex"], 16)
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 and number else None
+
+
+class XmlSlot:
+    """All text of the file."""
+
+    __slots__ = ("_cdata", "_pieces", "end", "start")
+
+    def __init__(self, text: _Text) -> None:
+        self._pieces, self._cdata = text.pieces, text.cdata
+        self.start, self.end = 0, len(text.raw)
+
+    def rewritten(self, raw: str, filled: Filled) -> str:
+        """See ``Slot``. New signs are escaped as text, and in CDATA as they are."""
+        starts_in_cdata = iter([self._in_cdata(place.start) for place in filled.placed])
+
+        def spell(words: str) -> str:
+            if not next(starts_in_cdata):
+                return words.translate(_ESCAPES)
+            if "]]>" in words:
+                raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
+            return words
+
+        return spliced(raw, self.start, self.end, self._pieces, filled, spell)
+
+    def _in_cdata(self, offset: int) -> bool:
+        return any(start <= offset < end for start, end in self._cdata)
+
+
+def read_xml(part: Part, raw: str) -> Parsed:
+    """A whole file."""
+    text = _Text(raw)
+    at, ended, apart = 0, False, False
+    while True:
+        start = raw.find("<", at)
+        stop = len(raw) if start < 0 else start
+        if stop > at:
+            _part_words(text, raw[at], apart=apart)
+            text.node(at, stop)
+            ended = apart = False
+        if start < 0:
+            break
+        match = _MARKUP.match(raw, start)
+        if match is None:
+            raise fault(part, raw, start, "not valid XML: a tag, comment or section is not closed, or a < is not written &lt;")
+        inside = match["cdata"]
+        if inside:
+            _part_words(text, inside[0], apart=apart)
+            text.cdata.append((text.length, text.length + len(inside)))
+            text.add(inside, *match.span("cdata"))
+            ended = apart = False
+        elif inside is None and match["aside"] is None:
+            apart = apart or (ended and not match["slash"])
+            ended = ended or bool(match["slash"])
+        at = match.end()
+    words = "".join(text.words)
+    found = [Found(words, None, 0, "", XmlSlot(text))] if words.strip() else []
+    return Parsed(raw, found, 1, raw.count("\n"), Notes())
+
+
+def _part_words(text: _Text, next_sign: str, *, apart: bool) -> None:
+    if apart and text.words and not text.words[-1][-1].isspace() and not next_sign.isspace():
+        at = text.pieces[-1].raw_end
+        text.add("\n", at, at)
+
+
+def markup_of(raw: str) -> list[str]:
+    """All markup of a file, in order; CDATA sections without what they hold."""
+    return ["<![CDATA[]]>" if match["cdata"] is not None else match[0] for match in _MARKUP.finditer(raw)]

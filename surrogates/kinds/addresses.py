@@ -1,0 +1,155 @@
+"""Streets, house numbers, postcodes and whole addresses; a home is one place whose parts agree."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from foundation.yaml_files import load_yaml
+from surrogates.draws import Draw
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.files import CountryEntry, StreetsFile
+from surrogates.kinds.kind import cased_like, home_of, salt_of
+from surrogates.kinds.locations import City, places_of
+from surrogates.kinds.masks import fill, reshaped
+from surrogates.kinds.places import home_city, other_region, place_seed
+from surrogates.seeds import below, mix, pick
+
+_STREET: Final = salt_of("street")
+_HOUSE: Final = salt_of("house")
+_POST: Final = salt_of("postcode")
+_FULL: Final = 30  # of 100 addresses without a stated form, those with the city
+_NUMBERED: Final = re.compile(r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$")
+_CODE: Final = re.compile(r"[0-9]{4,6}(?:-[0-9]{4})?|[0-9]{4} ?[A-Z]{2}|[0-9]{3} [0-9]{2}|[0-9]{2}-[0-9]{3}|[0-9]{5}-[0-9]{3}|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]")
+
+
+@cache
+def _streets(style: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    known = load_yaml(files("surrogates") / "data" / "streets.yaml", StreetsFile).styles[style]
+    return tuple(known.forms), tuple(known.names)
+
+
+def street_name(country: str, seed: int) -> str:
+    """A street of *country*."""
+    forms, names = _streets(facts_of(country).streets)
+    return pick(seed, forms).replace("{name}", pick(mix(seed, 1), names))
+
+
+def street(draw: Draw) -> str:
+    """A street by its name."""
+    seed = mix(place_seed(draw), _STREET)
+    return cased_like(draw.original, street_name(home_of(draw), seed))
+
+
+def house_number(facts: CountryEntry, seed: int) -> str:
+    """A house number, small ones more often; with a letter now and then."""
+    highest = facts.houses
+    number = 1 + below(mix(seed, _HOUSE), 1 + below(mix(seed, _HOUSE + 1), highest))
+    return f"{number}{'ABCD'[number % 4]}" if highest < 400 and below(mix(seed, _HOUSE + 2), 12) == 0 else str(number)
+
+
+def postcode_of(city: City, country: str, seed: int) -> str:
+    """A postcode that begins as those of the city's region do."""
+    facts = facts_of(country)
+    if not facts.postcode:
+        return fill("#####", seed)
+    mask = pick(seed, facts.postcode)
+    if city.region.post:
+        start = pick(mix(seed, 1), city.region.post)
+        mask = start + (facts.postcode_tail if facts.postcode_tail is not None else mask[len(start) :])
+    return fill(mask, mix(seed, _POST))
+
+
+def postcode(draw: Draw) -> str:
+    """The postcode of the owner's home; of an original one the length stays (ZIP and ZIP+4)."""
+    found = postcode_of(home_city(draw), home_of(draw), place_seed(draw))
+    original = draw.original.strip()
+    if len(original) == 3 and found[:3].isalnum():
+        return found[:3]
+    if re.fullmatch("[0-9]{5}-[0-9]{4}", original) and len(found) == 5:
+        return f"{found}-{1000 + below(mix(draw.seed, _POST), 8999)}"
+    return found.replace(" ", "") if original and " " not in original else found
+
+
+def address(draw: Draw) -> str:
+    """House and street; with city and postcode for ``form="full"``. Of an original the parts that stand there are replaced, in place."""
+    country = home_of(draw)
+    seed = place_seed(draw)
+    if draw.original.strip():
+        return cased_like(draw.original, _like(draw, country, seed))
+    facts = facts_of(country)
+    city = home_city(draw)
+    full = draw.form == "full" or (not draw.form and below(mix(seed, _HOUSE + 3), 100) < _FULL)
+    text = pick(mix(seed, _HOUSE + 4), facts.address)
+    text = text.replace("{house}", house_number(facts, seed))
+    text = text.replace("{street}", street_name(country, mix(seed, _STREET)))
+    if not full:
+        return fill_flat(text, seed)
+    whole = pick(mix(seed, _HOUSE + 5), facts.full)
+    for slot, value in (("{city}", city.name), ("{region}", city.region.name), ("{short}", city.region.short or city.region.name)):
+        whole = whole.replace(slot, value)
+    whole = whole.replace("{postcode}", postcode_of(city, country, seed))
+    return fill_flat(whole.replace("{address}", text), seed)
+
+
+def fill_flat(text: str, seed: int) -> str:
+    """The number of a flat or floor, where the form has one."""
+    return text.replace("{flat}", str(1 + below(mix(seed, _HOUSE + 6), 40))) if "{flat}" in text else text
+
+
+def _like(draw: Draw, country: str, seed: int) -> str:
+    """The original, part by part between its commas."""
+    city = home_city(draw._replace(original=_known_city(draw, country)))
+    pieces = re.split(r"(\s*,\s*|\n)", draw.original.strip())
+    seen_street = any(_NUMBERED.search(piece) for piece in pieces[::2])
+    out = []
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            out.append(piece)
+            continue
+        first = at == 0 and not seen_street and len(pieces) > 1
+        out.append(_piece(piece, draw, country, city, seed, first=first))
+    return "".join(out)
+
+
+def _known_city(draw: Draw, country: str) -> str:
+    """The city that stands in an original address, where it is one we know."""
+    known = places_of(country).by_name
+    parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
+    return next((known[part].name for part in parts if part in known), draw.original)
+
+
+def _piece(piece: str, draw: Draw, country: str, city: City, seed: int, *, first: bool) -> str:
+    """One part of an address: house and street, region and code, code, region, flat, or city."""
+    facts = facts_of(country)
+    regions = {name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name}
+    code = _CODE.search(piece)
+    if code is not None:
+        around = piece[: code.start()] + "\0" + piece[code.end() :]
+        rest = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
+        new = postcode_of(city, country, seed)
+        return rest.replace("\0", new if " " in code.group() else new.replace(" ", ""))
+    if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
+        return reshaped_digits(piece, seed)
+    numbered = _NUMBERED.search(piece)
+    if numbered is not None:
+        house, road = house_number(facts, seed), street_name(country, mix(seed, _STREET))
+        return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
+    if piece.casefold() in regions:
+        region = other_region(draw._replace(original=piece), city.region)
+        return region.short if region.short and len(piece) <= 3 else region.name
+    return street_name(country, mix(seed, _STREET)) if first else city.name if piece else piece
+
+
+def _place(word: str, city: City, regions: set[str]) -> str:
+    """What stands beside a postcode: a region's abbreviation or name, else the city."""
+    if word.casefold() in regions or (len(word) == 2 and word.isupper()):
+        return city.region.short if city.region.short and len(word) <= 3 else city.region.name
+    return city.name
+
+
+def reshaped_digits(text: str, seed: int) -> str:
+    """*text* with other digits."""
+    return re.sub("[0-9]+", lambda m: reshaped(m.group(), mix(seed, m.start())), text)

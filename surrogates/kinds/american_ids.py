@@ -1,0 +1,199 @@
+"""National and tax ids of the Americas and of Africa. Check digits come from python-stdnum.
+
+Kept ranges: United States social security numbers of area 900-999 with group 01-49 (never issued; individual tax numbers use groups
+from 50 on) and 987-65-4320 to 4329 (kept for advertisements); Canada social insurance numbers that begin with 0 (not assigned).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from surrogates.kinds.holders import Holder
+
+_VOWELS: Final = "AEIOU"
+_STATES: Final = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL SP SR TC TL TS VZ YN ZS".split()
+_DIGITS: Final = "0123456789"
+_LETTERS: Final = "ABCDEFGHIJKLMNPQRSTUVWXYZ"
+
+
+def ssn(h: Holder) -> str:
+    """United States."""
+    if h.number(1, 0, 19) == 0:
+        return f"987-65-432{h.number(2, 0, 9)}"
+    return f"{h.number(2, 900, 999)}-{h.number(3, 1, 49):02d}-{h.number(4, 1, 9999):04d}"
+
+
+def sin(h: Holder) -> str:
+    """Canada."""
+    from stdnum import luhn  # noqa: PLC0415 - loaded for the countries that need it
+
+    body = "0" + h.digits(1, 7)
+    number = body + luhn.calc_check_digit(body)
+    return " ".join((number[:3], number[3:6], number[6:]))
+
+
+def cpf(h: Holder) -> str:
+    """Brazil."""
+    from stdnum.br import cpf as known  # noqa: PLC0415
+
+    body = str(h.number(1, 100000000, 999999998))
+    check = "".join(_mod_11(body))
+    return str(known.format(body + check))
+
+
+def _mod_11(body: str) -> tuple[str, str]:
+    """The two check digits of a CPF (stdnum keeps its function for itself)."""
+    first = sum((10 - at) * int(d) for at, d in enumerate(body)) * 10 % 11 % 10
+    second = sum((11 - at) * int(d) for at, d in enumerate(body + str(first))) * 10 % 11 % 10
+    return str(first), str(second)
+
+
+def _inner(name: str, letters: str, start: int = 1) -> str:
+    return next((c for c in name[start:] if c in letters), "X")
+
+
+def _mexican_head(h: Holder) -> str:
+    """Family name's first letter and vowel, X for the second family name, given name's first letter; birth date."""
+    given, family = h.given or "X", h.family or "X"
+    head = f"{family[0]}{_inner(family, _VOWELS)}X{given[0]}"
+    return f"{head}{h.born:%y%m%d}"
+
+
+def curp(h: Holder) -> str:
+    """Mexico: names, birth date, sex, state, inner consonants, century, check digit; blacklisted words get an X."""
+    from stdnum.mx import curp as known  # noqa: PLC0415
+
+    consonants = "BCDFGHJKLMNPQRSTVWXYZ"
+    state = _STATES[h.number(1, 0, len(_STATES) - 1)]
+    inner = _inner(h.family, consonants) + "X" + _inner(h.given, consonants)
+    century = h.one_of(2, _LETTERS[:10]) if h.born.year >= 2000 else h.one_of(2, _DIGITS)
+    body = f"{_mexican_head(h)}{'M' if h.female else 'H'}{state}{inner}{century}"
+    return body + str(known.calc_check_digit(body))
+
+
+def rfc(h: Holder) -> str:
+    """Mexico: tax number of a person; the same beginning as the CURP."""
+    from stdnum.mx import rfc as known  # noqa: PLC0415
+
+    for turn in range(40):
+        body = f"{_mexican_head(h)}{h.one_of(3 + 2 * turn, '123456789ABCDEFGHIJKLMNPQRSTUV')}{h.one_of(4 + 2 * turn, '123456789' + _LETTERS)}"
+        check = str(known.calc_check_digit(body))
+        if check in "0123456789A":
+            return body + check
+    return f"{_mexican_head(h)}000"
+
+
+def dni_ar(h: Holder) -> str:
+    """Argentina: eight digits that grow with the year of birth."""
+    number = min(69_999_999, max(4_000_000, (h.born.year - 1950) * 800_000 + 8_000_000 + h.number(1, 0, 799_999)))
+    return f"{number // 1_000_000}.{number // 1000 % 1000:03d}.{number % 1000:03d}"
+
+
+def cuit(h: Holder) -> str:
+    """Argentina: tax number: 20 for men or 27 for women, the identity card's number, check digit."""
+    from stdnum.ar import cuit as known  # noqa: PLC0415
+
+    card = f"{int(dni_ar(h).replace('.', '')):08d}"
+    for head in (("27", "23") if h.female else ("20", "23")):
+        check = known.calc_check_digit(head + card)
+        if len(check) == 1:
+            return f"{head}-{card}-{check}"
+    return f"24-{card}-{known.calc_check_digit('24' + card)}"
+
+
+def cedula(h: Holder) -> str:
+    """Colombia: identity card, ten digits from 1.000.000.000 on for those born since 1987."""
+    number = h.number(1, 1_000_000_000, 1_140_000_000) if h.born.year >= 1987 else h.number(1, 10_000_000, 99_999_999)
+    return f"{number:,}".replace(",", ".")
+
+
+def nit(h: Holder) -> str:
+    """Colombia: tax number: the identity card's with a check digit."""
+    from stdnum.co import nit as known  # noqa: PLC0415
+
+    body = cedula(h)
+    return f"{body}-{known.calc_check_digit(body.replace('.', ''))}"
+
+
+def rut(h: Holder) -> str:
+    """Chile: identity and tax number."""
+    from stdnum.cl import rut as known  # noqa: PLC0415
+
+    body = str(h.number(1, 5_000_000, 24_999_999))
+    return str(known.format(body + known.calc_check_digit(body)))
+
+
+def dni_pe(h: Holder) -> str:
+    """Peru: identity card."""
+    return str(h.number(1, 10_000_000, 79_999_999))
+
+
+def ruc(h: Holder) -> str:
+    """Peru: tax number of a person: 10, the identity card's number, check digit."""
+    from stdnum.pe import ruc as known  # noqa: PLC0415
+
+    body = "10" + dni_pe(h)
+    return body + str(known.calc_check_digit(body + "0"))
+
+
+def id_za(h: Holder) -> str:
+    """South Africa: birth date, serial from 5000 on for men, citizenship, check digit."""
+    from stdnum import luhn  # noqa: PLC0415
+
+    serial = h.number(1, 0, 4999) if h.female else h.number(1, 5000, 9999)
+    body = f"{h.born:%y%m%d}{serial:04d}08"
+    return body + str(luhn.calc_check_digit(body))
+
+
+def tin_za(h: Holder) -> str:
+    """South Africa: tax number."""
+    from stdnum import luhn  # noqa: PLC0415
+
+    body = h.one_of(1, "0123") + h.digits(2, 8)
+    return body + str(luhn.calc_check_digit(body))
+
+
+def nin_ng(h: Holder) -> str:
+    """Nigeria: eleven digits."""
+    return str(h.number(1, 1, 9)) + h.digits(2, 5) + h.digits(3, 5)
+
+
+def tin_ng(h: Holder) -> str:
+    """Nigeria: tax number."""
+    return f"{h.digits(4, 8)}-0001"
+
+
+def id_ke(h: Holder) -> str:
+    """Kenya: eight digits."""
+    return str(h.number(1, 10_000_000, 39_999_999))
+
+
+def pin_ke(h: Holder) -> str:
+    """Kenya: tax number of a person."""
+    return f"A{h.digits(2, 9)}{h.one_of(3, _LETTERS)}"
+
+
+def id_eg(h: Holder) -> str:
+    """Egypt: century, birth date, governorate, serial with the sex; the last digit has no published rule."""
+    century = 3 if h.born.year >= 2000 else 2
+    return f"{century}{h.born:%y%m%d}{h.number(1, 11, 29)}{h.digits(2, 3)}{h.sexed(3, 0, 9)}{h.digits(4, 1)}"
+
+
+def tn_eg(h: Holder) -> str:
+    """Egypt: tax number."""
+    number = h.digits(5, 9)
+    return f"{number[:3]}-{number[3:6]}-{number[6:]}"
+
+
+def cin_ma(h: Holder) -> str:
+    """Morocco: one or two letters of the office and five or six digits."""
+    offices = ("A", "AB", "B", "BE", "BH", "BJ", "BK", "C", "CD", "D", "E", "EE", "F", "FC", "G", "H", "I", "J", "JB", "K", "L", "M", "N", "P", "Q", "R", "S", "T", "U", "W", "X", "Z")
+    return f"{offices[h.number(1, 0, len(offices) - 1)]}{h.number(2, 100_000, 999_999)}"
+
+
+def ice_ma(h: Holder) -> str:
+    """Morocco: common number of a business, ISO 7064 check digits."""
+    from stdnum.iso7064 import mod_97_10  # noqa: PLC0415
+
+    body = f"00{h.digits(3, 7)}{h.digits(4, 4)}"
+    return body + str(mod_97_10.calc_check_digits(body))

@@ -1,0 +1,71 @@
+"""Amounts of money: currency sign, grouping, decimals and magnitude stay as they are written."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.files import MoneyFacts
+from surrogates.kinds.kind import salt_of, style_seed
+from surrogates.kinds.numerals import other_word
+from surrogates.seeds import below, mix, pick
+
+_MONEY: Final = salt_of("money")
+_DIGITS: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")
+_STEPS: Final = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000, 50_000)
+_SPREAD: Final = (2, 3, 5, 12, 25, 40, 75, 120, 180, 260, 350, 480, 650, 900, 1250, 1800, 2600, 3900, 5200, 7500, 12_000, 18_000, 27_000, 45_000, 80_000, 150_000, 320_000)
+
+
+def _grouped(number: int, facts: MoneyFacts, country: str) -> str:
+    if country == "IN" and number >= 100_000:
+        head, tail = divmod(number, 1000)
+        return f"{re.sub(r'(?<=[0-9])(?=(?:[0-9]{2})+$)', ',', str(head))},{tail:03d}"
+    return f"{number:,}".replace(",", facts.group)
+
+
+def money(draw: Draw) -> str:
+    """An amount; of an original one the sign, the grouping and the size stay."""
+    seed = mix(draw.seed, _MONEY)
+    original = draw.original
+    if original:
+        found = _DIGITS.search(original)
+        if found is not None:
+            return original[: found.start()] + _resized(found.group(), seed) + original[found.end() :]
+        spelled = other_word(original, draw.language, lambda n: n + 1 + below(seed, max(1, n // 2)))
+        if spelled is not None:
+            return spelled
+    facts = facts_of(draw.country).money
+    base = pick(seed, _SPREAD) * facts.scale
+    step = next((step for step in reversed(_STEPS) if step * 20 <= base), 1)
+    amount = int(base * (70 + below(mix(seed, 1), 61)) / 100 / step) * step or step
+    text = _grouped(max(1, amount), facts, draw.country)
+    if facts.cents and amount < 1000 * facts.scale and below(mix(seed, 2), 3) == 0:
+        text += f"{facts.decimal}{pick(mix(seed, 3), ('00', '50', '95', '99', '25', '75', '40', '80'))}"
+    return pick(style_seed(draw, _MONEY), facts.forms).replace("{n}", text)
+
+
+def _resized(text: str, seed: int) -> str:
+    """A number of as many digits as *text*, with separators and the zeros at its end kept: "52,400" → "47,800"."""
+    places = [at for at, c in enumerate(text) if c.isdigit()]
+    cents = len(text) > 3 and text[-3] in ".," and text[-2:].isdigit()
+    whole = places[:-2] if cents else places
+    zeros = 0
+    for at in reversed(whole[1:]):
+        if text[at] != "0":
+            break
+        zeros += 1
+    out = list(text)
+    free = whole[: len(whole) - zeros]
+    for turn, at in enumerate(free):
+        low = 1 if at == places[0] and text[at] != "0" else 0
+        old = int(text[at])
+        if turn == 0 and len(free) > 1:  # the first digit stays within one of what it was: the amount keeps its size
+            out[at] = str(min(9, max(low, old - 1 + below(mix(seed, turn), 3))))
+        else:
+            new = low + below(mix(seed, turn), 10 - low)
+            out[at] = str(new if new != old else low + (new - low + 1) % (10 - low))
+    if cents and text[-2:] != "00":
+        out[-2:] = f"{below(mix(seed, 50), 99):02d}"
+    return "".join(out)

@@ -1,0 +1,91 @@
+"""Times of day and spans of time."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.calendars import calendar_of
+from surrogates.kinds.kind import cased_like, salt_of, style_seed
+from surrogates.kinds.numerals import other_word
+from surrogates.seeds import below, mix, pick
+
+_TIME: Final = salt_of("time")
+_CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
+_NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_NEAR: Final = 3  # a count stays within a third of what it was
+_LARGEST: Final = 10**9
+
+
+def clock_time(seed: int) -> str:
+    """A time as "14:35", mostly by day and mostly at five minutes."""
+    dice = below(mix(seed, 1), 100)
+    hour = 7 + below(mix(seed, 2), 13) if dice < 85 else below(mix(seed, 2), 24)
+    minute = 5 * below(mix(seed, 3), 12) if dice % 4 else below(mix(seed, 3), 60)
+    return f"{hour:02d}:{minute:02d}"
+
+
+def _told(hour: int, minute: int, form: str) -> str:
+    """{H} {HH} hours of 24, {h} hours of 12, {MM} minutes, {ap} {AP} am or pm."""
+    half = "am" if hour < 12 else "pm"
+    twelve = str(hour % 12 or 12)
+    return (
+        form.replace("{HH}", f"{hour:02d}")
+        .replace("{H}", str(hour))
+        .replace("{h}", twelve)
+        .replace("{MM}", f"{minute:02d}")
+        .replace("{ap}", half)
+        .replace("{AP}", half.upper())
+    )
+
+
+def with_time(day: str, draw: Draw) -> str:
+    """*day* with a time behind it."""
+    return f"{day} {clock_time(mix(draw.seed, _TIME))}"
+
+
+def time_value(draw: Draw) -> str:
+    """A time of day; of an original one the way of writing stays."""
+    hour, _, minute = clock_time(mix(draw.seed, _TIME)).partition(":")
+    known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
+    if known is not None:
+        return _like(known, int(hour), int(minute))
+    return _told(int(hour), int(minute), pick(style_seed(draw, _TIME), calendar_of(draw.language).times))
+
+
+def _like(known: re.Match[str], hour: int, minute: int) -> str:
+    """Another time, written as *known* is: hours of 12 where am or pm follows, a leading zero where one stood."""
+    first, sign, second, rest = known.groups()
+    twelve = re.match(r"\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
+    hours = (hour % 12 or 12) if twelve else hour
+    if f"{hours:02d}" == first.zfill(2):
+        hours = hours % 12 + 1 if twelve else (hours + 1) % 24
+    width = 2 if first.startswith("0") or (not sign and second) else 1
+    tail = f"{sign}{minute:02d}" if second is not None else sign
+    seconds = re.sub(r"^:[0-9]{2}", lambda m: f":{(int(m.group()[1:]) + minute) % 60:02d}", rest)
+    return f"{hours:0{width}d}{tail}{seconds}"
+
+
+def duration(draw: Draw) -> str:
+    """A span of time; of an original one the unit stays and the count stays near."""
+    seed = mix(draw.seed, _TIME + 1)
+    original = draw.original
+    found = _NUMBER.search(original)
+    if found is not None:
+        return original[: found.start()] + _near(found.group(), seed) + original[found.end() :]
+    spelled = other_word(original, draw.language, lambda n: n + 1 + below(seed, max(1, n // _NEAR))) if original else None
+    if spelled is not None:
+        return spelled
+    form = pick(seed, calendar_of(draw.language).durations)
+    return cased_like(original, form.replace("{n}", str(2 + below(mix(seed, 1), 11))))
+
+
+def _near(text: str, seed: int) -> str:
+    """Another number of about the size of *text*, with as many decimals."""
+    sign = next((c for c in text if c in ".,"), "")
+    whole, _, part = text.partition(sign) if sign else (text, "", "")
+    number = min(int(whole[:18]), _LARGEST)
+    reach = max(1, number // _NEAR)
+    new = number + 1 + below(seed, reach) if number <= 2 or seed & 1 else max(1, number - 1 - below(seed, min(reach, number - 1)))
+    return f"{new}{sign}{(int(part[:15]) + 3) % 10 ** len(part[:15]):0{len(part[:15])}d}" if part else str(new)

@@ -1,0 +1,119 @@
+"""Numbers that no state gives: records, students, policies, cases, devices; codes of no stated kind.
+
+Of an original the shape stays (digits, letters, separators). Without one a usual shape is taken, the same one throughout a document.
+``generic`` makes a code name: two syllables or more, capitalised, as long as the original or about seven letters; it means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.kind import Drawing, numbered_seed, salt_of, style_seed
+from surrogates.kinds.masks import fill, reshaped
+from surrogates.kinds.numerals import in_words, other_word
+from surrogates.seeds import below, mix, pick
+
+_SHAPES: Final[dict[str, tuple[str, ...]]] = {
+    "medical_record": ("#######", "########", "MRN ######", "##-##-##", "###-##-##", "@######", "MR%######", "###-###-###", "%#####", "H########"),
+    "student_id": ("S#######", "{year}####", "{year}-#####", "u%######", "%########", "A########", "STU-######", "@@######", "W0#######", "s%######"),
+    "employee_id": ("EMP-#####", "E######", "00#####", "@#####", "EID######", "###-####", "P#######", "W-######", "%#####", "KN-####"),
+    "policy_number": ("@@@#########", "W#### ##### ##", "#########-0#", "@@@###@#####", "H########", "####-####-###", "M#########", "POL-########", "@#-#######"),
+    "case_number": ("{year}-CV-######", "CLM-######", "{yy}-#####", "C-{year}-#####", "{yy}/####", "CASE-#######", "####/{year}", "@@/#####/{yy}", "{year}/####", "@ {yy}/####"),
+    "id_number": ("%#######", "@@######", "######", "@#######", "###-###-###", "%#########", "@@-####-##", "REF-######", "ID-#####", "####-####", "@##-#####", "%####"),
+    "device_id": ("@@-######", "SN#########", "?????-?????-?????", "IMEI %%############%", "@#@####@##", "DEV-######", "&&&&-####", "????????????"),
+    "parcel": ("@ ####", "@ ###", "####", "%##/#", "@@@## @ ####", "Lot ##", "%###"),
+    "password": ("&&&&&%##!", "@&&&&&##", "@&&&_####", "&&&&&&##$", "@&&#&&#!", "&&#@&&#?&", "@&&&&-@&&&&", "&&&&&&&&"),
+}  # fmt: skip
+_YEARS: Final = 9  # a number's year lies up to so many years back
+_VIN: Final = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789"
+_VIN_VALUES: Final = {c: int(v) for c, v in zip(_VIN, "123456781234579234567890123456789", strict=True)}
+_SERIAL: Final = 12  # the first place of the serial number, which is digits
+_VIN_WEIGHTS: Final = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_HEADS: Final = "bal bran cal cor dal dor el fal gar hal jas kel lor mar mel nor or pal quin ral sel tal tor ul val ver wel yar zel zor".split()
+_MIDDLES: Final = ("a", "e", "i", "o", "an", "er", "il", "on", "ar", "en")
+_TAILS: Final = "dan den dis lan len lin mar mon nar nel ren rin ris ros tan tis van vis wen x".split()
+_SHORT: Final = 3
+
+
+def _coded(kind: str) -> Drawing:
+    salt = salt_of(kind)
+    shapes = _SHAPES[kind]
+
+    def drawn(draw: Draw) -> str:
+        seed = numbered_seed(draw, salt) if kind in _OWNED else mix(draw.seed, salt)
+        if any(map(str.isalnum, draw.original)):
+            return reshaped(draw.original, seed)
+        mask = pick(style_seed(draw, salt), shapes)
+        if "{" in mask:
+            year = draw.anchor.year - below(mix(seed, 1), _YEARS)
+            mask = mask.replace("{year}", str(year)).replace("{yy}", f"{year % 100:02d}")
+        return fill(mask, seed)
+
+    drawn.__doc__ = f"A value of kind {kind!r}: the original's shape, or a usual one."
+    return drawn
+
+
+_OWNED: Final = frozenset({"medical_record", "student_id", "employee_id", "policy_number", "password"})
+medical_record = _coded("medical_record")
+student_id = _coded("student_id")
+employee_id = _coded("employee_id")
+policy_number = _coded("policy_number")
+case_number = _coded("case_number")
+id_number = _coded("id_number")
+device_id = _coded("device_id")
+parcel = _coded("parcel")
+password = _coded("password")
+
+_NUMBER: Final = salt_of("number")
+_LETTER: Final = salt_of("letter")
+_VEHICLE: Final = salt_of("vehicle_id")
+_GENERIC: Final = salt_of("generic")
+
+
+def vehicle_id(draw: Draw) -> str:
+    """A vehicle identification number (ISO 3779) with the check digit that North America asks for (49 CFR 565)."""
+    seed = mix(draw.seed, _VEHICLE)
+    if draw.original and len(draw.original.strip()) != 17:
+        return reshaped(draw.original, seed)
+    body = [pick(mix(seed, at), _VIN if at < _SERIAL else _VIN[-10:]) for at in range(17)]
+    total = sum(weight * _VIN_VALUES[c] for weight, c in zip(_VIN_WEIGHTS, body, strict=True))
+    body[8] = "X" if total % 11 == 10 else str(total % 11)
+    return "".join(body)
+
+
+def number(draw: Draw) -> str:
+    """A number with as many digits as the original has, or two to four; a number in words stays one in words."""
+    seed = mix(draw.seed, _NUMBER)
+    original = draw.original
+    if any(map(str.isdigit, original)):
+        return reshaped(original, seed)
+    if original:
+        other = other_word(original, draw.language, lambda old: old % 12 + 1 + below(seed, 5))
+        if other is not None:
+            return other
+    if draw.form == "words":
+        return in_words(2 + below(seed, 11), draw.language) or str(2 + below(seed, 11))
+    return fill(pick(mix(seed, 1), ("%#", "%##", "%###", "%##")), seed)
+
+
+def letter(draw: Draw) -> str:
+    """A capital letter; in the original's shape where there is one."""
+    seed = mix(draw.seed, _LETTER)
+    return reshaped(draw.original, seed) if any(map(str.isalpha, draw.original)) else fill("@", seed)
+
+
+def generic(draw: Draw) -> str:
+    """A made-up name that means nothing, as long as the original or about seven letters."""
+    seed = mix(draw.seed, _GENERIC)
+    original = draw.original.strip()
+    if any(map(str.isdigit, original)):
+        return reshaped(original, seed)
+    length = len(original) if _SHORT < len(original) else 0
+    word = pick(mix(seed, 1), _HEADS)
+    turn = 2
+    while len(word) + _SHORT < length:
+        word += pick(mix(seed, turn), _MIDDLES)
+        turn += 1
+    word += ("" if length or seed & 3 else pick(mix(seed, 40), _MIDDLES)) + pick(mix(seed, 41), _TAILS)
+    return word.upper() if original.isupper() and len(original) > 1 else word.capitalize()

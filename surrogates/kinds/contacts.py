@@ -1,0 +1,122 @@
+"""People's e-mail addresses and usernames, made of their names; web and network addresses that belong to nobody.
+
+Domains are those that RFC 2606 and RFC 6761 reserve (example.com, .org, .net and .example, .test, .invalid), network addresses those that
+RFC 5737 and RFC 3849 keep for documentation.
+"""
+
+from __future__ import annotations
+
+
+from surrogates.draws import Draw
+from surrogates.kinds.folding import folded
+from surrogates.kinds.kind import owned_seed, salt_of, style_seed
+from surrogates.kinds.phrases import phrase
+from surrogates.seeds import below, mix, pick
+
+_USER: Final = salt_of("username")
+_MAIL: Final = salt_of("email")
+_URL: Final = salt_of("url")
+_IP: Final = salt_of("ip_address")
+_NAMES: Final = (
+    "amber arrow aspen birch bluebird breeze cedar clover cobalt comet copper coral crane cricket dahlia daisy delta dune ember falcon fern "
+    "finch flint fox gale garnet ginger glacier harbor hazel heron indigo ivy jade jasper juniper kestrel lark laurel lemon lily linden lotus "
+    "lynx maple marble meadow mint moss nectar nova oak olive onyx opal orchid otter pearl pebble pepper pine plum poppy quartz quill raven "
+    "reed ridge river robin rowan saffron sage sienna silver sparrow spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
+).split()
+_HOSTS: Final = ("", "", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.", "mx.", "box.", "office.", "net.", "team.", "email.")
+_RESERVED: Final = ("example.com", "example.org", "example.net")
+_ENDINGS: Final = ("example", "example", "test", "invalid")
+_DOMAINS: Final = (
+    *(host + domain for domain in _RESERVED for host in _HOSTS),
+    *(f"{name}.{ending}" for name in _NAMES for ending in _ENDINGS),
+)
+_SITES: Final = (*_RESERVED, *(f"{name}.{ending}" for name in _NAMES for ending in ("example", "example.com", "example.org", "example.net")))
+_PAGES: Final = (
+    "", "", "/about", "/contact", "/news", "/events", "/team", "/blog", "/faq", "/help", "/login", "/profile", "/shop", "/courses", "/docs",
+    "/watch", "/gallery", "/forum", "/jobs", "/support", "/article", "/posts", "/map", "/register", "/menu", "/archive", "/library", "/search",
+)  # fmt: skip
+_DOCUMENTED: Final = ("192.0.2.", "198.51.100.", "203.0.113.")
+_SEPARATORS: Final = (".", ".", "_", "", "-")
+
+
+def _names(draw: Draw) -> tuple[str, str]:
+    """Given and family name as addresses have them; made-up words where there is no owner or their script is not known."""
+    owner = draw.owner
+    if owner is not None:
+        given, family = folded(owner.given), folded(owner.family)
+        if given or family:
+            return given or family, family or given
+    seed = owned_seed(draw, _USER)
+    return pick(mix(seed, 1), _NAMES), pick(mix(seed, 2), _NAMES)
+
+
+def _handle(draw: Draw) -> str:
+    """What stands for a person in their addresses; one for each person, always with a part of the name."""
+    given, family = _names(draw)
+    seed = owned_seed(draw, _USER)
+    number = below(mix(seed, 3), 100)
+    owner = draw.owner
+    if owner is not None and number < 30:
+        tail = f"{owner.born.year % 100:02d}"
+    else:
+        tail = str(number) if number < 70 else ""
+    sign = pick(mix(seed, 4), _SEPARATORS)
+    match below(mix(seed, 5), 9):
+        case 0 | 1 | 2:
+            return f"{given}{sign}{family}{tail}"
+        case 3:
+            return f"{given[0]}{sign}{family}{tail}"
+        case 4:
+            return f"{family}{sign}{given}{tail}"
+        case 5:
+            return f"{given}{sign}{family[0]}{tail or number}"
+        case 6:
+            return f"{family}{sign}{given[0]}{tail or number}"
+        case 7:
+            return f"{given}{family[:3]}{tail or number}"
+        case _:
+            return f"{given[:3]}{family}{tail}"
+
+
+def username(draw: Draw) -> str:
+    """The owner's username; "@" stays where it stood."""
+    handle = _handle(draw).replace("-", "_")
+    return f"@{handle}" if draw.original.startswith("@") or draw.form == "at" else handle
+
+
+def email(draw: Draw) -> str:
+    """The owner's address on a reserved domain."""
+    handle = _handle(draw)
+    value = f"{handle}@{pick(mix(owned_seed(draw, _MAIL), 1), _DOMAINS)}"
+    return value.upper() if draw.original.isupper() else value
+
+
+def url(draw: Draw) -> str:
+    """A web address on a reserved domain, with or without scheme as the original has it; one habit in each document."""
+    seed = mix(draw.seed, _URL)
+    site, page = pick(mix(seed, 1), _SITES), pick(mix(seed, 2), _PAGES)
+    if page and seed & 3 == 0:
+        page += f"/{100 + below(mix(seed, 3), 9900)}"
+    original = draw.original.casefold()
+    if original:
+        scheme = original.partition("//")[0] + "//" if "//" in original else ""
+        return f"{scheme}{'www.' if 'www.' in original else ''}{site}{page if '/' in original.rpartition('//')[2] else ''}"
+    return f"{pick(style_seed(draw, _URL), ('https://', 'https://www.', 'www.', 'http://'))}{site}{page}"
+
+
+def ip_address(draw: Draw) -> str:
+    """A network address of a documentation range; version 6 where the original or the form has it."""
+    seed = mix(draw.seed, _IP)
+    if ":" in draw.original or draw.form == "ipv6":
+        return f"2001:db8:{below(mix(seed, 1), 0xFFFF) + 1:x}::{below(mix(seed, 2), 0xFFFF) + 1:x}"
+    if draw.form == "ipv4" or draw.original or below(seed, 12):
+        return f"{pick(mix(seed, 1), _DOCUMENTED)}{1 + below(mix(seed, 2), 254)}"
+    return f"2001:db8::{below(mix(seed, 1), 0xFFFF) + 1:x}:{below(mix(seed, 2), 0xFFFF) + 1:x}"
+
+
+def person(draw: Draw) -> str:
+    """The owner's full name. Names are the caster's work; without an owner an initial and a family name of the language's list."""
+    owner = draw.owner
+    if owner is not None:
+        return f"{owner.given} {owner.family}"
+    return phrase("person", draw, mix(draw.seed, _USER))

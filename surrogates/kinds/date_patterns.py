@@ -1,0 +1,63 @@
+"""Dates as they are usually written: the patterns of ``data/words/calendars.yaml`` compiled.
+
+Fields: {d} {dd} day, {nth} ordinal, {m} {mm} month, {mon} {month} its name, {yy} {yyyy} year, {wd} {weekday} day of the week.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from functools import cache
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.calendars import calendar_of
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.files import CalendarEntry
+from surrogates.kinds.kind import salt_of, style_seed
+from surrogates.seeds import pick
+
+_FIELD: Final = re.compile(r"\{(\w+)\}")
+_STYLE: Final = salt_of("date_style")
+Getter = Callable[[date], str]
+Pattern = tuple[str, tuple[Getter, ...]]
+
+
+def _english(day: int) -> str:
+    return f"{day}{'th' if 11 <= day <= 13 else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
+
+
+def _getter(field: str, words: CalendarEntry) -> Getter:
+    """The function that gives *field* of a day."""
+    short = [forms[0] for forms in words.short_months]
+    weekdays = [forms[0] for forms in words.short_weekdays] or words.weekdays
+    first = "1er" if words.ordinals == "first" else "1"
+    known: dict[str, Getter] = {
+        "d": lambda day: first if day.day == 1 else str(day.day),
+        "dd": lambda day: f"{day.day:02d}",
+        "nth": lambda day: _english(day.day),
+        "m": lambda day: str(day.month),
+        "mm": lambda day: f"{day.month:02d}",
+        "mon": lambda day: short[day.month - 1],
+        "month": lambda day: words.months[day.month - 1],
+        "yy": lambda day: f"{day.year % 100:02d}",
+        "yyyy": lambda day: str(day.year),
+        "wd": lambda day: weekdays[day.weekday()],
+        "weekday": lambda day: words.weekdays[day.weekday()],
+    }
+    return known[field]
+
+
+@cache
+def _compiled(precision: str, language: str, country: str) -> tuple[Pattern, ...]:
+    words = calendar_of(language)
+    order = facts_of(country).order
+    listed = words.patterns.get(f"{precision}_{order}") or words.patterns.get(precision) or words.patterns[f"{precision}_dmy"]
+    return tuple((_FIELD.sub("%s", text), tuple(_getter(field, words) for field in _FIELD.findall(text))) for text in listed)
+
+
+def usual(day: date, precision: str, draw: Draw) -> str:
+    """*day* in one of the usual ways; one document keeps to one of them. *precision*: date, birth, day_month, month_year, numeric or iso."""
+    template, getters = pick(style_seed(draw, _STYLE), _compiled(precision, draw.language, draw.country))
+    return template % tuple(getter(day) for getter in getters)

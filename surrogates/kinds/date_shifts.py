@@ -1,0 +1,112 @@
+"""Moving dates: one shift in days for all dates of a person or document, so that the days between them stay.
+
+What names a day moves by exactly the shift. What is vaguer moves by the nearest whole number of its own unit (months, seasons,
+quarters, years), the same for all of one text; a name of a weekday moves by the shift's remainder of weeks.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from functools import cache
+from typing import Final
+
+from surrogates.kinds.calendars import range_words
+from surrogates.kinds.date_formats import Layout, Precision, parse, write
+from surrogates.kinds.files import Order
+from surrogates.kinds.kind import salt_of
+from surrogates.seeds import below, mix
+
+_SALT: Final = salt_of("shift")
+_LONGEST: Final = 364  # days, either way
+_WEEKS: Final = 52
+_UNITS: Final[dict[Precision, float]] = {"month": 30.436875, "season": 91.310625, "quarter": 91.310625, "year": 365.2425, "decade": 3652.425}
+_MONTHS: Final[dict[Precision, int]] = {"month": 1, "season": 3, "quarter": 3, "year": 12, "decade": 120}
+_LONGEST_RANGE: Final = 80
+
+
+def draw_shift(seed: int) -> int:
+    """Days to move by: 1 to 364, either way, never 0."""
+    number = below(mix(seed, _SALT), 2 * _LONGEST)
+    return number - _LONGEST if number < _LONGEST else number - _LONGEST + 1
+
+
+def weekly_shift(seed: int) -> int:
+    """As ``draw_shift``, in whole weeks, so that the days of the week stay: 1 to 52 weeks either way."""
+    number = below(mix(seed, _SALT), 2 * _WEEKS)
+    return 7 * (number - _WEEKS if number < _WEEKS else number - _WEEKS + 1)
+
+
+def shifted_day(layout: Layout, shift: int) -> date | None:
+    """The day (or the first of the month, year …) *shift* days on; None outside the years 1 to 9999."""
+    try:
+        if layout.precision == "day":
+            return layout.when + timedelta(days=shift)
+        if layout.precision == "weekday":
+            return layout.when + timedelta(days=shift % 7)
+        count = round(shift / _UNITS[layout.precision]) * _MONTHS[layout.precision]
+        months = layout.when.year * 12 + layout.when.month - 1 + count
+        return date(months // 12, months % 12 + 1, 1)
+    except (ValueError, OverflowError):
+        return None
+
+
+@cache
+def _span() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in sorted(range_words(), key=lambda word: (-len(word), word)))
+    return re.compile(rf"\s*[–—]\s*|\s+-\s+|\s+(?:{words})\s+|(?<=[0-9])-(?=[0-9])|(?<=[0-9]{{4}})/(?=[0-9]{{2,4}})", re.IGNORECASE)
+
+
+def moved(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
+    """The date or span of dates *text*, *shift* days on, written in the same way; None where we cannot read it. Never raises."""
+    layout = parse(text, language, order, anchor)
+    if layout is not None:
+        when = shifted_day(layout, shift)
+        return write(layout, when) if when is not None and when.year >= 1000 else None
+    return _moved_span(text, shift, language, order, anchor) if len(text) <= _LONGEST_RANGE else None
+
+
+def _moved_span(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
+    """Two dates with a sign or word between them; the first may leave out what the second tells ("12-14 March 2011", "2010/11")."""
+    for cut in _span().finditer(text):
+        first, second = text[: cut.start()], text[cut.end() :]
+        one, two = parse(first, language, order, anchor), parse(second, language, order, anchor)
+        if one is not None and two is None and one.precision == "year" and re.fullmatch("[0-9]{2}", second):
+            two = parse(f"'{second}", language, order, date(min(9999, one.when.year + 40), 1, 1))
+            ends = _ends(one, two, shift) if two else None
+            return None if ends is None else ends[0] + cut.group() + ends[1][1:]
+        if one is None and two is not None and two.precision == "day" and re.fullmatch("[0-9]{1,2}", first.strip()):
+            return _days(first, cut.group(), two, shift)
+        if one is not None and two is not None:
+            ends = _ends(_with_year(one, two), two, shift)
+            return None if ends is None else ends[0] + cut.group() + ends[1]
+    return None
+
+
+def _with_year(one: Layout, two: Layout) -> Layout:
+    """*one* in the year of *two* where it names none itself."""
+    if any(part.field in {"year", "compact"} for part in one.parts) or one.precision not in {"day", "month"}:
+        return one
+    try:
+        return one._replace(when=one.when.replace(year=two.when.year))
+    except ValueError:  # 29 February
+        return one
+
+
+def _ends(one: Layout, two: Layout, shift: int) -> tuple[str, str] | None:
+    first, second = shifted_day(one, shift), shifted_day(two, shift)
+    if first is None or second is None:
+        return None
+    return write(one, first), write(two, second)
+
+
+def _days(first: str, sign: str, two: Layout, shift: int) -> str | None:
+    """A span of days whose month stands only at the second one; the month is told twice where the days come to lie in two."""
+    try:
+        start = two.when.replace(day=int(first)) + timedelta(days=shift)
+        end = two.when + timedelta(days=shift)
+    except (ValueError, OverflowError):
+        return None
+    if (start.year, start.month) == (end.year, end.month):
+        return f"{start.day}{sign}{write(two, end)}"
+    return write(two, start) + (sign if sign.strip() != sign or sign not in "-/" else f" {sign} ") + write(two, end)

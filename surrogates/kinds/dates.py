@@ -1,0 +1,117 @@
+"""Dates, years, months, weekdays and holidays; birth dates agree with their owner.
+
+With ``draw.original`` a date moves by ``draw.shift`` (see ``date_shifts``); what cannot be read there, and what was not given,
+lies within 900 days before ``draw.anchor``. ``draw.form`` may ask for a precision: day_month, month_year, numeric, iso, year,
+month or weekday.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.calendars import calendar_of
+from surrogates.kinds.clock import clock_time, with_time
+from surrogates.kinds.date_formats import parse, write
+from surrogates.kinds.date_patterns import usual
+from surrogates.kinds.date_shifts import moved
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.kind import cased_like, salt_of, style_seed
+from surrogates.seeds import below, mix
+
+_NEAR: Final = 900  # days before the anchor
+_ADULT: Final = (19 * 366, 79 * 365)
+_DAY: Final = salt_of("day")
+_BORN: Final = salt_of("born")
+_PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
+
+
+def near_day(draw: Draw) -> date:
+    """A day not long before the anchor."""
+    return draw.anchor - timedelta(days=below(mix(draw.seed, _DAY), _NEAR))
+
+
+def born_on(draw: Draw) -> date:
+    """The owner's birth date; without an owner, an adult's."""
+    if draw.owner is not None:
+        return draw.owner.born
+    youngest, oldest = _ADULT
+    return draw.anchor - timedelta(days=youngest + below(mix(draw.seed, _BORN), oldest - youngest))
+
+
+
+def _moved(draw: Draw) -> str | None:
+    if not draw.original:
+        return None
+    return moved(draw.original, draw.shift, draw.language, facts_of(draw.country).order, draw.anchor)
+
+
+def date_value(draw: Draw) -> str:
+    """A date: the original one moved, else a day near the anchor."""
+    found = _moved(draw)
+    if found is not None:
+        return found
+    if draw.form in _OTHERS:
+        return _OTHERS[draw.form](draw._replace(original="", form=""))
+    return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)
+
+
+def birth_date(draw: Draw) -> str:
+    """The birth date of the owner, in the way the original is written or as is usual."""
+    born = born_on(draw)
+    if draw.original:
+        layout = parse(draw.original, draw.language, facts_of(draw.country).order, draw.anchor)
+        if layout is not None and layout.precision != "weekday":
+            return write(layout, born)
+    if draw.form == "year":
+        return str(born.year)
+    return usual(born, draw.form if draw.form in _PATTERNS else "birth", draw)
+
+
+def year(draw: Draw) -> str:
+    """A year; two digits stay two."""
+    return _moved(draw) or str(near_day(draw).year - below(mix(draw.seed, _DAY + 1), 9))
+
+
+def birth_year(draw: Draw) -> str:
+    """The year the owner was born in."""
+    born = born_on(draw)
+    return f"{born.year % 100:02d}" if len(draw.original.strip()) == 2 else str(born.year)
+
+
+def month(draw: Draw) -> str:
+    """The name of a month, with a year where the form or the original has one."""
+    found = _moved(draw)
+    if found is not None:
+        return found
+    if draw.form == "month_year":
+        return usual(near_day(draw), "month_year", draw)
+    return cased_like(draw.original, calendar_of(draw.language).months[near_day(draw).month - 1])
+
+
+def weekday(draw: Draw) -> str:
+    """The name of a day of the week."""
+    return _moved(draw) or cased_like(draw.original, calendar_of(draw.language).weekdays[near_day(draw).weekday()])
+
+
+def holiday(draw: Draw) -> str:
+    """A holiday by its name."""
+    known = calendar_of(draw.language).holidays
+    chosen = below(mix(draw.seed, _DAY), len(known))
+    same = known[chosen].casefold() == draw.original.strip().casefold()
+    return cased_like(draw.original, known[(chosen + same) % len(known)])
+
+
+def datetime_value(draw: Draw) -> str:
+    """A date and a time of day; of an original one the time stays and the date moves."""
+    found = _moved(draw)
+    if found is not None:
+        return found
+    day = near_day(draw)
+    if style_seed(draw, _DAY) & 3 == 0:
+        return f"{day.isoformat()}T{clock_time(mix(draw.seed, _DAY + 2))}:00Z"
+    return with_time(usual(day, "numeric", draw), draw)
+
+
+_OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value}

@@ -1,0 +1,159 @@
+"""The shapes of our data files; unknown keys and wrong types are errors with file and line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
+Order = Literal["dmy", "mdy", "ymd"]
+
+
+class FileModel(BaseModel):
+    """What every data file is read with."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class KindEntry(FileModel):
+    """One kind."""
+
+    type: str
+    subtype: str | None = None
+    owner: Literal["person", "document", "none"]
+    draw: str
+
+
+class KindsFile(FileModel):
+    """``kinds.yaml``."""
+
+    kinds: dict[str, KindEntry]
+
+
+class WordsFile(FileModel):
+    """``words/<language>.yaml``: lists of words and forms; ``nations``: nationality by country code."""
+
+    lists: dict[str, list[Text]]
+    nations: dict[str, Text] = Field(default_factory=dict)
+
+
+class MoneyFacts(FileModel):
+    """``forms`` hold {n}; ``scale``: local money for one US dollar, roughly; ``group`` and ``decimal`` signs."""
+
+    forms: list[Text] = Field(min_length=1)
+    scale: float = 1.0
+    group: str = ","
+    decimal: str = "."
+    cents: bool = True
+
+
+class CountryEntry(FileModel):
+    """See the head of ``countries.yaml``."""
+
+    order: Order = "dmy"
+    money: MoneyFacts
+    streets: str
+    address: list[Text] = Field(min_length=1)
+    full: list[Text] = Field(min_length=1)
+    houses: int = 180
+    postcode: list[Text] = Field(default_factory=list)
+    postcode_tail: str | None = None
+    iban: str | None = None
+    bank_account: list[Text] = Field(default_factory=list)
+    national_id: str | None = None
+    tax_id: str | None = None
+    passport: list[Text] = Field(min_length=1)
+    driving_licence: list[Text] = Field(min_length=1)
+    licence_plate: list[Text] = Field(min_length=1)
+
+
+class CountriesFile(FileModel):
+    """``countries.yaml``."""
+
+    countries: dict[str, CountryEntry]
+
+
+class RegionEntry(FileModel):
+    """A region: abbreviation, first characters of its postcodes, cities by size class."""
+
+    short: Text | None = None
+    post: list[Text] = Field(default_factory=list)
+    large: list[Text] = Field(default_factory=list)
+    middle: list[Text] = Field(default_factory=list)
+    small: list[Text] = Field(default_factory=list)
+
+
+class PlacesFile(FileModel):
+    """``places/<country>.yaml``. ``locale``: regions come from ``pii_values``; ``large`` and ``middle`` then tell the size classes."""
+
+    locale: str | None = None
+    large: list[Text] = Field(default_factory=list)
+    middle: list[Text] = Field(default_factory=list)
+    regions: dict[str, RegionEntry] = Field(default_factory=dict)
+
+
+class StreetStyle(FileModel):
+    """Forms with {name}, and the names."""
+
+    forms: list[Text] = Field(min_length=1)
+    names: list[Text] = Field(min_length=1)
+
+
+class StreetsFile(FileModel):
+    """``streets.yaml``."""
+
+    styles: dict[str, StreetStyle]
+
+
+class PhonePlan(FileModel):
+    """Masks of the national way of writing; ``international``: the same number with the country's code; ``source`` of a kept block."""
+
+    national: list[Text] = Field(min_length=1)
+    international: list[Text] = Field(min_length=1)
+    reserved: bool = False
+    source: str | None = None
+
+
+class PhonesFile(FileModel):
+    """``phones.yaml``, by country."""
+
+    plans: dict[str, PhonePlan]
+
+
+class CalendarEntry(FileModel):
+    """A language's words for dates; lists begin with January and Monday. ``patterns`` by precision and order, see ``date_patterns``."""
+
+    months: list[Text] = Field(min_length=12, max_length=12)
+    short_months: list[list[Text]] = Field(min_length=12, max_length=12)
+    weekdays: list[Text] = Field(min_length=7, max_length=7)
+    short_weekdays: list[list[Text]] = Field(default_factory=list)
+    other_months: dict[str, int] = Field(default_factory=dict)
+    seasons: list[list[Text]] = Field(min_length=4, max_length=4)
+    ordinals: Literal["english", "first", "none"] = "none"
+    first: list[Text] = Field(default_factory=list)
+    parts: list[Text] = Field(default_factory=list)
+    ranges: list[Text] = Field(default_factory=list)
+    holidays: list[Text] = Field(min_length=6)
+    patterns: dict[str, list[Text]]
+    times: list[Text] = Field(min_length=1)
+    durations: list[Text] = Field(min_length=4)
+    ones: list[Text] = Field(default_factory=list)
+
+
+class CalendarsFile(FileModel):
+    """``calendars.yaml``, by language."""
+
+    calendars: dict[str, CalendarEntry]
+
+
+class NumeralsFile(FileModel):
+    """``numerals.yaml``: the words of 0 to 120 by language."""
+
+    numerals: dict[str, Annotated[list[Text], Field(min_length=121, max_length=121)]]
+
+
+class LettersFile(FileModel):
+    """``letters.yaml``: letters of a script and how they are written in ASCII."""
+
+    scripts: dict[str, dict[str, str]]

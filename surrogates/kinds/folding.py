@@ -1,0 +1,51 @@
+"""Names as e-mail addresses and usernames write them: small ASCII letters.
+
+Latin letters lose their marks, German and Nordic ones by the usual rules (ß → ss, ø → o, ł → l). Cyrillic, Greek, Hebrew, Arabic,
+Devanagari, Thai, Korean and Japanese kana are written by a plain table or algorithm; a name of other characters gives "" and
+the caller falls back.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+from unicodedata import normalize
+
+from foundation.yaml_files import load_yaml
+from surrogates.kinds.files import LettersFile
+
+_HANGUL: Final = (0xAC00, 0xD7A3)
+_HEADS: Final = "g kk n d tt r m b pp s ss  j jj ch k t p h".split(" ")
+_VOWELS: Final = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split(" ")
+_TAILS: Final = " k k k n n n t l k m l l l p l m p p t t ng t t k t p t".split(" ")
+
+
+@cache
+def _letters() -> dict[int, str]:
+    tables = load_yaml(files("surrogates") / "data" / "letters.yaml", LettersFile).scripts
+    return {ord(letter): plain for table in tables.values() for letter, plain in table.items()}
+
+
+def _syllable(code: int) -> str:
+    """A Korean syllable by the Revised Romanisation (letter by letter, without the changes between syllables)."""
+    index = code - _HANGUL[0]
+    return _HEADS[index // 588] + _VOWELS[index % 588 // 28] + _TAILS[index % 28]
+
+
+@lru_cache(maxsize=65_536)
+def folded(name: str) -> str:
+    """*name* in small ASCII letters, all else left out; "" where nothing is left."""
+    if name.isascii():
+        return "".join(filter(str.isalpha, name)).lower()
+    known = _letters()
+    out = []
+    for c in normalize("NFC", name.lower()):
+        code = ord(c)
+        if _HANGUL[0] <= code <= _HANGUL[1]:
+            out.append(_syllable(code))
+        elif code in known:
+            out.append(known[code])
+        else:
+            out.append(normalize("NFKD", c))
+    return "".join(c for c in "".join(out) if c.isascii() and c.isalpha()).lower()

@@ -1,0 +1,86 @@
+"""Numbers of the state: national and tax ids by country, passports, driving licences, number plates.
+
+``RESERVED`` lists the ranges that authorities keep free and that we take numbers from; python-stdnum rejects some of them, as it
+should. Countries without an entry get numbers of a neutral shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.holders import Holder, holder_of
+from surrogates.kinds.kind import home_of, numbered_seed, salt_of
+from surrogates.kinds.masks import fill
+from surrogates.seeds import mix, pick
+
+RESERVED: Final = {
+    "US": ("987-65-4320 to 4329, and area 900-999 with group 01-49", "Social Security Administration: never assigned (RM 10201.035)"),
+    "CA": ("social insurance numbers that begin with 0", "Service Canada: not assigned to people"),
+    "GB": ("NHS 999 000 0000 to 999 999 9999; NI prefixes BG, GB, KN, NK, NT, TN, ZZ and QQ", "NHS Digital test range; HMRC manual NIM39110"),
+    "SE": ("birth numbers 980 to 999", "Skatteverket: personal numbers for tests"),
+    "FI": ("individual numbers 900 to 999", "Digital and Population Data Services Agency: temporary and test numbers"),
+    "NO": ("birth date with 80 added to the month", "Skatteetaten: synthetic people (Tenor)"),
+    "SG": ("last letters K to X behind S and T", "the series of F and G has them; no S or T card does"),
+}
+_ID: Final = salt_of("national_id")
+_TAX: Final = salt_of("tax_id")
+_PAPERS: Final = {name: salt_of(name) for name in ("passport", "driving_licence", "licence_plate")}
+_SEPARATORS: Final = re.compile(r"[ .\-/]")
+
+
+@cache
+def rule_of(place: str) -> Callable[[Holder], str]:
+    """The function named *place* ("european_ids:pesel")."""
+    module, _, name = place.partition(":")
+    rule: Callable[[Holder], str] = getattr(import_module(f"surrogates.kinds.{module}"), name)
+    return rule
+
+
+def _number(draw: Draw, rule: str | None, salt: int) -> str:
+    holder = holder_of(draw)
+    if rule is None:
+        return fill("%########", mix(holder.seed, salt))
+    # One salt for both kinds: where the tax number is or holds the other one, they agree.
+    value = rule_of(rule)(holder._replace(seed=mix(holder.seed, _ID)))
+    return _SEPARATORS.sub("", value) if draw.original and not _SEPARATORS.search(draw.original.strip()) else value
+
+
+def national_id(draw: Draw) -> str:
+    """The number by which the state knows the owner; without separators where the original has none. ``form`` "nhs" asks for that one."""
+    country = home_of(draw)
+    if country == "GB" and (draw.form == "nhs" or (draw.original and re.fullmatch(r"[0-9 ]+", draw.original))):
+        return _number(draw, "european_ids:nhs", _ID)
+    return _number(draw, facts_of(country).national_id, _ID)
+
+
+def tax_id(draw: Draw) -> str:
+    """The number by which the tax office knows the owner."""
+    return _number(draw, facts_of(home_of(draw)).tax_id, _TAX)
+
+
+def _paper(name: str) -> Callable[[Draw], str]:
+    salt = _PAPERS[name]
+
+    def drawn(draw: Draw) -> str:
+        seed = numbered_seed(draw, salt)
+        mask = pick(mix(seed, 1), getattr(facts_of(home_of(draw)), name))
+        if "{" in mask:
+            holder = holder_of(draw)
+            mask = mask.replace("{yymmdd}", f"{holder.born:%y%m%d}").replace("{ddmmyy}", f"{holder.born:%d%m%y}")
+            mask = mask.replace("{F}", holder.family[:1] or "X")
+        value = fill(mask, seed)
+        return _SEPARATORS.sub("", value) if draw.original and not _SEPARATORS.search(draw.original.strip()) else value
+
+    drawn.__doc__ = f"A number of kind {name!r} in a shape of the country."
+    return drawn
+
+
+passport = _paper("passport")
+driving_licence = _paper("driving_licence")
+licence_plate = _paper("licence_plate")

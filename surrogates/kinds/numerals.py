@@ -1,0 +1,53 @@
+"""Numbers in words, 0 to 120, in the languages of ``data/words/numerals.yaml``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from foundation.yaml_files import load_yaml
+from surrogates.kinds.files import NumeralsFile
+
+LARGEST: Final = 120
+_SPACES: Final = re.compile(r"[\s-]+")
+
+
+@cache
+def _lists() -> dict[str, list[str]]:
+    return load_yaml(files("surrogates") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
+
+
+@cache
+def _by_word(language: str) -> dict[str, int]:
+    return {_SPACES.sub(" ", word.casefold()): number for number, word in reversed(list(enumerate(_lists().get(language, []))))}
+
+
+@cache
+def _finder(language: str) -> re.Pattern[str]:
+    """Any number in words, the longest first, as a word of its own or the head of "seventy-year-old"."""
+    words = sorted(_by_word(language), key=lambda word: (-len(word), word))
+    return re.compile(rf"\b(?:{'|'.join(re.escape(word).replace(chr(92) + ' ', '[ -]') for word in words)})\b", re.IGNORECASE)
+
+
+def in_words(number: int, language: str) -> str | None:
+    """*number* in words; None where the language or the number has none."""
+    known = _lists().get(language)
+    return known[number] if known and 0 <= number <= LARGEST else None
+
+
+def other_word(text: str, language: str, change: Callable[[int], int]) -> str | None:
+    """*text* with the first number in words changed, its capitals kept; None where it holds none."""
+    for spoken in (language, *(known for known in _lists() if known != language)):
+        if spoken not in _lists():
+            continue
+        found = _finder(spoken).search(text)
+        if found is None:
+            continue
+        old = found.group()
+        new = in_words(min(LARGEST, max(0, change(_by_word(spoken)[_SPACES.sub(" ", old.casefold())]))), spoken) or old
+        new = new.upper() if old.isupper() else new[0].upper() + new[1:] if old[0].isupper() else new
+        return text[: found.start()] + new + text[found.end() :]
+    return None

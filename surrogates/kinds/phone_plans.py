@@ -1,0 +1,109 @@
+"""Makes ``data/phones.yaml``: for every country shapes of mobile and landline numbers that libphonenumber takes whatever their free digits.
+
+``python -m surrogates.kinds.phone_plans FILE`` writes it anew. A shape is an example number of libphonenumber's metadata, or one
+with another beginning, whose last digits may all be replaced: 400 random fillings of each are tried.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from surrogates.seeds import below, mix, seed_of
+
+_TRIES: Final = 400
+_BEGINNINGS: Final = 60  # other beginnings that are tried for each kind of number
+_KEPT: Final = 8  # shapes of each kind
+_FREE: Final = (3, 7)  # fewest and most free digits
+
+
+def _filled(start: str, free: int, seed: int) -> str:
+    return start + f"{below(seed, 10**free):0{free}d}"
+
+
+def _sound(start: str, free: int, country: str, tries: int) -> bool:
+    """Whether numbers that begin with *start* are valid whatever follows, and are the country's own."""
+    import phonenumbers as library  # noqa: PLC0415
+
+    code = library.country_code_for_region(country)
+    for turn in range(tries):
+        text = _filled(start, free, mix(seed_of(start, country), turn))
+        number = library.PhoneNumber(country_code=code, national_number=int(text), italian_leading_zero=text[0] == "0" or None)
+        if not library.is_valid_number_for_region(number, country):
+            return False
+    return True
+
+
+def _starts(example: str, country: str) -> list[tuple[str, int]]:
+    """Beginnings with their count of free digits, the example's own first."""
+    length = len(example)
+    found = []
+    for free in range(min(_FREE[1], length - 2), _FREE[0] - 1, -1):
+        if _sound(example[: length - free], free, country, 40) and _sound(example[: length - free], free, country, _TRIES):
+            found.append((example[: length - free], free))
+            break
+    if not found:
+        return []
+    free = found[0][1]
+    width = length - free
+    keep = 1 if width > 2 else 0
+    for turn in range(_BEGINNINGS):
+        start = _filled(example[:keep], width - keep, mix(seed_of(example), turn))
+        if (start, free) not in found and _sound(start, free, country, 25) and _sound(start, free, country, _TRIES):
+            found.append((start, free))
+        if len(found) == _KEPT:
+            break
+    return found
+
+
+def _mask(start: str, free: int, country: str, written: int) -> str:
+    """The beginning as libphonenumber writes it, free digits as "#"."""
+    import phonenumbers as library  # noqa: PLC0415
+
+    text = _filled(start, free, seed_of(start))
+    code = library.country_code_for_region(country)
+    number = library.PhoneNumber(country_code=code, national_number=int(text), italian_leading_zero=text[0] == "0" or None)
+    shown = library.format_number(number, written)
+    left, out = free, []
+    for c in reversed(shown):
+        out.append("#" if c.isdigit() and left else c)
+        left -= c.isdigit() and left > 0
+    return "".join(reversed(out))
+
+
+def plan(country: str) -> dict[str, Any] | None:
+    """The plan of *country*; None where libphonenumber has no example."""
+    import phonenumbers as library  # noqa: PLC0415
+
+    kinds = (library.PhoneNumberType.MOBILE, library.PhoneNumberType.FIXED_LINE)
+    national: list[str] = []
+    international: list[str] = []
+    for kind in kinds:
+        example = library.example_number_for_type(country, kind)
+        if example is None:
+            continue
+        for start, free in _starts(library.national_significant_number(example), country):
+            national.append(_mask(start, free, country, library.PhoneNumberFormat.NATIONAL))
+            international.append(_mask(start, free, country, library.PhoneNumberFormat.INTERNATIONAL))
+    if not national:
+        return None
+    return {"national": list(dict.fromkeys(national)), "international": list(dict.fromkeys(international))}
+
+
+def main(target: str) -> None:
+    """Write the file."""
+    import phonenumbers as library  # noqa: PLC0415
+    import yaml  # noqa: PLC0415
+
+    plans = {country: found for country in sorted(library.SUPPORTED_REGIONS) if (found := plan(country))}
+    head = (
+        "# Made by `python -m surrogates.kinds.phone_plans` from the metadata of libphonenumber (Apache-2.0); not edited by hand.\n"
+        '# "#" is a free digit: all fillings are valid. National and international ways of writing.\n'
+    )
+    text = yaml.safe_dump({"plans": plans}, width=200, sort_keys=True, allow_unicode=True, default_flow_style=None)
+    Path(target).write_text(head + text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,139 @@
+"""Grammars of phrases: ``data/words/<language>.yaml`` compiled to templates and tuples of words.
+
+A form is text with slots: ``{name}`` stands for a list of the file, ``{city}`` for a city of the country. A list may hold forms
+itself. ``<a|b>`` is a for men, b for women; without a known gender, a. Lists are flattened when a form is compiled, so that a
+draw only picks: one choice for the form and one for each slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from typing import Final
+
+from foundation.errors import ConfigError
+from surrogates.draws import Draw
+from surrogates.kinds.files import WordsFile
+from surrogates.kinds.kind import Drawing, cased_like, numbered_seed, owned_seed, salt_of
+from surrogates.kinds.locations import city_names
+from surrogates.seeds import below, mix, pick
+from foundation.yaml_files import load_yaml
+
+FALLBACK: Final = "en"  # languages without a file get the words of this one
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+_GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
+_LARGEST: Final = 6000  # words of a flattened list; more are thinned out evenly
+
+Form = tuple[str, tuple[tuple[str, ...], ...]]
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages that have words of their own."""
+    found = (item.name for item in (files("surrogates") / "data" / "words").iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in found if re.fullmatch(r"[a-z]{2}\.yaml", name)))
+
+
+@cache
+def _file(language: str) -> WordsFile:
+    known = language if language in languages() else FALLBACK
+    return load_yaml(files("surrogates") / "data" / "words" / f"{known}.yaml", WordsFile)
+
+
+def words_of(language: str) -> Mapping[str, Sequence[str]]:
+    """The lists of *language*, those of English where it has no file."""
+    return _file(language).lists
+
+
+@cache
+def nation(country: str, language: str, *, female: bool) -> str | None:
+    """What a person of *country* is called; None where the language's file does not say."""
+    found = _file(language).nations.get(country)
+    return None if found is None else _gendered(found, female)
+
+
+def _gendered(text: str, female: bool) -> str:
+    return _GENDERED.sub(lambda m: m[2] if female else m[1], text) if "<" in text else text
+
+
+@cache
+def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ...]:
+    """All words that slot *name* may stand for."""
+    if name == "city":
+        return city_names(country)
+    listed = words_of(language).get(name)
+    if listed is None:
+        raise ConfigError(f"no list {name!r}", where=f"{language}.yaml", remedy="Add it to surrogates/data/words.")
+    out: dict[str, None] = {}
+    for entry in listed:
+        template, slots = _compiled(_gendered(entry, female), language, country, female)
+        out.update(dict.fromkeys(template % combination for combination in _thinned(slots)))
+    return tuple(out)
+
+
+def _thinned(slots: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
+    total = 1
+    for slot in slots:
+        total *= len(slot)
+    if total <= _LARGEST:
+        return list(product(*slots))
+    return [tuple(pick(mix(turn + 1, at), slot) for at, slot in enumerate(slots)) for turn in range(_LARGEST)]
+
+
+def _compiled(form: str, language: str, country: str, female: bool) -> Form:
+    template = _SLOT.sub("%s", form.replace("%", "%%"))
+    return template, tuple(_flat(name, language, country, female) for name in _SLOT.findall(form))
+
+
+@cache
+def forms(kind: str, language: str, country: str, female: bool) -> tuple[Form, ...]:
+    """The compiled forms of *kind*."""
+    words = words_of(language)
+    known = language if kind in words else FALLBACK
+    return tuple(_compiled(_gendered(form, female), known, country, female) for form in words_of(known)[kind])
+
+
+def said(form: Form, seed: int) -> str:
+    """*form* with a word in each slot; two slots of one list get different words."""
+    template, slots = form
+    if len(slots) == 1:
+        return template % pick(mix(seed, 1), slots[0])
+    words: list[str] = []
+    for at, slot in enumerate(slots, 1):
+        chosen = below(mix(seed, at), len(slot))
+        word = slot[chosen]
+        words.append(slot[chosen - 1] if word in words else word)
+    return template % tuple(words)
+
+
+def phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
+    """A phrase of *kind* in the language of the text."""
+    return said(pick(seed, forms(kind, draw.language, draw.country, female)), seed)
+
+
+def spoken(kind: str, *, owned: bool = False, numbered: bool = False) -> Drawing:
+    """The drawing of *kind* from its grammar. ``owned``: one for its owner; ``numbered``: one for its owner and index."""
+    salt = salt_of(kind)
+    seed_for: Callable[[Draw, int], int] = numbered_seed if numbered else owned_seed if owned else _own_seed
+
+    def drawn(draw: Draw) -> str:
+        female = draw.owner is not None and draw.owner.gender == "female"
+        seed = seed_for(draw, salt)
+        value = phrase(kind, draw, seed, female=female)
+        if draw.original:
+            for turn in range(1, 4):
+                if value.casefold() != draw.original.casefold():
+                    break
+                value = phrase(kind, draw, mix(seed, turn), female=female)
+            return cased_like(draw.original, value)
+        return value
+
+    drawn.__doc__ = f"A value of kind {kind!r}."
+    return drawn
+
+
+def _own_seed(draw: Draw, salt: int) -> int:
+    return mix(draw.seed, salt)

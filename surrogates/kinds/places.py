@@ -1,0 +1,77 @@
+"""Cities, regions, countries and places of no stated kind. A person's home is one place: city, region and postcode agree."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.kind import cased_like, home_of, salt_of
+from surrogates.kinds.locations import City, Region, draw_city, places_of
+from surrogates.kinds.phrases import phrase, spoken
+from surrogates.seeds import below, mix, seed_of
+
+_HOME: Final = salt_of("home")
+_LOCATION: Final = salt_of("location")
+_TURNS: Final = 6
+
+
+def place_seed(draw: Draw) -> int:
+    """The seed of a place: the owner's home, unless an index, a form or an original says that it is another one."""
+    owner = draw.owner
+    if owner is None or draw.original:
+        return mix(draw.seed, _HOME)
+    seed = mix(owner.seed, _HOME)
+    return mix(seed, seed_of(draw.index, draw.form)) if draw.index or draw.form else seed
+
+
+def home_city(draw: Draw) -> City:
+    """The city that *draw* is about: of the size class of ``original`` where that is a city we know, and never the same."""
+    country = home_of(draw)
+    seed = place_seed(draw)
+    if draw.original:
+        known = places_of(country).by_name.get(draw.original.strip().casefold())
+        for turn in range(_TURNS):
+            city = draw_city(country, mix(seed, turn), known.size if known else None)
+            if city.name.casefold() != draw.original.strip().casefold():
+                return city
+    return draw_city(country, seed)
+
+
+def city(draw: Draw) -> str:
+    """A city of the country."""
+    return cased_like(draw.original, home_city(draw).name)
+
+
+def region(draw: Draw) -> str:
+    """A region of the country; an abbreviation for an abbreviation."""
+    found = other_region(draw, home_city(draw).region)
+    original = draw.original.strip()
+    short = found.short
+    if short and original and len(original) <= 3 and original.isupper():
+        return short
+    return cased_like(original, found.name)
+
+
+def other_region(draw: Draw, found: Region) -> Region:
+    """*found*, or another region of the country where it is what stood in the text."""
+    original = draw.original.strip().casefold()
+    if original and original in {found.name.casefold(), (found.short or "").casefold()}:
+        known = places_of(home_of(draw)).regions
+        return known[(known.index(found) + 1 + below(mix(draw.seed, _HOME), max(1, len(known) - 1))) % len(known)]
+    return found
+
+
+country = spoken("country")
+
+
+def location(draw: Draw) -> str:
+    """A place of no stated kind: a city, region, or part of one."""
+    seed = mix(draw.seed, _LOCATION)
+    dice = below(seed, 100)
+    if draw.original and draw.original.strip().casefold() in places_of(draw.country).by_name:
+        return city(draw)
+    if dice < 62:
+        return city(draw)
+    if dice < 75:
+        return region(draw)
+    return cased_like(draw.original, phrase("area", draw, seed))

@@ -1,0 +1,58 @@
+"""All kinds of values by name. They are read from ``data/kinds.yaml`` when the first one is asked for; importing this costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Final
+
+from foundation.errors import UsageError
+from surrogates.kinds.kind import Drawing, Kind, Owner
+
+
+@cache
+def _kinds() -> dict[str, Kind]:
+    from surrogates.kinds.files import KindsFile  # noqa: PLC0415 - pydantic is needed only to read data
+    from foundation.yaml_files import load_yaml  # noqa: PLC0415
+
+    read = load_yaml(files("surrogates") / "data" / "kinds.yaml", KindsFile).kinds
+    return {name: Kind(name, entry.type, entry.subtype, entry.owner, _drawing(entry.draw)) for name, entry in read.items()}
+
+
+def _drawing(place: str) -> Drawing:
+    """The function named *place* ("contacts:email")."""
+    module, _, name = place.partition(":")
+    drawing: Drawing = getattr(import_module(f"surrogates.kinds.{module}"), name)
+    return drawing
+
+
+class _Kinds(Mapping[str, Kind]):
+    """The kinds, read on first use."""
+
+    def __getitem__(self, name: str) -> Kind:
+        return _kinds()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_kinds())
+
+    def __len__(self) -> int:
+        return len(_kinds())
+
+
+KINDS: Final[Mapping[str, Kind]] = _Kinds()
+
+
+def get_kind(name: str) -> Kind:
+    """The kind called *name*; raises ``UsageError`` that names the closest one."""
+    found = _kinds().get(name)
+    if found is None:
+        near = get_close_matches(name.casefold(), _kinds(), n=1, cutoff=0.5)
+        remedy = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_kinds())}."
+        raise UsageError(f"unknown kind {name!r}", remedy=remedy)
+    return found
+
+
+__all__ = ["KINDS", "Kind", "Owner", "get_kind"]

@@ -1,0 +1,88 @@
+"""Kinds whose values are phrases: organisations, studies, occupations, what people are and believe, conditions.
+
+The forms lie in ``data/words``. They are put together from parts, so that thousands of values differ and few name anything real.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from surrogates.draws import Draw
+from surrogates.kinds.kind import cased_like, owned_seed, salt_of
+from surrogates.kinds.phrases import nation, phrase, spoken
+from surrogates.seeds import below, mix, pick
+
+room = spoken("room")
+landmark = spoken("landmark")
+organisation = spoken("organisation")
+company = spoken("company")
+employer = spoken("employer", numbered=True)
+school = spoken("school")
+university = spoken("university")
+hospital = spoken("hospital")
+department = spoken("department")
+bank = spoken("bank")
+charity = spoken("charity")
+club = spoken("club")
+authority = spoken("authority")
+course = spoken("course")
+degree = spoken("degree")
+field = spoken("field")
+occupation = spoken("occupation", numbered=True)
+ethnicity = spoken("ethnicity", owned=True)
+language = spoken("language")
+religion = spoken("religion")
+political = spoken("political")
+orientation = spoken("orientation", owned=True)
+condition = spoken("condition")
+medication = spoken("medication")
+product = spoken("product")
+kin = spoken("kin")
+title = spoken("title", owned=True)
+
+_GRADE: Final = salt_of("grade")
+_LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
+_gender = spoken("gender", owned=True)
+_nationality = spoken("nationality", owned=True)
+
+
+def nationality(draw: Draw) -> str:
+    """The nationality of the owner's origin, in the form of their gender; without an owner any."""
+    owner = draw.owner
+    if owner is not None:
+        found = nation(owner.origin, draw.language, female=owner.gender == "female")
+        if found is not None:
+            return cased_like(draw.original, found)
+    return _nationality(draw)
+
+
+def gender(draw: Draw) -> str:
+    """The owner's gender, or that of somebody; an initial for an initial."""
+    value = _gender(draw)
+    return value[0].upper() if len(draw.original.strip()) == 1 else value
+
+
+def grade(draw: Draw) -> str:
+    """A grade: a letter for a letter, a number of the same scale for a number, else the usual one of the language."""
+    original = draw.original.strip()
+    seed = mix(owned_seed(draw, _GRADE) if draw.owner and not original else draw.seed, _GRADE)
+    if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
+        known = [grade for grade in _LETTERS if grade != original.upper()]
+        return pick(seed, known)
+    if original[:1].isdigit():
+        return _other_score(original, seed)
+    return phrase("grade", draw, mix(draw.seed, _GRADE))
+
+
+def _other_score(text: str, seed: int) -> str:
+    """Another number near *text*, at most a hundred, of as many decimals; what follows it stays ("/20", "%")."""
+    end = next((at for at, c in enumerate(text) if not (c.isdigit() or c in ".,")), len(text))
+    number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
+    digits = number.replace(".", "").replace(",", "")
+    top = {1: 10, 2: 100}.get(len(digits), 10 ** len(digits))
+    value = min(int(digits), top)
+    reach = max(1, value // 5)
+    new = value - 1 - below(seed, reach) if value > reach else value + 1 + below(seed, reach)
+    padded = f"{max(1, new):0{len(digits)}d}"
+    at = next((at for at, c in enumerate(number) if c in ".,"), None)
+    return (padded if at is None else padded[:at] + number[at] + padded[at:]) + rest

@@ -1,0 +1,1 @@
+"""What of the originals may have stayed behind, and how well somebody could tell it from the surrogates."""

@@ -1,0 +1,71 @@
+"""The residual scan: what in a filled text looks like personal information and was not put there.
+
+Identifiers are found by the strict patterns of ``screening``; names by what stands before or after them (a title, a greeting, a
+word of kinship, "my name is") and by pairs of capitalised words whose first is a known given name. Findings are places to look
+at, not proofs: precision is what keeps people reading them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from screening.identifier_patterns import find_identifiers
+from surrogates.documents import Placed
+
+_NAME: Final = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)?"
+_TITLE: Final = "Dr|Drs|Doctor|Prof|Professor|Mr|Mrs|Ms|Miss|Judge|Nurse|[Mm]evrouw|[Mm]eneer|mr|Sra?|Dona|Herr|Frau"
+_TITLED: Final = re.compile(rf"\b(?:{_TITLE})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
+_LEAD: Final = "[Mm]y name is|[Mm]ijn naam is|[Mm]eu nome é|[Ss]igned|[Dd]ear|[Bb]este|[Hh]ello|[Hh]i|[Rr]egards,"
+_TOLD: Final = re.compile(rf"\b(?:{_LEAD})[ \n]+({_NAME}(?: {_NAME})?)")
+# The second word is looked at only, since it may be the first of the next pair.
+_PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |Mc|O['’])*{_NAME})\b)")
+# Words that follow a greeting and are nobody's name.
+_NO_NAMES: Final = frozenset(
+    "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i mom dad".split()
+)
+_DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\d{2}-\d{2}-\d{2})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """``[start, end)`` of the filled text; ``why`` names the pattern: email, phone, url, card …, titled, told, pair, date."""
+
+    start: int
+    end: int
+    why: str
+
+
+def residuals(
+    text: str, placed: Sequence[Placed], *, given_names: Collection[str] = (), region: str | None = None, dates: bool = False
+) -> list[Residual]:
+    """What nobody put in, in text order and disjoint. *given_names* are casefolded; ``dates``: full dates in digits count too."""
+    starts = [one.new_start for one in placed]
+
+    def ours(start: int, end: int) -> bool:
+        at = bisect_right(starts, end - 1) - 1
+        return at >= 0 and placed[at].new_end > start
+
+    found = [Residual(start, end, why) for why, (start, end) in _candidates(text, given_names, region, dates) if not ours(start, end)]
+    found.sort(key=lambda one: (one.start, -one.end))
+    kept: list[Residual] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
+def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:
+    yield from find_identifiers(text, region)
+    for why, pattern in (("titled", _TITLED), ("told", _TOLD)):
+        for match in pattern.finditer(text):
+            if match.group(1).casefold() not in _NO_NAMES:
+                yield why, match.span(1)
+    for match in _PAIR.finditer(text) if given_names else ():
+        if match.group(1).casefold() in given_names:
+            yield "pair", (match.start(), match.end(2))
+    for match in _DATE.finditer(text) if dates else ():
+        yield "date", match.span()

@@ -1,0 +1,196 @@
+"""The proof of a run's output: everything is read again and held against the input.
+
+Nothing of what wrote the output is used but the readers of the formats: texts of the input, the mirror and the records go side by
+side, and each code point outside replaced ranges is compared, as is everything in the files that is no text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TextIO
+
+from foundation.errors import DataError
+from surrogates.inputs.json_walking import JsonSlot
+from surrogates.inputs.parquet_files import RowCursor
+from surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
+from surrogates.inputs.reading import PartReader
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.source import Source, open_source
+from surrogates.inputs.xml_files import XmlSlot, markup_of
+from surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
+from surrogates.outputs.offset_map import OffsetMap
+
+_BATCH: Final = 4096
+
+
+@dataclass(slots=True)
+class Checked:
+    """What was held against the input: documents, replaced ranges, and code points outside of them."""
+
+    documents: int = 0
+    ranges: int = 0
+    same: int = 0
+
+
+class _Strand(NamedTuple):
+    """What a file holds up to its next text, and that text; or what follows the last one."""
+
+    file: InputFile
+    line: int
+    between: str
+    found: Found | None
+    raw: str
+
+
+def verify_folder(folder: Path, source: Path) -> Checked:
+    """Hold the output *folder* against its input *source*; ``DataError`` names the first place where something does not fit."""
+    settings = _settings_of(folder, source)
+    checked = Checked()
+    with ExitStack() as stack:
+        before = stack.enter_context(open_source(settings))
+        after = stack.enter_context(open_source(replace(settings, path=folder / MIRROR)))
+        _check_files(before, after)
+        maps = stack.enter_context((folder / MAP).open(encoding="utf-8", newline="\n"))
+        records = stack.enter_context((folder / RECORDS).open(encoding="utf-8", newline="\n"))
+        rows = _rows(maps, records)
+        for old, new in zip_longest(_strands(before), _strands(after)):
+            if old is None or new is None or old.file.number != new.file.number or (old.found is None) != (new.found is None):
+                raise _fault(f"{MIRROR}/{(old or new).file.name}", "has other rows than the input")
+            where = f"{MIRROR}/{old.file.name}:{new.line}"
+            if old.between != new.between:
+                raise _fault(where, "differs from the input outside of its texts")
+            if old.found is not None and new.found is not None:
+                _check_surroundings(old, new, where)
+                _check_document(old, new.found.text, next(rows, None), checked)
+        if next(rows, None) is not None:
+            raise _fault(MAP, "has more lines than there are documents")
+        _check_columns(before, after)
+    return checked
+
+
+def _settings_of(folder: Path, source: Path) -> InputSettings:
+    try:
+        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        return InputSettings.from_json(source, report["input"]["settings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError("there is no report of a run that can be read", where=str(folder / REPORT)) from error
+
+
+def _check_files(before: Source, after: Source) -> None:
+    if [file.name for file in before.files] != [file.name for file in after.files]:
+        raise _fault(MIRROR, "has other files than the input")
+    for old, new in zip(before.files, after.files, strict=True):
+        if (old.encoding, old.bom) != (new.encoding, new.bom):
+            raise _fault(f"{MIRROR}/{old.name}", "has another encoding or byte-order mark")
+        if isinstance(old.layout, TableLayout):  # the words in a table do not decide how it is read
+            after.files[new.number] = new._replace(layout=old.layout)
+
+
+def _strands(source: Source) -> Iterator[_Strand]:
+    reader = PartReader(source.settings)
+    file, line, between = source.files[0], 1, ""
+    try:
+        for chunk in source.chunks():
+            for part in chunk.parts:
+                if part.file.number != file.number:
+                    yield _Strand(file, line, between, None, "")
+                    file, line, between = part.file, 1, ""
+                parsed = reader.read(part)
+                at = 0
+                for found in parsed.found:
+                    yield _Strand(file, line + found.line, between + parsed.raw[at : found.slot.start], found, parsed.raw)
+                    at, between = found.slot.end, ""
+                between += parsed.raw[at:]
+                line += parsed.lines
+        yield _Strand(file, line, between, None, "")
+    finally:
+        reader.close()
+
+
+def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:
+    """What stands in a slot and is no text: tags; the rest of a row with spans."""
+    assert old.found is not None and new.found is not None  # noqa: S101, PT018 - looked at before
+    if old.found.id != new.found.id:
+        raise _fault(where, "the row has another id")
+    if isinstance(old.found.slot, XmlSlot):
+        if markup_of(old.raw) != markup_of(new.raw):
+            raise _fault(where, "the markup differs")
+    elif isinstance(old.found.slot, JsonSlot) and isinstance(new.found.slot, JsonSlot):
+        rests = [_rest(one.raw, one.found.slot) for one in (old, new) if one.found is not None and isinstance(one.found.slot, JsonSlot)]
+        if rests[0] != rests[1]:
+            raise _fault(where, "the row differs outside of its text and spans")
+
+
+def _rest(raw: str, slot: JsonSlot) -> Any:
+    """What surrounds the text in the slot: the row without the text and without what its spans tell of it."""
+    if slot.inner == (slot.start, slot.end):
+        return None
+    start, end = slot.inner
+    row = json.loads(f'{raw[slot.start : start]}""{raw[end : slot.end]}')
+    return _without_places(row)
+
+
+def _without_places(value: Any) -> Any:
+    if isinstance(value, dict):
+        is_span = "start" in value and "end" in value
+        return {key: _without_places(one) for key, one in value.items() if not (is_span and key in {"start", "end", "text"})}
+    return [_without_places(one) for one in value] if isinstance(value, list) else value
+
+
+def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    for number, (one, other) in enumerate(zip_longest(maps, records), start=1):
+        try:
+            yield number, json.loads(one), json.loads(other)
+        except (TypeError, ValueError) as error:
+            raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is no JSON") from error
+
+
+def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
+    assert old.found is not None  # noqa: S101 - looked at before
+    if row is None:
+        raise _fault(MAP, "has fewer lines than there are documents")
+    number, mapped, record = row
+    where = f"{MAP}:{number}"
+    ranges = OffsetMap(mapped["ranges"])
+    text, context = old.found.text, record["context"]
+    if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
+        raise _fault(where, "names another place than the document's")
+    if context != mirrored:
+        raise _fault(f"{RECORDS}:{number}", "has another text than the mirror")
+    if not ranges.agrees(text, context):
+        raise _fault(where, "the text differs from the input outside of the replaced ranges")
+    spans = [(span["start"], span["end"]) for span in record["spans"]]
+    if spans != [(new_start, new_end) for _, _, new_start, new_end in ranges.ranges]:
+        raise _fault(f"{RECORDS}:{number}", "has other spans than the map has ranges")
+    if any(context[span["start"] : span["end"]] != span["text"] for span in record["spans"]):
+        raise _fault(f"{RECORDS}:{number}", "a span's text is not that of the context")
+    if record["meta"]["source"]["id"] != mapped["id"]:
+        raise _fault(f"{RECORDS}:{number}", "has another id than the map")
+    checked.documents += 1
+    checked.ranges += len(ranges.ranges)
+    checked.same += len(text) - sum(end - start for start, end, _, _ in ranges.ranges)
+
+
+def _check_columns(before: Source, after: Source) -> None:
+    """The columns of Parquet files that hold no text."""
+    for old, new in zip(before.files, after.files, strict=True):
+        if not isinstance(old.layout, ParquetLayout):
+            continue
+        cursors = [RowCursor(file.path, file.name, None, _BATCH) for file in (old, new)]
+        try:
+            for at in range(0, old.size, _BATCH):
+                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(list(old.layout.columns)) for cursor in cursors)
+                if one.schema != other.schema or not one.equals(other):
+                    raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
+        finally:
+            for cursor in cursors:
+                cursor.close()
+
+
+def _fault(where: str, message: str) -> DataError:
+    return DataError(message, where=where, remedy="The output is not what a run has written: run again")

@@ -1,0 +1,134 @@
+"""Finds placeholders by a mapping: exact places, what each means, and what looks like one but means nothing to us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from foundation.errors import DataError
+from surrogates.mentions import Mention
+from surrogates.placeholders.judging import UNTOLD, Judge, Verdict
+from surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
+from surrogates.placeholders.own_patterns import OwnPatterns
+from surrogates.placeholders.reading import Reader
+from surrogates.placeholders.scanning import Candidate, Scanner
+from surrogates.placeholders.settling import Settling
+from surrogates.placeholders.surroundings import cues, is_real
+from surrogates.placeholders.tag_rules import TagRules
+from surrogates.placeholders.vocabulary import vocabulary
+
+OnUnknown = Literal["keep", "error", "generic"]
+
+UNSURE: Final = "too unsure to be used"
+UNLISTED: Final = "not in the mapping"
+LISTED: Final = "listed as unknown in the mapping"
+_MOST_REMEMBERED: Final = 50_000  # judged literals that are kept
+_LONGEST_REMEMBERED: Final = 80
+
+
+class Unknown(NamedTuple):
+    """``[start, end)`` looks like a placeholder; ``why`` says what is not known; ``tag`` is its pattern."""
+
+    start: int
+    end: int
+    why: str
+    tag: str = ""
+
+
+class Found(NamedTuple):
+    """All of it in text order, disjoint. ``left`` are brackets that mean what they say.
+
+    With ``on_unknown="generic"`` an unknown place is a mention, too.
+    """
+
+    mentions: list[Mention]
+    unknown: list[Unknown]
+    left: list[tuple[int, int]]
+
+
+class Finder:
+    """Finds what a *mapping* names (without one: what the vocabulary knows); compiled once, for any number of texts."""
+
+    def __init__(self, mapping: Mapping | None = None, on_unknown: OnUnknown = "keep") -> None:
+        self._mapping = mapping or Mapping()
+        self._on_unknown = on_unknown
+        languages = self._mapping.languages
+        self._scanner = Scanner(self._mapping.grammars, languages)
+        self._judge = Judge(Reader(vocabulary(languages)), self._scanner)
+        self._rules = TagRules(self._mapping)
+        self._own = OwnPatterns(self._mapping, self._scanner)
+        self._cues = cues(languages)
+        self._noted = {noted.tag for noted in self._mapping.unknown}
+        self._left = {noted.tag for noted in self._mapping.left_alone}
+        self._memo: dict[tuple[str, str], tuple[Verdict, Rule | None]] = {}
+
+    def find(self, text: str, where: str = "document") -> Found:
+        """Placeholders of *text*. With ``on_unknown="error"`` the first unknown raises ``DataError`` with *where* and its place."""
+        found = Found([], [], [])
+        settling = Settling(text, self._cues, found.mentions)
+        for candidate, own in self._candidates(text):
+            verdict, rule = own if own is not None else self._verdict(candidate)
+            if verdict.status == "left":
+                found.left.append((candidate.start, candidate.end))
+            elif verdict.status == "unknown":
+                self._unknown(candidate, verdict, verdict.why, found, where)
+            elif verdict.status == "known":
+                if rule is None and is_real(text, candidate, verdict):
+                    found.left.append((candidate.start, candidate.end))
+                    continue
+                why = self._doubt(text, candidate, verdict, rule) or settling.place(candidate, verdict)
+                if why:
+                    self._unknown(candidate, verdict, why, found, where)
+        settling.finish()
+        return found
+
+    def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
+        if not self._own:
+            return ((candidate, None) for candidate in self._scanner.scan(text))
+        return self._own.merged(text, self._scanner.scan(text))
+
+    def _verdict(self, candidate: Candidate) -> tuple[Verdict, Rule | None]:
+        """The verdict on a candidate and the rule of the mapping that is for it, remembered by its literal."""
+        key = (candidate.grammar.name, candidate.literal)
+        known = self._memo.get(key)
+        if known is not None:
+            return known
+        rule, verdict = self._rules.rule_of(candidate, self._judge.judge(candidate))
+        if rule is None and verdict.family in self._left:
+            verdict = verdict._replace(status="left")
+        elif rule is None and verdict.family in self._noted and verdict.status != "unknown":
+            verdict = verdict._replace(status="unknown", why=LISTED)
+        if len(self._memo) < _MOST_REMEMBERED and len(candidate.literal) <= _LONGEST_REMEMBERED:
+            self._memo[key] = verdict, rule
+        return verdict, rule
+
+    def _doubt(self, text: str, candidate: Candidate, verdict: Verdict, rule: Rule | None) -> str:
+        """Why a tag whose words are known is not used after all; "" where nothing speaks against it."""
+        if rule is not None:
+            return "" if rule.use else UNSURE
+        if self._mapping.unlisted == "report":
+            return UNLISTED
+        if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict):
+            return ""
+        return UNTOLD if candidate.grammar.shape == "run" else UNSURE
+
+    def _is_told(self, text: str, candidate: Candidate, verdict: Verdict) -> bool:
+        """Whether the text right beside an unsure tag that no rule is for speaks of just its kind: "(AGE) years old"."""
+        meaning = verdict.meaning
+        if meaning.role == "letter" or candidate.grammar.shape == "run":
+            return False
+        cue = self._cues.around(text, candidate.start, candidate.end)
+        return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)
+
+    def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found, where: str) -> None:
+        start, end = candidate.start, candidate.end
+        if self._on_unknown == "error":
+            raise DataError(
+                f"characters {start} to {end} look like a placeholder: {why}",
+                where=where,
+                remedy="Give it a meaning in the mapping, or use --on-unknown keep or generic.",
+            )
+        if self._on_unknown == "generic":
+            role = candidate.literal.casefold()[:_LONGEST_REMEMBERED]
+            found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
+        found.unknown.append(Unknown(start, end, why, verdict.family))

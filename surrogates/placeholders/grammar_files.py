@@ -1,0 +1,97 @@
+"""The built-in grammars as data: the form of ``data/grammars.yaml``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from foundation.yaml_files import load_yaml
+
+Shape = Literal["signs", "run", "word"]
+Policy = Literal["any", "upper", "marked", "none"]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    not_before: str = ""
+    not_after: str = ""
+    examples: tuple[str, ...]
+    never: tuple[str, ...]
+
+
+class SignsEntry(_Entry):
+    """A tag between signs."""
+
+    open: str
+    close: str
+    inner: str
+    upper: float
+    lower: float
+    unknown: Policy
+
+
+class RunEntry(_Entry):
+    """A run of one sign."""
+
+    sign: str
+    least: int = Field(alias="from")
+    sure: float
+
+
+class WordsEntry(_Entry):
+    """A placeholder without signs."""
+
+    first: str
+    rest: str
+    sure: float
+    kind: str = ""
+
+
+class GrammarsFile(BaseModel):
+    """``grammars.yaml``; what the keys mean is told there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    signs: tuple[SignsEntry, ...]
+    runs: tuple[RunEntry, ...]
+    words: tuple[WordsEntry, ...]
+    letters: tuple[str, ...]
+    markup: frozenset[str]
+    markup_in_capitals: frozenset[str]
+    tokens: frozenset[str]
+    editorial: frozenset[str]
+    streets: tuple[str, ...]
+
+
+class Grammar(NamedTuple):
+    """``upper`` and ``lower``: how sure a known tag in capitals, or otherwise, is a placeholder. ``kind``: what the form itself tells."""
+
+    name: str
+    shape: Shape
+    open: str
+    close: str
+    upper: float
+    lower: float
+    unknown: Policy
+    kind: str = ""
+
+
+@cache
+def grammars_file() -> GrammarsFile:
+    """The data, read once."""
+    return load_yaml(files("surrogates") / "data" / "grammars.yaml", GrammarsFile)
+
+
+@cache
+def grammars() -> dict[str, Grammar]:
+    """All grammars by name."""
+    data = grammars_file()
+    found = [Grammar(s.name, "signs", s.open, s.close, s.upper, s.lower, s.unknown) for s in data.signs]
+    found += [Grammar(r.name, "run", "", "", r.sure, r.sure, "none") for r in data.runs]
+    found += [Grammar(w.name, "word", "", "", w.sure, w.sure, "none", w.kind) for w in data.words]
+    return {grammar.name: grammar for grammar in found}

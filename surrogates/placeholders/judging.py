@@ -1,0 +1,210 @@
+"""What a candidate is by itself: a known tag, an unknown one, or a bracket that means what it says."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+from surrogates.placeholders.families import numbered
+from surrogates.placeholders.grammar_files import Grammar, grammars_file
+from surrogates.placeholders.reading import Meaning, Reader
+from surrogates.placeholders.scanning import LETTERS, TITLED, Candidate, Scanner
+
+Status = Literal["known", "unknown", "left", "nothing"]
+
+UNREAD: Final = "its words are not known"
+UNTOLD: Final = "nothing tells what stood there"
+DIGITS: Final = "a number of four or more digits in brackets"
+
+_NOTHING: Final = Meaning("generic")
+_DATE: Final = re.compile(r"[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
+_YEAR: Final = re.compile(r"[12][0-9]{3}")
+_BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*[:=|]\s*(\S.*?)\s*", re.DOTALL)
+_ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
+_STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
+_WORDS: Final = re.compile(r"[^\W\d_]+")
+_PLAIN: Final = re.compile(r"[\w ./'’&()#-]+")
+_MARKED: Final = re.compile(r"[^\W\d_]{3,}(?:[ _-][^\W\d_]{2,}){0,2}[ _-]?\d{1,3}[A-Za-z]?")
+_MASKS: Final = (
+    (re.compile(r"(?=.*[AX])(?=.*[09]|[AX]{1,3}-[AX]{1,3})[AX09]{1,3}-[AX09]{1,3}-[AX09]{1,3}"), "licence_plate"),
+    (re.compile(r"0000 ?(?:AA|XX)|9999 ?AA"), "postcode"),
+    (re.compile(r"00[-/]00[-/]0000|0000[-/]00[-/]00"), "date"),
+)
+_LONGEST_TAG: Final = (6, 48)  # words and characters; longer texts in brackets are no tags
+_LONGEST_SHOWN: Final = 40
+_SHORTEST_ROUND: Final = 2  # "(F)", "(ID)" are abbreviations
+_LONGEST_RUN: Final = 4
+_LONGEST_LETTERS: Final = 12
+_GLUED_LESS: Final = 0.14  # PERSON1 is less sure than PERSON_1
+_LETTER_LESS: Final = 0.13  # "Dr. B" is less sure than "Dr. X"
+_FORM_LESS: Final = 0.15  # MIMIC-IV writes three underscores; longer runs are forms to fill in more often
+
+
+class Verdict(NamedTuple):
+    """``family`` is the pattern that the candidate belongs to; ``sure`` how sure the meaning is; ``why`` says what is unknown.
+
+    ``markup`` is the element name, where the candidate may be markup.
+    """
+
+    status: Status
+    family: str
+    meaning: Meaning = _NOTHING
+    original: str = ""
+    sure: float = 0.0
+    why: str = ""
+    markup: str = ""
+
+
+class Judge:
+    """Judges candidates by the words of a vocabulary; the text around is looked at elsewhere (``surroundings``)."""
+
+    def __init__(self, reader: Reader, scanner: Scanner) -> None:
+        self._reader = reader
+        self._scanner = scanner
+        data = grammars_file()
+        self._data = data
+
+    def judge(self, candidate: Candidate) -> Verdict:
+        """What *candidate* is, as far as it tells itself."""
+        grammar, literal = candidate.grammar, candidate.literal
+        if grammar.shape == "signs":
+            return self._signs(grammar, literal)
+        if grammar.shape == "run":
+            return _run(grammar, literal)
+        if grammar.name == TITLED:
+            return self._titled(grammar, literal)
+        if grammar.name == LETTERS:
+            return _letters(grammar, literal)
+        if grammar.kind:
+            return Verdict(
+                "known", re.sub(r"\d+", "{original}", literal), Meaning(grammar.kind, role="mask", same="mention"), sure=grammar.upper
+            )
+        return self._numbered(grammar, literal)
+
+    def _titled(self, grammar: Grammar, literal: str) -> Verdict:
+        title, letters = literal.split(" ", 1)
+        told = self._scanner.title(title)
+        index = letters.replace(" ", "").casefold()
+        meaning = Meaning("person", role=told.role, index=index, form="family", gender=told.gender)
+        usual = len(index) > 1 or letters in "XYZ"
+        return Verdict("known", f"{title} {{letter}}", meaning, sure=grammar.upper - _LETTER_LESS * (not usual))
+
+    def _numbered(self, grammar: Grammar, literal: str) -> Verdict:
+        meaning = self._reader.read(literal)
+        if meaning is None or not meaning.index:
+            return Verdict("nothing", literal)
+        glued = literal[-len(meaning.index) - 1].isalpha()
+        return Verdict("known", numbered(literal, meaning.index), meaning, sure=(grammar.upper - _GLUED_LESS * glued) * meaning.sure)
+
+    def _signs(self, grammar: Grammar, literal: str) -> Verdict:
+        inner = " ".join(literal[len(grammar.open) : len(literal) - len(grammar.close)].split())
+        if grammar.name == "angle":
+            return self._angle(grammar, literal, inner)
+        if grammar.name == "stars":
+            if _DATE.fullmatch(inner):
+                kind = "year" if _YEAR.fullmatch(inner) else "date"
+                return Verdict("known", "[**{date}**]", Meaning(kind, same="mention"), inner, grammar.upper)
+            inner = _STAR_TYPE.sub(" ", inner) if _WORDS.search(inner) else inner
+        return self._tag(grammar, literal, inner)
+
+    def _angle(self, grammar: Grammar, literal: str, inner: str) -> Verdict:
+        """An angle tag may be markup; ``<PERSON id="1"/>`` is a tag with an index."""
+        attribute = _ATTRIBUTE.fullmatch(inner.rstrip("/"))
+        tag = f"{attribute.group(1)} {attribute.group(2)}" if attribute else inner.rstrip("/ ")
+        name = tag.split(" ")[0].lstrip("/")
+        if inner.startswith("/") or self._is_markup(inner, name):
+            return Verdict("left", f"<{name[:20].casefold()}>", why="markup")
+        return self._tag(grammar, literal, tag)._replace(markup=name)
+
+    def _is_markup(self, inner: str, name: str) -> bool:
+        """Whether an angle tag is an element of HTML, or written as only markup is ("<div class=x>", "<b>", "<unk>")."""
+        low = name.casefold()
+        if low in self._data.tokens or len(name) <= 1:
+            return True
+        if low in self._data.markup:
+            return name != name.upper() or inner.rstrip("/ ").casefold() != low or low not in self._data.markup_in_capitals
+        return "=" in inner and not _ATTRIBUTE.fullmatch(inner.rstrip("/ "))
+
+    def _tag(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
+        """The text between signs."""
+        literal = " ".join(literal.split())
+        masked = next((kind for pattern, kind in _MASKS if pattern.fullmatch(tag)), "")
+        if masked:
+            return Verdict("known", literal, Meaning(masked, same="mention"), sure=grammar.lower)
+        bearing = self._bearing(grammar, literal, tag)
+        if bearing is not None:
+            return bearing
+        meaning = self._reader.read(tag)
+        sure = _sure(grammar, tag, meaning)
+        if meaning is None or sure == 0 or (grammar.name == "round" and len(tag) <= _SHORTEST_ROUND):
+            return self._unread(grammar, literal, tag)
+        if not meaning.index or meaning.role == "letter":
+            return Verdict("known", literal, meaning, sure=sure)
+        family = numbered(literal, meaning.index, meaning.number)
+        return Verdict("known", family, meaning, sure=min(0.99, sure + 0.05))
+
+    def _bearing(self, grammar: Grammar, literal: str, tag: str) -> Verdict | None:
+        """A tag that bears what stood there: "PATIENT:Jack Smith", "date: 2010-01-02"; or says what was redacted: "REDACTED: date"."""
+        parts = _BEARS.fullmatch(tag)
+        meaning = self._reader.read(parts.group(1)) if parts else None
+        sure = _sure(grammar, parts.group(1), meaning) if parts else 0.0
+        if parts is None or meaning is None or sure == 0:
+            return None
+        original = parts.group(2)
+        if meaning.kind == "generic":
+            told = self._reader.read(original)
+            if told is None:
+                return None
+            return Verdict("known", numbered(literal, told.index) if told.index else literal, told, sure=sure)
+        at = literal.rindex(original)
+        before = numbered(literal[:at], meaning.index) if meaning.index else literal[:at]
+        family = f"{before}{{original}}{literal[at + len(original) :]}"
+        return Verdict("known", family, meaning._replace(context=""), original, sure)
+
+    def _unread(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
+        """A tag with a word that is not known: something redacted, or just brackets."""
+        words = _WORDS.findall(tag)
+        if not words:
+            if grammar.name == "square" and re.fullmatch(r"\d{4,}", tag):
+                return Verdict("unknown", literal[:_LONGEST_SHOWN], why=DIGITS)
+            digits = any(char.isdigit() for char in tag)
+            return Verdict("left", f"{grammar.open}{{number}}{grammar.close}" if digits else literal[:_LONGEST_SHOWN])
+        if grammar.name == "round":
+            return Verdict("left", "({text})")
+        if self._looks_redacted(grammar, tag, words):
+            index = re.search(r"(?<![A-Za-z])(\d{1,4})\W*$", literal)
+            family = f"{literal[: index.start(1)]}{{index}}{literal[index.end(1) :]}" if index else literal
+            return Verdict("unknown", family, why=UNREAD)
+        return Verdict("left", literal if len(tag) <= _LONGEST_SHOWN else f"{grammar.open}{{text}}{grammar.close}")
+
+    def _looks_redacted(self, grammar: Grammar, tag: str, words: list[str]) -> bool:
+        if len(words) > _LONGEST_TAG[0] or len(tag) > _LONGEST_TAG[1] or max(map(len, words)) == 1 or not _PLAIN.fullmatch(tag):
+            return False
+        if all(word.casefold() in self._data.editorial for word in words):
+            return False
+        capitals = _capitals(tag)
+        marked = capitals or bool(_MARKED.fullmatch(tag))
+        return {"any": True, "upper": capitals, "marked": marked, "none": False}[grammar.unknown]
+
+
+def _run(grammar: Grammar, literal: str) -> Verdict:
+    form = grammar.name == "blank" and len(literal) >= _LONGEST_RUN
+    meaning = Meaning("generic", role="blank", same="mention", context="mention")
+    return Verdict("known", literal[:_LONGEST_RUN], meaning, sure=grammar.upper - _FORM_LESS * form)
+
+
+def _letters(grammar: Grammar, literal: str) -> Verdict:
+    spaced = re.sub(r" +", " ", literal)
+    once = re.sub(r"^(.+?)(?: \1)+$", r"\1", spaced) if len(spaced) > 5 else spaced
+    meaning = Meaning("person", role=LETTERS, index=once.replace(" ", "").casefold(), context="mention")
+    return Verdict("known", once[:_LONGEST_LETTERS], meaning, sure=grammar.upper)
+
+
+def _sure(grammar: Grammar, tag: str, meaning: Meaning | None) -> float:
+    return 0.0 if meaning is None else meaning.sure * (grammar.upper if _capitals(tag) else grammar.lower)
+
+
+def _capitals(tag: str) -> bool:
+    """Whether *tag* is written in capitals (an ending in brackets, an index or a genitive may not be)."""
+    letters = re.sub(r"['’]s$|\d[a-z]\b", "", tag)
+    return letters == letters.upper() and letters != letters.lower()

@@ -1,0 +1,108 @@
+"""From a survey to a mapping: how sure each rule is, and what counts as unknown after all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
+from surrogates.placeholders.tallies import Tallies, Tally
+
+_OFTEN: Final = 3
+_OFTEN_LOWER: Final = 5  # a word in small letters that stands in brackets as often as this is reported
+_CUE_WEIGHT: Final = 0.4
+_FEW_DOCUMENTS: Final = 0.03
+_MOST_NOTED: Final = 500
+_LOWER_WORD: Final = re.compile(r"\[[^\W\d_]{5,}(?: [^\W\d_]+){0,2}\]")
+_LEAST_SHARE: Final = 0.5
+
+
+def learn(known: Tallies, unknown: Tallies, left: Tallies, *, languages: tuple[str, ...], grammars: tuple[str, ...] | None) -> Mapping:
+    """The mapping: rules by falling count; those below ``USE_FROM`` are not used."""
+    titled = any(tally.grammar == "titled" for tally in known.kept().values())
+    rules = [_rule(family, tally, titled=titled) for family, tally in known.kept().items()]
+    often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
+    strange = [_noted(family, tally, tally.verdict.why) for family, tally in unknown.kept().items()]
+    strange += [_noted(family, tally, "often in brackets") for family, tally in often.items()]
+    real = [_noted(family, tally, tally.verdict.why) for family, tally in left.kept().items() if family not in often]
+    return Mapping(
+        rules=tuple(sorted(rules, key=lambda rule: (-rule.count, rule.tag))),
+        unknown=_by_count(strange),
+        left_alone=_by_count(real),
+        grammars=grammars,
+        languages=languages,
+    )
+
+
+def _by_count(noted: Iterable[Noted]) -> tuple[Noted, ...]:
+    return tuple(sorted(noted, key=lambda entry: (-entry.count, entry.tag))[:_MOST_NOTED])
+
+
+def _noted(family: str, tally: Tally, why: str) -> Noted:
+    return Noted(tag=family, count=tally.count, documents=tally.documents, why=why, examples=tuple(tally.examples))
+
+
+def _is_often(family: str, tally: Tally) -> bool:
+    return tally.count >= _OFTEN_LOWER and tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
+
+
+def _rule(family: str, tally: Tally, *, titled: bool) -> Rule:
+    meaning = tally.verdict.meaning
+    confidence = round(_confidence(tally, titled=titled), 2)
+    token = "{index}" in family or "{letter}" in family
+    kind = meaning.kind
+    if meaning.role == "letter" and tally.cues:
+        kind = _commonest(tally, kind)
+    return Rule(
+        tag=family,
+        kind=kind,
+        role=meaning.role,
+        index="" if token else meaning.index,
+        same=meaning.same,
+        form=meaning.form,
+        gender=meaning.gender,
+        plural=meaning.plural,
+        context=_context(meaning.context),
+        use=confidence >= USE_FROM,
+        confidence=confidence,
+        count=tally.count,
+        documents=tally.documents,
+        examples=tuple(tally.examples),
+    )
+
+
+def _context(text: str) -> Context:
+    return text if text in {"mention", "document"} else ""  # type: ignore[return-value]
+
+
+def _commonest(tally: Tally, kind: str) -> str:
+    most = max(tally.cues.values())
+    return kind if tally.cues[kind] == most else min(name for name, count in tally.cues.items() if count == most)
+
+
+def _confidence(tally: Tally, *, titled: bool) -> float:
+    """The confidence of the form and the words, raised by how often the text around speaks of the same kind.
+
+    A letter in brackets counts documents (one clear place settles a document), everything else places.
+    """
+    meaning = tally.verdict.meaning
+    sure = tally.sure
+    if meaning.role == "letter":
+        sure += _CUE_WEIGHT * min(1.0, sum(tally.cues.values()) / (tally.documents + 1))
+    elif tally.looked:
+        told = sum(tally.cued.values()) if meaning.context == "mention" else tally.cued[meaning.kind]
+        share = told / tally.looked
+        sure += _CUE_WEIGHT * share
+        if meaning.role == "letters":
+            sure += 0.1 * titled
+        elif meaning.context == "mention" and sure < _SURE_RUN and share < _LEAST_SHARE:
+            sure = min(sure, USE_FROM - 0.01)  # forms to fill in: most blanks say nothing
+        elif meaning.context != "mention" and tally.count >= _OFTEN:
+            sure += 0.1
+    if tally.documents >= _OFTEN and sure >= USE_FROM:
+        sure += _FEW_DOCUMENTS
+    return min(0.99, sure)
+
+
+_SURE_RUN: Final = 0.85

@@ -1,0 +1,86 @@
+"""What a person's mapping looks for beyond the built-in grammars: regular expressions, and tags of a form of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import regex
+
+from foundation.errors import DataError
+from surrogates.placeholders.families import pattern_of, sample
+from surrogates.placeholders.grammar_files import Grammar
+from surrogates.placeholders.judging import Verdict
+from surrogates.placeholders.mapping import Mapping, Rule
+from surrogates.placeholders.reading import Meaning
+from surrogates.placeholders.scanning import Candidate, Scanner
+
+_OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
+_SECONDS = 1.0  # for one pattern and document, and as much again for each million characters
+
+Own = tuple[Verdict, Rule | None]
+
+
+class OwnPatterns:
+    """The patterns of a mapping's ``regex:`` rules and of those ``tag:`` rules that no grammar of the *scanner* finds."""
+
+    def __init__(self, mapping: Mapping, scanner: Scanner) -> None:
+        self._file = mapping.file or "mapping"
+        self._patterns: list[tuple[regex.Pattern[str], Rule]] = []
+        for rule in mapping.rules:
+            if not rule.use:
+                continue
+            if rule.regex:
+                self._patterns.append((regex.compile(rule.regex), rule))
+            elif not _scanned(rule.tag, scanner):
+                source = pattern_of(rule.tag)
+                edges = (
+                    r"(?<!\w)" if rule.tag[:1].isalnum() else "",
+                    r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else "",
+                )
+                self._patterns.append((regex.compile(source.join(edges)), rule))
+
+    def __bool__(self) -> bool:
+        return bool(self._patterns)
+
+    def merged(self, text: str, candidates: Iterator[Candidate]) -> Iterator[tuple[Candidate, Own | None]]:
+        """Matches and *candidates* in text order, disjoint: what starts first, then what is longer, then the person's own."""
+        found: list[tuple[Candidate, Own | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
+        found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
+        reached = 0
+        for candidate, own in found:
+            if candidate.start >= reached:
+                yield candidate, own
+                reached = candidate.end
+
+    def _matches(self, text: str) -> Iterator[tuple[Candidate, Own]]:
+        limit = _SECONDS * (1 + len(text) / 1e6)
+        for pattern, rule in self._patterns:
+            try:
+                matches = list(pattern.finditer(text, timeout=limit))
+            except TimeoutError as error:
+                raise DataError(
+                    f"the pattern of this rule took more than {limit:.0f} s on one document",
+                    where=f"{self._file}:{rule.line}" if rule.line else self._file,
+                    remedy="Make it simpler: avoid a repeat inside a repeat, such as (a+)+.",
+                ) from error
+            for match in matches:
+                groups = match.groupdict()
+                start, end = match.span("letter") if groups.get("letter") else match.span()
+                if end > start:
+                    yield Candidate(start, end, _OWN, match.group()), _own(rule, groups)
+
+
+def _own(rule: Rule, groups: dict[str, str | None]) -> Own:
+    index = re.sub(r"\s+", "", groups.get("index") or groups.get("letter") or rule.index).casefold()
+    role = (groups.get("role") or rule.role).casefold()
+    meaning = Meaning(rule.kind, role, index, rule.same, rule.form, rule.gender, rule.plural, 1.0, rule.context, groups.get("number") or "")
+    return Verdict("known", rule.name, meaning, groups.get("original") or "", rule.confidence), rule
+
+
+def _scanned(tag: str, scanner: Scanner) -> bool:
+    """Whether the grammars make one candidate of what *tag* stands for."""
+    text = sample(tag)
+    if "{letter}" in tag:
+        return any(candidate.literal == text for candidate in scanner.scan(text))
+    return any((candidate.start, candidate.end) == (0, len(text)) for candidate in scanner.scan(text))

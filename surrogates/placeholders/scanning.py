@@ -1,0 +1,171 @@
+"""Where something stands that may be a placeholder: the grammars as two regular expressions over the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+from foundation.errors import UsageError
+from surrogates.mentions import Gender
+from surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
+from surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+
+TITLED: Final = "titled"
+LETTERS: Final = "letters"
+_LONGEST_TITLE: Final = 14
+
+_JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?![’'-][A-Za-rt-z0-9])")
+# A single letter behind a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
+_SENTENCE: Final = re.compile(
+    r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
+)
+_NAME_FOLLOWS: Final = re.compile(r"\.? ?[A-Z][a-z]|\.-?[A-Z]\.")
+_PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
+
+
+class Candidate(NamedTuple):
+    """Something that may be a placeholder: ``[start, end)`` would be replaced; ``literal`` is it, with a title that belongs to it."""
+
+    start: int
+    end: int
+    grammar: Grammar
+    literal: str
+
+
+class Title(NamedTuple):
+    """What a title tells of a person."""
+
+    role: str
+    gender: Gender | None
+
+
+@cache
+def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
+    """The titles of the languages by their spelling."""
+    found: dict[str, Title] = {}
+    for language in languages:
+        for entry in vocabulary_file(language).titles:
+            for word in entry.words:
+                found.setdefault(word, Title(entry.role, entry.gender))
+    return found
+
+
+class Scanner:
+    """Finds candidates of the grammars *names* (None: all), with titles of *languages*; compiled once."""
+
+    def __init__(self, names: tuple[str, ...] | None = None, languages: tuple[str, ...] = LANGUAGES) -> None:
+        self._grammars = grammars()
+        for name in names or ():
+            if name not in self._grammars:
+                raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
+        data = grammars_file()
+        self._titles = titles(languages)
+        wanted = set(self._grammars if names is None else names)
+        signs = [_signs_pattern(s) for s in data.signs if s.name in wanted] + [_run_pattern(r) for r in data.runs if r.name in wanted]
+        # All alternatives begin with a plain character: ``re`` then skips quickly to where one can begin.
+        self._signs = re.compile("|".join(signs)) if signs else None
+        words = [w for w in data.words if w.name in wanted]
+        self._words = _words_pattern(words, data.letters, tuple(self._titles)) if words else None
+
+    def scan(self, text: str) -> Iterator[Candidate]:
+        """Candidates in text order, disjoint; where two overlap, the one that starts first, then the longer one."""
+        found = self._scan_signs(text, self._signs) if self._signs else []
+        if self._words:
+            found += self._scan_words(text, self._words)
+            found.sort(key=_by_place)
+        reached = 0
+        for candidate in found:
+            if candidate.start >= reached:
+                yield candidate
+                reached = candidate.end
+
+    def title(self, word: str) -> Title:
+        """What the title *word* tells."""
+        return self._titles[word]
+
+    def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[Candidate]:
+        known = self._grammars
+        return [Candidate(m.start(), m.end(), known[m.lastgroup], m.group()) for m in pattern.finditer(text) if m.lastgroup]
+
+    def _scan_words(self, text: str, pattern: re.Pattern[str]) -> Iterator[Candidate]:
+        reached = 0
+        for match in pattern.finditer(text):
+            name, start, end = match.lastgroup or "", match.start(), match.end()
+            if start < reached:
+                continue
+            if name == TITLED:
+                for candidate in self._titled(text, start, end):
+                    reached = candidate.end
+                    yield candidate
+                continue
+            if name == LETTERS:
+                reached = end = _repeated(text, start, end)
+            yield Candidate(start, end, self._grammars[name], text[start:end])
+
+    def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
+        """The letters behind a title, and single letters joined to a single one ("Dr. X and Y")."""
+        single = end - start == 1
+        if single and not _stands_alone(text, start):
+            return
+        head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
+        title = max((title for title in self._titles if head.endswith(title)), key=len)
+        grammar = self._grammars[TITLED]
+        yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
+        while single and (more := _JOINED.match(text, end)) is not None:
+            start, end = more.span(1)
+            yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
+
+
+def _by_place(candidate: Candidate) -> tuple[int, int]:
+    return candidate.start, -candidate.end
+
+
+def _repeated(text: str, start: int, end: int) -> int:
+    """Where letters that are said twice ("ABC ABC") end."""
+    again = f" {text[start:end]}"
+    while text.startswith(again, end) and not text[end + len(again) : end + len(again) + 1].isalnum():
+        end += len(again)
+    return end
+
+
+def _stands_alone(text: str, start: int) -> bool:
+    """Whether the single letter at *start*, behind a title, is all of the name."""
+    letter, after = text[start], text[start + 1 : start + 24]
+    if letter in _PLACEHOLDER_LETTERS:
+        return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
+    if _SENTENCE.match(after):
+        return True
+    if _NAME_FOLLOWS.match(after) or after[:2] == ". ":
+        return False
+    return letter != "A" or not after or after[0] in ",.;:?!)'’\n" or text[start - 2] == "."
+
+
+def _signs_pattern(entry: SignsEntry) -> str:
+    first = re.escape(entry.open[0])
+    before = rf"(?<!{entry.not_before}{first})" if entry.not_before else ""
+    after = f"(?!{entry.not_after})" if entry.not_after else ""
+    return rf"{first}{before}(?P<{entry.name}>{re.escape(entry.open[1:])}{entry.inner}{re.escape(entry.close)}){after}"
+
+
+def _run_pattern(entry: RunEntry) -> str:
+    sign = re.escape(entry.sign)
+    before = f"(?<!{entry.not_before}{sign})" if entry.not_before else ""
+    after = f"(?!{entry.not_after})" if entry.not_after else ""
+    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
+
+
+def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression that begins with a set of capitals; what comes before them is looked at by look-behinds."""
+    firsts = "".join(dict.fromkeys(entry.first for entry in entries))
+    behind_title = "(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
+    # Letter groups behind their first letter: spelled-out ones may have two spaces; three or more X's are one, too.
+    ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
+    groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"
+    parts = []
+    for entry in sorted(entries, key=lambda entry: entry.name != TITLED):
+        rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
+        rest = rest.replace("([- ])", "(?P<gap>[- ])").replace("\\1", "(?P=gap)")
+        parts.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
+    return re.compile(rf"[{firsts}](?<!\w.)(?!(?!onth ?D)[a-z]{{2}})(?:{'|'.join(parts)})")

@@ -1,0 +1,89 @@
+"""From verdicts to mentions, where the text around decides what a tag leaves open."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import Final
+
+from surrogates.mentions import Mention
+from surrogates.placeholders.grammar_files import grammars_file
+from surrogates.placeholders.judging import UNTOLD, Verdict
+from surrogates.placeholders.reading import Meaning
+from surrogates.placeholders.scanning import Candidate
+from surrogates.placeholders.surroundings import Cues
+
+# What a party of a lawsuit, and what a letter, can turn out to be; the first of equals wins.
+_PARTY: Final = ("person", "company")
+_LETTER: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
+_LETTER_ROLES: Final = frozenset({"letter", "letters"})
+
+_Key = tuple[str, str]
+
+
+class Settling:
+    """Appends the mentions of one document to *mentions*; kinds that the document as a whole decides are put right by ``finish``."""
+
+    def __init__(self, text: str, cues: Cues, mentions: list[Mention]) -> None:
+        self._text = text
+        self._cues = cues
+        self._mentions = mentions
+        self._open: list[tuple[int, Candidate, Verdict]] = []
+        self._votes: dict[_Key, Counter[str]] = {}
+
+    def place(self, candidate: Candidate, verdict: Verdict) -> str:
+        """Make a mention of *candidate*, or say why there is none: nothing around tells what stood there."""
+        meaning = verdict.meaning
+        if meaning.context:
+            cue = self._cues.around(self._text, candidate.start, candidate.end)
+            if meaning.context == "mention":
+                if cue is None and meaning.kind == "generic":
+                    return UNTOLD
+                if cue is not None:
+                    meaning = meaning._replace(kind=cue.kind, form=cue.form or meaning.form, gender=cue.gender or meaning.gender)
+            if cue is None or meaning.context == "document":
+                self._open.append((len(self._mentions), candidate, verdict))
+            if cue is not None:
+                self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
+        elif meaning.kind == "date" and self._cues.born(self._text, candidate.start):
+            meaning = meaning._replace(kind="birth_date", same="document")
+        elif meaning.kind == "location" and _address().match(verdict.original):
+            meaning = meaning._replace(kind="address")
+        self._mentions.append(_mention(candidate, verdict, meaning))
+        return ""
+
+    def finish(self) -> None:
+        """Give what is one in the whole document the kind that most of its places speak of."""
+        for place, candidate, verdict in self._open:
+            meaning = verdict.meaning
+            votes = self._votes.get((meaning.role, meaning.index))
+            if not votes:
+                continue
+            allowed = _LETTER if meaning.role in _LETTER_ROLES else _PARTY
+            kind = max((meaning.kind, *allowed), key=lambda name: votes[name])
+            if kind != meaning.kind and votes[kind]:
+                changed = meaning._replace(kind=kind, plural=False, gender=None, form="")
+                self._mentions[place] = _mention(candidate, verdict, changed)
+
+
+@cache
+def _address() -> re.Pattern[str]:
+    """What looks like a house in a street: a number and a word for a street."""
+    return re.compile(rf"(?=.*\d).*\b(?:{'|'.join(grammars_file().streets)})\b", re.IGNORECASE | re.DOTALL)
+
+
+def _mention(candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Mention:
+    return Mention(
+        start=candidate.start,
+        end=candidate.end,
+        kind=meaning.kind,
+        role=meaning.role,
+        index=f"{meaning.index} {meaning.number}" if meaning.number else meaning.index,
+        same=meaning.same,
+        form=meaning.form,
+        gender=meaning.gender,
+        original=verdict.original,
+        plural=meaning.plural,
+        rule=verdict.family,
+    )

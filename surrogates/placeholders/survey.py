@@ -1,0 +1,117 @@
+"""A survey of a corpus: which patterns stand in it, how often, and what the text around them speaks of.
+
+Surveys of parts are merged in input order into the survey of the whole; any partition gives the same mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from surrogates.placeholders.judging import Judge, Verdict
+from surrogates.placeholders.learning import learn
+from surrogates.placeholders.mapping import Mapping
+from surrogates.placeholders.reading import Reader
+from surrogates.placeholders.scanning import Candidate, Scanner
+from surrogates.placeholders.surroundings import Cues, cues, is_real
+from surrogates.placeholders.tallies import EXAMPLES, Tallies, Tally, excerpt
+from surrogates.placeholders.vocabulary import vocabulary
+from surrogates.placeholders.vocabulary_files import LANGUAGES
+
+_MOST_KNOWN: Final = 20_000
+_MOST_OTHERS: Final = 3_000
+_LOOKED: Final = 20  # places of one pattern in one document whose surroundings are looked at
+_SURE_ENOUGH: Final = 0.8  # patterns as sure as this need no cues
+_MOST_REMEMBERED: Final = 50_000
+_LONGEST_REMEMBERED: Final = 80
+
+
+class Survey:
+    """Counts the patterns of texts; ``known``, ``unknown`` and ``left`` hold the tallies."""
+
+    def __init__(self, languages: tuple[str, ...] = LANGUAGES, grammars: tuple[str, ...] | None = None) -> None:
+        self.languages = languages
+        self.grammars = grammars
+        self.documents = 0
+        self.known = Tallies(_MOST_KNOWN)
+        self.unknown = Tallies(_MOST_OTHERS)
+        self.left = Tallies(_MOST_OTHERS)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._scanner = Scanner(self.grammars, self.languages)
+        self._judge = Judge(Reader(vocabulary(self.languages)), self._scanner)
+        self._cues: Cues = cues(self.languages)
+        self._memo: dict[tuple[str, str], Verdict] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    def add(self, text: str) -> None:
+        """Count the patterns of one document."""
+        self.documents += 1
+        here: dict[tuple[str, str], Tally] = {}
+        for candidate in self._scanner.scan(text):
+            verdict = self._verdict(candidate)
+            if verdict.status == "nothing":
+                continue
+            if verdict.status == "known" and is_real(text, candidate, verdict):
+                verdict = verdict._replace(status="left")
+            self._count(text, candidate, verdict, here)
+        for (status, family), tally in here.items():
+            tally.documents = 1
+            {"known": self.known, "unknown": self.unknown, "left": self.left}[status].add(family, tally)
+
+    def _count(self, text: str, candidate: Candidate, verdict: Verdict, here: dict[tuple[str, str], Tally]) -> None:
+        key = verdict.status, verdict.family
+        tally = here.get(key)
+        if tally is None:
+            tally = here[key] = Tally(verdict._replace(original=""), candidate.grammar.name, sure=verdict.sure)
+        tally.count += 1
+        tally.sure = max(tally.sure, verdict.sure)
+        if len(tally.examples) < EXAMPLES:
+            tally.examples.append(excerpt(text, candidate.start, candidate.end))
+        meaning = verdict.meaning
+        if (
+            verdict.status == "known"
+            and tally.looked < _LOOKED
+            and meaning
+            and (verdict.sure < _SURE_ENOUGH or meaning.context == "mention")
+        ):
+            tally.looked += 1
+            cue = self._cues.around(text, candidate.start, candidate.end)
+            if cue is not None and cue.sure >= 1:
+                tally.cued[cue.kind] += 1
+                tally.cues[cue.kind] = 1
+
+    def _verdict(self, candidate: Candidate) -> Verdict:
+        key = (candidate.grammar.name, candidate.literal)
+        verdict = self._memo.get(key)
+        if verdict is None:
+            verdict = self._judge.judge(candidate)
+            if len(self._memo) < _MOST_REMEMBERED and len(candidate.literal) <= _LONGEST_REMEMBERED:
+                self._memo[key] = verdict
+        return verdict
+
+    def merge(self, later: Survey) -> None:
+        """Count in what was surveyed of later documents."""
+        self.documents += later.documents
+        self.known.merge(later.known)
+        self.unknown.merge(later.unknown)
+        self.left.merge(later.left)
+
+    def mapping(self) -> Mapping:
+        """What was learnt."""
+        return learn(self.known, self.unknown, self.left, languages=self.languages, grammars=self.grammars)
+
+
+def auto_mapping(texts: Iterable[str], languages: tuple[str, ...] = LANGUAGES) -> Mapping:
+    """The mapping that a survey of *texts* gives."""
+    survey = Survey(languages)
+    for text in texts:
+        survey.add(text)
+    return survey.mapping()

@@ -1,0 +1,58 @@
+"""The ``tag:`` rules of a mapping, looked up for candidates of the built-in grammars."""
+
+from __future__ import annotations
+
+import re
+
+from surrogates.placeholders.families import has_tokens, pattern_of
+from surrogates.placeholders.judging import Verdict
+from surrogates.placeholders.mapping import Mapping, Rule
+from surrogates.placeholders.reading import Meaning
+from surrogates.placeholders.scanning import Candidate
+
+
+class TagRules:
+    """By exact tag, by family, and, for tags that a person wrote otherwise than we would, by pattern."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        rules = [rule for rule in mapping.rules if rule.tag]
+        self._by_tag = {rule.tag: rule for rule in rules}
+        self._patterns = [(re.compile(pattern_of(rule.tag)), rule) for rule in rules if has_tokens(rule.tag)]
+
+    def rule_of(self, candidate: Candidate, verdict: Verdict) -> tuple[Rule | None, Verdict]:
+        """The rule for *candidate*, and the verdict that follows from it; the verdict unchanged where there is no rule."""
+        if not self._by_tag:
+            return None, verdict
+        literal = " ".join(candidate.literal.split())
+        rule = self._by_tag.get(literal)
+        if rule is not None:
+            return rule, by_rule(rule, verdict, {})
+        family = self._by_tag.get(verdict.family)
+        for pattern, other in self._patterns:
+            if family is not None and other is not family:
+                continue
+            match = pattern.fullmatch(literal)
+            if match:
+                return other, by_rule(other, verdict, match.groupdict())
+        return (family, by_rule(family, verdict, {})) if family is not None else (None, verdict)
+
+
+def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verdict:
+    """What *rule* says of a candidate; what the tag itself gives (index, original) comes from *groups*, else from the verdict."""
+    own = verdict.meaning
+    index = groups.get("index") or groups.get("letter") or rule.index or own.index
+    number = groups.get("number") or own.number
+    meaning = Meaning(
+        rule.kind,
+        role=rule.role,
+        index=own.index if own.index and not rule.index else index.replace(" ", "").casefold(),
+        same=rule.same,
+        form=rule.form,
+        gender=rule.gender,
+        plural=rule.plural,
+        context=rule.context,
+        number=number,
+    )
+    return verdict._replace(
+        status="known", family=rule.name, meaning=meaning, original=groups.get("original") or verdict.original, sure=rule.confidence
+    )

@@ -1,0 +1,105 @@
+"""Counts of a survey: how often each pattern stands in a corpus, with a few examples; mergeable."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from surrogates.placeholders.judging import Verdict
+
+EXAMPLES: Final = 5
+_BESIDE: Final = 30  # characters of context on each side of an example
+
+
+@dataclass(slots=True)
+class Tally:
+    """One pattern. ``cues`` counts documents, and ``cued`` places, in which the text around speaks of a kind.
+
+    ``looked`` is how many places were looked at for that.
+    """
+
+    verdict: Verdict
+    grammar: str
+    count: int = 0
+    documents: int = 0
+    sure: float = 0.0
+    examples: list[str] = field(default_factory=list)
+    cues: Counter[str] = field(default_factory=Counter)
+    cued: Counter[str] = field(default_factory=Counter)
+    looked: int = 0
+
+    def absorb(self, later: Tally) -> None:
+        """Add the counts of *later* documents."""
+        self.count += later.count
+        self.documents += later.documents
+        self.sure = max(self.sure, later.sure)
+        self.examples = [*self.examples, *(e for e in later.examples if e not in self.examples)][:EXAMPLES]
+        self.cues.update(later.cues)
+        self.cued.update(later.cued)
+        self.looked += later.looked
+
+
+class Tallies:
+    """Tallies by pattern, at most *most* of them.
+
+    Where a corpus has more patterns, those are kept whose names have the smallest hashes: whatever the order of documents and merges,
+    the same ones, with exact counts. ``dropped`` places belong to the others.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = 1 << 64
+        self.by_family: dict[str, Tally] = {}
+        self.total = 0
+
+    def kept(self) -> dict[str, Tally]:
+        """The tallies that every partition of the corpus would keep."""
+        self._shrink()
+        return self.by_family
+
+    @property
+    def dropped(self) -> int:
+        """Places whose pattern is not kept."""
+        return self.total - sum(tally.count for tally in self.kept().values())
+
+    def add(self, family: str, tally: Tally) -> None:
+        """Count *tally* (of one document, or of a survey of later documents) in."""
+        self.total += tally.count
+        self._put(family, tally)
+
+    def merge(self, later: Tallies) -> None:
+        """Count the tallies of later documents in."""
+        self.total += later.total
+        self._limit = min(self._limit, later._limit)
+        for family, tally in later.by_family.items():
+            self._put(family, tally)
+        self._shrink()
+
+    def _put(self, family: str, tally: Tally) -> None:
+        known = self.by_family.get(family)
+        if known is not None:
+            known.absorb(tally)
+        elif self._limit == 1 << 64 or _hash(family) < self._limit:
+            self.by_family[family] = tally
+            if len(self.by_family) > 2 * self._most:
+                self._shrink()
+
+    def _shrink(self) -> None:
+        if len(self.by_family) <= self._most and self._limit == 1 << 64:
+            return
+        hashed = {family: _hash(family) for family in self.by_family}
+        if len(hashed) > self._most:
+            self._limit = min(self._limit, sorted(hashed.values())[self._most])
+        self.by_family = {family: tally for family, tally in self.by_family.items() if hashed[family] < self._limit}
+
+
+def _hash(family: str) -> int:
+    return int.from_bytes(hashlib.blake2b(family.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def excerpt(text: str, start: int, end: int) -> str:
+    """A place with a little of the text on both sides, on one line."""
+    first, last = max(0, start - _BESIDE), min(len(text), end + _BESIDE)
+    return f"{'…' if first else ''}{' '.join(text[first:last].split())}{'…' if last < len(text) else ''}"

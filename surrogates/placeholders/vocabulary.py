@@ -1,0 +1,102 @@
+"""The words of tags in several languages: what each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, Literal, NamedTuple
+
+from surrogates.mentions import Gender, Same
+from surrogates.placeholders.folding import phrase_of
+from surrogates.placeholders.vocabulary_files import LANGUAGES, VocabularyFile, vocabulary_file
+
+What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
+
+# A word so short stands in lower-case brackets for other reasons too ("[he]", "[far]").
+_SHORT: Final = 3
+_SHORT_SURE: Final = 0.7
+
+
+class Word(NamedTuple):
+    """One phrase of one language. ``stem`` is the role; ``head_last``: in compounds of this language the last word rules."""
+
+    what: What
+    kind: str = ""
+    stem: str = ""
+    form: str = ""
+    gender: Gender | None = None
+    plural: bool = False
+    same: Same = "document"
+    sure: float = 1.0
+    party: bool = False
+    lettered: bool = False
+    head_last: bool = False
+
+
+class Vocabulary:
+    """The phrases of some languages; the language named first wins where two share a phrase."""
+
+    def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
+        self.languages = languages
+        self.words: dict[str, Word] = {}
+        self.articles: set[str] = set()
+        self.ids: dict[str, str] = {}
+        index_words: set[str] = set()
+        for language in languages:
+            source = vocabulary_file(language)
+            for phrase, word in _words_of(source):
+                self.words.setdefault(phrase, word)
+            self.articles.update(map(phrase_of, source.articles))
+            for role, kind in source.ids.items():
+                self.ids.setdefault(role, kind)
+            index_words.update(map(phrase_of, source.index_words))
+        self.index_words = frozenset(index_words)
+        self.longest = max(phrase.count(" ") + 1 for phrase in self.words)
+
+    def get(self, phrase: str) -> Word | None:
+        """The meaning of *phrase* (folded), or of its singular where it is an English-looking plural."""
+        found = self.words.get(phrase)
+        if found is None and phrase.endswith("s") and len(phrase) > _SHORT:
+            single = self.words.get(phrase[:-1])
+            if single is not None and single.what in {"role", "name", "value"}:
+                found = single._replace(plural=True)
+        return found
+
+
+def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
+    """All phrases of one file, folded, with their meanings; what comes first wins."""
+    last = source.head == "last"
+    for spelling, word in _meanings(source):
+        phrase = phrase_of(spelling)
+        short = len(phrase) <= _SHORT and word.what != "skip" and not word.lettered
+        yield phrase, word._replace(head_last=last, sure=min(word.sure, _SHORT_SURE) if short else word.sure)
+
+
+def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
+    for who in source.people:
+        base = Word("role", "person", stem=who.role, same=who.same, sure=who.sure, party=who.party)
+        genders: tuple[tuple[tuple[str, ...], Gender | None], ...] = ((who.words, None), (who.female, "female"), (who.male, "male"))
+        for spellings, gender in genders:
+            for spelling in spellings:
+                yield spelling, base._replace(gender=None if who.weak else gender)
+        for spelling in who.plural:
+            gender = None if who.weak or who.words else "female" if who.female else "male"
+            yield spelling, base._replace(plural=True, gender=gender)
+    for name in source.names:
+        base = Word("name", "person", stem="name", form=name.form, same="mention")
+        yield from ((spelling, base) for spelling in name.words)
+        yield from ((spelling, base._replace(plural=True)) for spelling in name.plural)
+    for value in source.values:
+        base = Word("value", value.kind, stem=value.role, same=value.same, sure=value.sure, lettered=value.lettered)
+        yield from ((spelling, base) for spelling in value.words)
+        yield from ((spelling, base._replace(plural=True)) for spelling in value.plural)
+    yield from ((spelling, Word("blank", "generic", same="mention")) for spelling in source.blanks)
+    yield from ((spelling, Word("qualifier", gender="female")) for spelling in source.qualifiers.female)
+    yield from ((spelling, Word("qualifier", gender="male")) for spelling in source.qualifiers.male)
+    yield from ((spelling, Word("skip")) for spelling in (*source.joiners, *source.articles))
+
+
+@cache
+def vocabulary(languages: tuple[str, ...] = LANGUAGES) -> Vocabulary:
+    """The vocabulary of *languages*, read once."""
+    return Vocabulary(languages)

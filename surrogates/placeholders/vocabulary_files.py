@@ -1,0 +1,102 @@
+"""The form of ``data/vocabulary/<language>.yaml``; what the keys mean is told at the head of ``en.yaml``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from foundation.yaml_files import load_yaml
+from surrogates.mentions import Gender, Same
+
+LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv")
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PeopleEntry(_Entry):
+    """Words of one role."""
+
+    role: str
+    words: tuple[str, ...] = ()
+    female: tuple[str, ...] = ()
+    male: tuple[str, ...] = ()
+    plural: tuple[str, ...] = ()
+    weak: bool = False
+    party: bool = False
+    same: Same = "document"
+    sure: float = 1.0
+
+
+class NamesEntry(_Entry):
+    """Words for the name of anybody."""
+
+    form: str
+    words: tuple[str, ...]
+    plural: tuple[str, ...] = ()
+
+
+class ValuesEntry(_Entry):
+    """Words of another kind."""
+
+    kind: str
+    words: tuple[str, ...]
+    plural: tuple[str, ...] = ()
+    role: str = ""
+    same: Same = "mention"
+    sure: float = 1.0
+    lettered: bool = False
+
+
+class TitlesEntry(_Entry):
+    """Titles that stand before a letter: "Dr. X"."""
+
+    words: tuple[str, ...]
+    role: str
+    gender: Gender | None = None
+
+
+class CueEntry(_Entry):
+    """What stands beside a placeholder that tells its kind."""
+
+    kind: str
+    before: str = ""
+    after: str = ""
+    form: str = ""
+    gender: Gender | None = None
+    sure: float = 1.0
+
+
+class Qualifiers(_Entry):
+    """Words inside a tag that tell gender."""
+
+    female: tuple[str, ...] = ()
+    male: tuple[str, ...] = ()
+
+
+class VocabularyFile(_Entry):
+    """One language."""
+
+    language: str
+    head: Literal["first", "last"]
+    articles: tuple[str, ...] = ()
+    joiners: tuple[str, ...] = ()
+    index_words: tuple[str, ...] = ()
+    qualifiers: Qualifiers = Qualifiers()
+    blanks: tuple[str, ...] = ()
+    people: tuple[PeopleEntry, ...]
+    names: tuple[NamesEntry, ...]
+    values: tuple[ValuesEntry, ...]
+    ids: dict[str, str] = {}
+    titles: tuple[TitlesEntry, ...] = ()
+    cues: tuple[CueEntry, ...] = ()
+
+
+@cache
+def vocabulary_file(language: str) -> VocabularyFile:
+    """The words of *language*, one of ``LANGUAGES``."""
+    return load_yaml(files("surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)

@@ -1,0 +1,225 @@
+"""A run of surrogates over an input of any size: the same seed gives the same bytes for any number of workers and size of chunk.
+
+Memory does not grow with the input, but for a few bytes a chunk, a file and a document (eight, where rows bring ids, and on the
+disk); a row, and a .txt or .xml file, is held whole, with its record and mirror: about ten times its size.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from foundation.errors import UsageError
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.source import Source
+from surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
+from surrogates.outputs.mirrors import MirrorFolder
+from surrogates.outputs.tallies import Tally, most_common
+from surrogates.outputs.vault import VaultFile
+from surrogates.running_counts import Counts
+from surrogates.running_crew import OwnHands, ProcessCrew
+from surrogates.running_hand import Hand
+from surrogates.running_ids import IdLedger
+from surrogates.running_progress import Phase, Progress, RunReport
+from surrogates.running_work import ChunkCount, ChunkFill, Crew, Factory, IdBook, Job, Terms
+
+SCHEMA: Final = 1
+Watch = Callable[[Progress], None]
+
+
+def run_surrogates(
+    inputs: InputSettings,
+    out: Path,
+    factory: Factory,
+    *,
+    seed: int,
+    locale: str = "en_US",
+    workers: int | Literal["ray"] = 1,
+    progress: Watch | None = None,
+    force: bool = False,
+    vault: Path | None = None,
+    about: Mapping[str, object] | None = None,
+    ray_address: str | None = None,
+) -> RunReport:
+    """Fill all documents of the input and write the folder *out*, which appears when everything is there.
+
+    *factory* makes the engine in each process and must be picklable. *about* goes into the report (settings, versions), and must
+    be the same for equal runs. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``; whatever happens, Ctrl-C too,
+    nothing half-written stays.
+    """
+    if workers != "ray" and workers < 1:
+        raise UsageError("at least one worker is needed", where="--workers")
+    terms = Terms(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
+    with ExitStack() as stack:
+        folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
+        vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
+        spool = folder.partial / "spool"
+        spool.mkdir()
+        run = _Run(terms, folder.partial, spool, progress or _nobody, stack)
+        run.prepare()
+        run.start(workers, ray_address)
+        run.count()
+        run.look()
+        run.fill(vault_file)
+        report = run.write_report(seed, about or {})
+        vault_warnings = vault_file.warnings() if vault_file is not None else []
+        run.end()
+        if vault_file is not None:
+            vault_file.publish()
+        folder.publish()
+    run.tell("done", run.tally.documents, run.tally.documents)
+    return RunReport(
+        out=out,
+        documents=run.tally.documents,
+        replaced=run.tally.replaced,
+        report=report,
+        warnings=(*report["warnings"], *vault_warnings),
+        vault=vault,
+    )
+
+
+def _nobody(progress: Progress) -> None:
+    del progress
+
+
+class _Run:
+    """One run's steps, in order."""
+
+    def __init__(self, terms: Terms, partial: Path, spool: Path, watch: Watch, stack: ExitStack) -> None:
+        self._terms, self._partial, self._spool, self._watch, self._stack = terms, partial, spool, watch, stack
+        self._source = Source(terms.inputs, spool)
+        self._counts = Counts()
+        self._hand = Hand(terms)
+        self._crew: Crew = OwnHands(self._hand)
+        self._ids: IdBook | None = None
+        self._repeated = 0
+        self._gathered = spool / "gathered"
+        self.tally = Tally()
+
+    def tell(self, phase: Phase, done: int, total: int) -> None:
+        self._watch(Progress(phase=phase, done=done, total=total, replaced=self.tally.replaced))
+
+    def prepare(self) -> None:
+        self.tell("preparing", 0, 0)
+        self._source.prepare()
+        self._stack.callback(self._hand.close)
+
+    def start(self, workers: int | Literal["ray"], ray_address: str | None) -> None:
+        if workers == "ray":
+            from surrogates.running_ray import RayCrew  # noqa: PLC0415 - Ray is an extra
+
+            self._crew = RayCrew(self._terms, address=ray_address)
+        elif workers > 1:
+            self._crew = ProcessCrew(self._terms, workers)
+        self._stack.callback(self._crew.close)
+
+    def count(self) -> None:
+        ledger = IdLedger(self._spool)
+        self._stack.callback(ledger.close)
+        chunks = _Remembered(self._source.chunks())
+        done, total = 0, self._source.size
+        for count in self._crew.run(Job("count", chunk) for chunk in chunks):
+            assert isinstance(count, ChunkCount)  # noqa: S101 - what a job "count" gives
+            chunk = chunks.next_done()
+            ledger.add(count.ids, sum(part.documents for part in count.parts), count.tildes)
+            self._counts.add(chunk, count.parts)
+            done += sum(part.end - part.start for part in chunk.parts)
+            self.tell("counting", min(done, total), total)
+        self._counts.check(self._source)
+        self._ids, self._repeated = ledger.book(self._counts.documents)
+
+    def _jobs(self, task: Literal["look", "fill"], chunks: Iterator[Any]) -> Iterator[Job]:
+        gathered = self._gathered if task == "fill" else None
+        for chunk, first in chunks:
+            yield Job(task, chunk, first, self._ids, gathered)
+
+    def look(self) -> None:
+        chunks = _Remembered(self._counts.placed(self._source))
+        total = self._counts.documents
+
+        def looks() -> Iterator[bytes]:
+            for look in self._crew.run(self._jobs("look", iter(chunks))):
+                self.tell("looking", chunks.next_done()[1], total)
+                yield look
+
+        all_looks = looks()
+        gathered = self._hand.work.gather(all_looks)
+        for _ in all_looks:  # an engine that needs nothing may not have asked for them all
+            pass
+        self._gathered.write_bytes(gathered)
+
+    def fill(self, vault: VaultFile | None) -> None:
+        chunks = _Remembered(self._counts.placed(self._source))
+        mirrors = MirrorFolder(self._partial / MIRROR, self._source.archives)
+        self._stack.callback(mirrors.abandon)
+        with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
+            for filled in self._crew.run(self._jobs("fill", iter(chunks))):
+                chunk, _ = chunks.next_done()
+                _write(filled, records, maps, vault)
+                for part, data in zip(chunk.parts, filled.mirrors, strict=True):
+                    mirrors.write(part, data)
+                self.tally.add(filled.tally)
+                self.tell("filling", self.tally.documents, self._counts.documents)
+        mirrors.close()
+
+    def write_report(self, seed: int, about: Mapping[str, object]) -> dict[str, Any]:
+        tally, source = self.tally, self._source
+        warnings = self._counts.warnings(source)
+        if self._repeated:
+            warnings.append(f"{self._repeated} documents have an id that an earlier one has, and got another")
+        if tally.unknown:
+            warnings.append(f"{sum(tally.unknown.values())} places look like placeholders of an unknown meaning and were kept")
+        report: dict[str, Any] = {
+            "schema": SCHEMA,
+            "tool": TOOL,
+            "version": version("piiloom"),
+            "seed": seed,
+            "locale": self._terms.locale,
+            "about": dict(about),
+            "input": {"name": self._terms.inputs.path.resolve().name, "settings": self._terms.inputs.to_json(), "skipped": source.skipped},
+            "documents": tally.documents,
+            "repeated_ids": self._repeated,
+            "replaced": {"total": tally.replaced, "by_kind": most_common(tally.kinds), "by_type": most_common(tally.types)},
+            "unknown": {"total": sum(tally.unknown.values()), "tags": most_common(tally.unknown)},
+            "left_alone": {"total": sum(tally.left.values()), "brackets": most_common(tally.left)},
+            "warnings": warnings,
+            "engine": self._hand.work.report(tally.engine),
+            "files": self._counts.file_rows(source),
+        }
+        text = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+        (self._partial / REPORT).write_text(text, encoding="utf-8", newline="\n")
+        return report
+
+    def end(self) -> None:
+        """Remove what is not for the reader."""
+        self._hand.close()
+        self._crew.close()
+        shutil.rmtree(self._spool)
+
+
+class _Remembered:
+    """Hands items on and remembers those that are not done yet: a few, since a crew takes few jobs ahead."""
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self._items = items
+        self._open: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self._items:
+            self._open.append(item)
+            yield item
+
+    def next_done(self) -> Any:
+        return self._open.pop(0)
+
+
+def _write(filled: ChunkFill, records: BinaryIO, maps: BinaryIO, vault: VaultFile | None) -> None:
+    records.write(filled.records)
+    maps.write(filled.maps)
+    if vault is not None:
+        vault.write(filled.vault)

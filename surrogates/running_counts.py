@@ -1,0 +1,128 @@
+"""What counting found: where each chunk begins in the input, and what is to be told about its files."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from foundation.errors import UsageError
+from surrogates.inputs.json_rows import DROPPED_SPANS, NO_FIELD, NO_TEXT, PLACEHOLDER_KEYS
+from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
+from surrogates.inputs.source import Source
+from surrogates.running_work import PartCount
+
+_SHOWN_KEYS: Final = 20
+_FREE: Final = ("txt", "xml")
+
+
+@dataclass(slots=True)
+class FileCount:
+    """Of one file: its documents, rows and lines, and notes with the line where each was met first."""
+
+    documents: int = 0
+    rows: int = 0
+    lines: int = 0
+    ascii: bool = True
+    keys: tuple[str, ...] = ()
+    notes: Counter[str] = field(default_factory=Counter)
+    first: dict[str, int] = field(default_factory=dict)
+
+
+class Counts:
+    """Grows chunk by chunk, in order; afterwards it knows each part's place."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.files: dict[int, FileCount] = {}
+        self._chunk_starts = array("Q")
+        self._part_lines = array("Q")
+
+    def add(self, chunk: Chunk, parts: list[PartCount]) -> None:
+        """Add what was found in *chunk*."""
+        self._chunk_starts.append(self.documents)
+        for part, count in zip(chunk.parts, parts, strict=True):
+            file = self.files.setdefault(part.file.number, FileCount())
+            self._part_lines.append(file.lines + 1)
+            for what, times in count.notes.counts.items():
+                file.notes[what] += times
+                file.first.setdefault(what, file.lines + 1 + count.notes.first[what])
+            file.documents += count.documents
+            file.rows += count.rows
+            file.lines += count.lines
+            file.ascii = file.ascii and count.ascii
+            file.keys = file.keys or count.keys
+            self.documents += count.documents
+
+    def placed(self, source: Source) -> Iterator[tuple[Chunk, int]]:
+        """The chunks again, their parts with lines, and the number of each one's first document."""
+        number = 0
+        for chunk in source.chunks():
+            parts = []
+            for part in chunk.parts:
+                parts.append(part._replace(line=self._part_lines[number], ascii=self._is_ascii(part)))
+                number += 1
+            yield chunk._replace(parts=tuple(parts)), self._chunk_starts[chunk.number]
+
+    def _is_ascii(self, part: Part) -> bool:
+        return self.files[part.file.number].ascii
+
+    def check(self, source: Source) -> None:
+        """``UsageError`` when a file has rows and none of them a text, or a named field is in no file."""
+        wanted = set(source.settings.text_fields)
+        rows = False
+        for file in source.files:
+            count = self.files[file.number]
+            if file.format in _FREE or not count.rows:
+                continue
+            rows = True
+            if not count.documents:
+                shown = ", ".join(count.keys[:_SHOWN_KEYS]) or "nothing"
+                raise UsageError(
+                    f"no row has a text; the first one has: {shown}", where=file.name, remedy="Name the field with --text-field"
+                )
+            wanted -= _fields_in(file, count, wanted)
+        if rows and wanted:
+            raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
+
+    def warnings(self, source: Source) -> list[str]:
+        """What the user should hear about the input."""
+        told: list[str] = []
+        words = {
+            NO_TEXT: "rows have no text and stay as they are",
+            PLACEHOLDER_KEYS: "JSON keys look like placeholders; keys are never replaced",
+            DROPPED_SPANS: "given spans overlap a longer one and were left out",
+        }
+        for what, text in words.items():
+            total = sum(count.notes[what] for count in self.files.values())
+            if total:
+                place = next((f"{f.name}:{self.files[f.number].first[what]}" for f in source.files if self.files[f.number].notes[what]), "")
+                told.append(f"{total} {text} (first: {place})")
+        if source.skipped:
+            more = f" and {len(source.skipped) - 3} more" if len(source.skipped) > 3 else ""
+            told.append(f"{len(source.skipped)} files were left out: {', '.join(source.skipped[:3])}{more}")
+        return told
+
+    def file_rows(self, source: Source) -> list[dict[str, Any]]:
+        """The files as ``report.json`` lists them."""
+        return [_file_row(file, self.files[file.number]) for file in source.files]
+
+
+def _fields_in(file: InputFile, count: FileCount, wanted: set[str]) -> set[str]:
+    if isinstance(file.layout, TableLayout):
+        return {name for name, _ in file.layout.columns}
+    if isinstance(file.layout, ParquetLayout):
+        return set(file.layout.columns)
+    return {name for name in wanted if count.notes[NO_FIELD + name] < count.rows}
+
+
+def _file_row(file: InputFile, count: FileCount) -> dict[str, Any]:
+    row: dict[str, Any] = {"file": file.name, "format": file.format, "encoding": file.encoding, "documents": count.documents}
+    if file.format not in _FREE:
+        row["rows"] = count.rows
+    if isinstance(file.layout, TableLayout):
+        row["delimiter"], row["quoted"] = file.layout.delimiter, file.layout.quoted
+    notes = {what: {"count": times, "first_line": count.first[what]} for what, times in sorted(count.notes.items())}
+    return {**row, "notes": notes} if notes else row

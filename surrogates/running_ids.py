@@ -1,0 +1,108 @@
+"""Ids that occur twice, found among any number of documents in bounded memory.
+
+Digests of the ids lie in a file, eight bytes a document. They are searched a share at a time (by their first bits), and what comes
+out is a file of 32-bit numbers: how often the id occurred before. A repeated id gets ``~2``, ``~3`` …; when an id of the input
+ends so itself, the mark is one tilde longer than any that occurs, so that the new ids are new.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from surrogates.inputs.parts import Found
+from surrogates.inputs.reading import given_id
+from surrogates.running_work import IdBook
+
+_WIDTH: Final = 8
+_TILDES: Final = re.compile(r"(~+)\d+\Z")
+# Digests that are sorted together: 64 MB of memory at the most.
+_SHARE: Final = 1 << 20
+
+
+def digests_of(found: Sequence[Found]) -> tuple[bytes, int]:
+    """The digests of the ids of *found*, or nothing when there are none, and the longest run of tildes before a number at an id's end."""
+    ids = [given_id(one) for one in found]
+    if not any(ids):
+        return b"", 0
+    tildes = max((len(match[1]) for one in ids if one and "~" in one and (match := _TILDES.search(one))), default=0)
+    empty = bytes(_WIDTH)
+    return b"".join([_digest(one) if one else empty for one in ids]), tildes
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_WIDTH).digest()
+
+
+class IdLedger:
+    """Collects digests in input order, in files of *folder*."""
+
+    def __init__(self, folder: Path) -> None:
+        self._digests = folder / "ids.u64"
+        self._ordinals = folder / "ordinals.u32"
+        self._fh = self._digests.open("wb")
+        self._any = False
+        self._tildes = 0
+
+    def add(self, digests: bytes, documents: int, tildes: int) -> None:
+        """The digests of the next *documents* documents."""
+        self._any = self._any or bool(digests)
+        self._tildes = max(self._tildes, tildes)
+        self._fh.write(digests or bytes(_WIDTH * documents))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._fh.close()
+
+    def book(self, documents: int) -> tuple[IdBook | None, int]:
+        """The ordinals, if any id occurs twice, and how many documents repeat one."""
+        self._fh.close()
+        repeated = self._write_ordinals(documents) if self._any else 0
+        return (IdBook(self._ordinals, "~" * (self._tildes + 1)), repeated) if repeated else (None, 0)
+
+    def _write_ordinals(self, documents: int) -> int:
+        import numpy as np  # noqa: PLC0415 - only where rows bring ids
+
+        shares = max(1, -(-documents // _SHARE))
+        bits = max(0, (shares - 1).bit_length())
+        digests = np.memmap(self._digests, dtype="<u8", mode="r", shape=(documents,))
+        repeated = 0
+        out = None
+        for share in range(1 << bits):
+            places, values = [], []
+            for at in range(0, documents, _SHARE):
+                block = np.asarray(digests[at : at + _SHARE])
+                chosen = block != 0
+                if bits:
+                    chosen &= (block >> np.uint64(64 - bits)) == np.uint64(share)
+                found = np.flatnonzero(chosen)
+                places.append(found + at)
+                values.append(block[found])
+            where, what = np.concatenate(places), np.concatenate(values)
+            order = np.argsort(what, kind="stable")
+            what = what[order]
+            new = np.concatenate(([True], what[1:] != what[:-1])) if len(what) else np.zeros(0, bool)
+            starts = np.maximum.accumulate(np.where(new, np.arange(len(what)), 0)) if len(what) else np.zeros(0, int)
+            ordinals = np.arange(len(what)) - starts
+            again = ordinals > 0
+            if again.any():
+                if out is None:
+                    out = np.memmap(self._ordinals, dtype="<u4", mode="w+", shape=(documents,))
+                out[where[order][again]] = ordinals[again]
+                repeated += int(again.sum())
+        if out is not None:
+            out.flush()
+        return repeated
+
+
+def unique_ids(ids: Sequence[str], first: int, book: IdBook) -> list[str]:
+    """The *ids* of the documents from number *first* on, repeated ones with their number."""
+    ordinals = array("I")
+    with book.path.open("rb") as fh:
+        fh.seek(first * ordinals.itemsize)
+        ordinals.fromfile(fh, len(ids))
+    return [f"{one}{book.mark}{number + 1}" if number else one for one, number in zip(ids, ordinals, strict=True)]

@@ -1,0 +1,47 @@
+"""What a run of surrogates is told, in one picklable object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from surrogates.casting.groups import Weights
+
+Strategy = Literal["consistent", "per-mention", "markov"]
+Scope = Literal["document", "corpus"]
+OnUnknown = Literal["keep", "error", "generic"]
+Balance = Literal["exact", "weights", "cue"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """``locale`` is the language and country of the texts ("nl_NL").
+
+    ``balance``: "exact" and "weights" share people out over the groups (``weights``); "cue" gives them names of the texts' own
+    country, and only the genders are shared out. ``keep`` is the probability with which the Markov strategy repeats the surrogate
+    of the mention before. ``anchor`` is the day about which dates lie that nothing tells; ``date_scope``: whose dates move together.
+    """
+
+    seed: int = 0
+    locale: str = "en_US"
+    scope: Scope = "document"
+    strategy: Strategy = "consistent"
+    keep: float = 0.5
+    balance: Balance = "exact"
+    weights: Weights = field(default_factory=Weights)
+    english_only: bool = False
+    names: str | None = None
+    anchor: date = date(2025, 6, 15)
+    keep_weekdays: bool = False
+    date_scope: Literal["document", "persona"] = "document"
+
+    @property
+    def language(self) -> str:
+        """ISO 639-1."""
+        return self.locale.partition("_")[0]
+
+    @property
+    def country(self) -> str:
+        """ISO 3166 alpha-2."""
+        return self.locale.partition("_")[2] or "US"

@@ -1,0 +1,160 @@
+"""What a worker of a run does with its documents: look, fill, scan for what was left, and count for the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from surrogates.documents import Document, Filled
+from surrogates.engine import Engine, group_report
+from surrogates.leakage.recognising import STRATEGIES, leakage
+from surrogates.leakage.residual import residuals
+from surrogates.mentions import Gender
+from surrogates.placeholders.finder import Finder
+from surrogates.placeholders.mapping import Mapping
+from surrogates.planning import Plan
+from surrogates.settings import OnUnknown, Settings
+
+_ENOUGH: Final = 400  # lines of one list of the report
+_MOST_NAMES: Final = 4000  # first names of a country that tell a name in the residual scan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkFactory:
+    """Makes the work of one worker; picklable. ``mapping`` None: mentions come with the documents."""
+
+    settings: Settings
+    mapping: Mapping | None = None
+    on_unknown: OnUnknown = "keep"
+    scan: bool = True
+    miss_rates: tuple[float, ...] = ()
+
+    def __call__(self) -> SurrogateWork:
+        """Open the names and compile the mapping."""
+        return SurrogateWork(self)
+
+
+class SurrogateWork:
+    """The engine with its finder, its names and its scan."""
+
+    def __init__(self, made: WorkFactory) -> None:
+        from pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
+        from pii_values.names.pools import NamePools  # noqa: PLC0415
+
+        settings = made.settings
+        index = open_names(Path(settings.names) if settings.names else None)
+        self._made = made
+        self._genders: dict[str, Gender] | None = None
+        pools = NamePools(index, english_only=settings.english_only)
+        finder = Finder(made.mapping, on_unknown=made.on_unknown) if made.mapping is not None else None
+        self._known = _given_names(pools, settings.country) if made.scan or made.mapping is None else {}
+        self.engine = Engine(settings, pools, finder, genders=self._known)
+        self._groups: dict[str, object] = {}
+        self._names_from = index.source
+
+    def look(self, documents: Sequence[Document]) -> bytes:
+        """Pass 1: the people that a chunk asks for."""
+        return self.engine.look(documents)
+
+    def gather(self, looks: Iterable[bytes]) -> bytes:
+        """Between the passes: hand out the groups of the whole corpus."""
+        gathered = self.engine.gather(looks)
+        self._groups = group_report(gathered)
+        return gathered
+
+    def open(self, gathered: Path) -> None:
+        """Before pass 2: take over what ``gather`` wrote."""
+        self.engine.open(gathered)
+
+    def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
+        """Pass 2: fill a chunk and count what was done."""
+        filled = self.engine.fill(documents, first_look)
+        for plan, done in zip(self.engine.plans, filled, strict=True):
+            self._count(plan, done)
+        return filled
+
+    def report(self, tallies: Counter[str]) -> dict[str, object]:
+        """What the tallies of all documents amount to."""
+        documents = max(1, tallies["documents filled"])
+        report: dict[str, object] = {
+            "seed": self._made.settings.seed,
+            "locale": self._made.settings.locale,
+            "strategy": self._made.settings.strategy,
+            "scope": self._made.settings.scope,
+            "names": self._names_from,
+            "replaced": tallies["replaced"],
+            "by_kind": _named(tallies, "kind"),
+            "by_type": _named(tallies, "type"),
+            "people": self._groups,
+            "consistency": {
+                "people_in_documents": tallies["people"],
+                "mentions_of_people": tallies["mentions"],
+                "people_named_more_than_once": tallies["repeated"],
+                "surrogates_of_one_person_that_differ": tallies["torn"],
+            },
+            "unknown_tags": _named(tallies, "unknown"),
+            "brackets_left_alone": tallies["left"],
+        }
+        if self._made.scan:
+            report["looks_like_personal_information_still"] = _named(tallies, "residual")
+        if self._made.miss_rates:
+            report["leakage"] = [
+                {"miss_rate": rate, **{name: round(tallies[f"leak {rate} {name}"] / documents, 4) for name in STRATEGIES}}
+                for rate in self._made.miss_rates
+            ]
+        return report
+
+    def _count(self, plan: Plan, done: Filled) -> None:
+        tallies = done.tallies
+        tallies["documents filled"] += 1
+        tallies["replaced"] += len(done.placed)
+        tallies["left"] += len(done.left)
+        for kind, count in Counter(one.kind for one in done.placed).items():
+            tallies[f"kind {kind}"] += count
+        for entity_type, count in Counter(one.entity_type for one in done.placed).items():
+            tallies[f"type {entity_type}"] += count
+        sizes = [len(cluster.places) for cluster in plan.clusters]
+        tallies["people"] += len(sizes)
+        tallies["mentions"] += sum(sizes)
+        tallies["repeated"] += sum(size > 1 for size in sizes)
+        tallies["torn"] += _torn(plan, done)
+        if self._made.scan:
+            for one in residuals(done.text, done.placed, given_names=self._known, region=self._made.settings.country):
+                tallies[f"residual {one.why}"] += 1
+        for rate in self._made.miss_rates:
+            found = leakage([sizes], rate, keep=self._made.settings.keep)
+            for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
+                tallies[f"leak {rate} {name}"] += share  # type: ignore[assignment]  # counters add up floats as well
+
+
+def _torn(plan: Plan, done: Filled) -> int:
+    """People whose mentions ended up with more than one identity, or shared one with somebody else: 0 unless there is a fault."""
+    names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters]
+    seen = Counter(value_id for ids in names for value_id in ids)
+    return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
+
+
+def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
+    """The tallies of one kind by name, most frequent first."""
+    found = {key[len(kind) + 1 :]: count for key, count in tallies.items() if key.startswith(f"{kind} ")}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_ENOUGH])
+
+
+@lru_cache(maxsize=4)
+def _given_names(pools: object, country: str) -> dict[str, Gender]:
+    """Folded given names of the texts' country and of English-speaking ones, with their gender: for the scan and for known names."""
+    from pii_values.names.pools import NamePools  # noqa: PLC0415 - as above
+    from surrogates.originals import folded  # noqa: PLC0415
+
+    assert isinstance(pools, NamePools)  # noqa: S101 - the cache wants one object
+    found: dict[str, Gender] = {}
+    genders: tuple[Gender, ...] = ("female", "male")
+    for place in dict.fromkeys((country, "US", "GB")):
+        for gender in genders:
+            for name in pools.given(place, gender)[:_MOST_NAMES]:
+                found.setdefault(folded(name), gender)
+    return found

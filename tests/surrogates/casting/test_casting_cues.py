@@ -1,0 +1,49 @@
+"""What texts tell of a person's gender."""
+
+from __future__ import annotations
+
+import pytest
+
+from surrogates.casting.cues import cues_of, gender_after, gender_before
+
+
+def told(language, text):
+    cues = cues_of(language)
+    start = text.index("@")
+    return gender_before(text, start, cues) or gender_after(text, start + 1, 10**9, cues)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "gender"),
+    [
+        ("en", "Then @ said that she was late.", "female"),
+        ("en", "Then @ lost his keys.", "male"),
+        ("en", "Mrs. @ and her dog", "female"),
+        ("en", "my husband @ left", "male"),
+        ("en", "Mr @ told her so", "male"),
+        ("en", "@ is a big boy.", "male"),
+        ("en", "I met @ yesterday.", None),
+        ("en", "They told @ that they were late.", None),
+        ("en", "@ left. It rained. Nobody came. She was late.", None),
+        ("en", "the @ is shelled", None),
+        ("nl", "dat @ heeft verklaard dat hij thuis was", "male"),
+        ("nl", "Mevrouw @ is verschenen", "female"),
+        ("nl", "de heer @ te Utrecht", "male"),
+        ("nl", "@ voert aan dat zij geen bericht kreeg", "female"),
+        ("nl", "@ voert aan dat de stukken onvolledig zijn", None),
+        ("pt", "A senhora @ chegou", "female"),
+        ("pt", "@ disse que ele viria", "male"),
+        ("pt", "@ chegou cedo", None),
+    ],
+)
+def test_cues(language, text, gender):
+    assert told(language, text) == gender
+
+
+def test_a_pronoun_beyond_the_next_person_does_not_count():
+    text = "@ met NAME and her sister."
+    assert gender_after(text, 1, text.index("NAME"), cues_of("en")) is None
+
+
+def test_a_language_without_a_file_has_no_cues():
+    assert cues_of("xx") is None

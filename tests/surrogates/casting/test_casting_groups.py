@@ -1,0 +1,89 @@
+"""Groups are handed out in exact balance over what the texts leave open."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundation.errors import UsageError
+from surrogates.casting.groups import FEMALE, GROUPS, MALE, OPEN, REGIONS, Weights, assign, quotas, spread
+
+
+def counted(codes, seed=1, weights=None):
+    return Counter(GROUPS[number] for number in assign(bytes(codes), seed, weights))
+
+
+def test_two_hundred_and_sixty_people_are_twenty_six_of_each_group():
+    assert set(counted([OPEN] * 260).values()) == {26}
+
+
+def test_what_the_texts_tell_is_kept_and_the_rest_makes_up_for_it():
+    codes = [FEMALE] * 70 + [OPEN] * 150 + [MALE] * 40
+    groups = assign(bytes(codes), 5)
+    assert all(GROUPS[g][0] == "female" for g in groups[:70])
+    assert all(GROUPS[g][0] == "male" for g in groups[220:])
+    assert set(counted(codes, 5).values()) == {26}
+
+
+def test_more_women_than_half_leave_the_open_ones_to_men():
+    found = counted([FEMALE] * 80 + [OPEN] * 20)
+    genders = Counter()
+    for (gender, _), count in found.items():
+        genders[gender] += count
+    assert genders == {"female": 80, "male": 20}
+    assert {found["female", region] for region in REGIONS} == {16}
+    assert {found["male", region] for region in REGIONS} == {4}
+
+
+@given(st.lists(st.sampled_from([OPEN, FEMALE, MALE]), max_size=200), st.integers(0, 2**63))
+def test_no_group_is_larger_by_more_than_one_than_another_of_its_gender(codes, seed):
+    found = counted(codes, seed)
+    for gender in ("female", "male"):
+        assert spread({r: found[gender, r] for r in REGIONS}) <= 1
+    women, total = sum(found["female", r] for r in REGIONS), len(codes)
+    fixed_women, fixed_men = codes.count(FEMALE), codes.count(MALE)
+    assert fixed_women <= women <= total - fixed_men
+    if fixed_women <= total // 2 and fixed_men <= total // 2:
+        assert abs(2 * women - total) <= 1
+    if codes.count(OPEN) == total:
+        assert spread({str(g): found[g] for g in GROUPS}) <= 1
+
+
+@given(st.integers(0, 500), st.lists(st.floats(0, 10), min_size=1, max_size=6), st.integers(0, 5))
+def test_quotas_add_up_and_stay_next_to_the_exact_share(total, weights, first):
+    if sum(weights) < 1e-6:
+        weights = [1.0, *weights]
+    shares = quotas(total, weights, first=first)
+    assert sum(shares) == total
+    assert all(abs(share - total * weight / sum(weights)) < 1 + 1e-6 for share, weight in zip(shares, weights, strict=True))
+
+
+def test_the_seed_changes_who_is_in_which_group_but_nothing_else():
+    one, other = assign(bytes(1000), 1), assign(bytes(1000), 2)
+    assert not np.array_equal(one, other)
+    assert Counter(one.tolist()) == Counter(other.tolist())
+    assert np.array_equal(one, assign(bytes(1000), 1))
+
+
+def test_neighbours_are_not_of_related_groups():
+    groups = assign(bytes(20_000), 3)
+    pairs = Counter(zip(groups[:-1:2].tolist(), groups[1::2].tolist(), strict=True))
+    assert len(pairs) == 100
+    assert max(pairs.values()) < 2 * min(pairs.values())
+
+
+def test_weights():
+    found = counted([OPEN] * 1200, weights=Weights.parse("female=2, africa=2, Oceania=0"))
+    assert found["female", "Africa"] == 320
+    assert found["male", "Asia"] == 80
+    assert not found["female", "Oceania"]
+
+
+@pytest.mark.parametrize("text", ["women=2", "female", "female=-1", "female=nan", "female=0,male=0"])
+def test_weights_that_mean_nothing_are_refused(text):
+    with pytest.raises(UsageError):
+        Weights.parse(text)

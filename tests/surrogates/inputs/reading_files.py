@@ -1,0 +1,36 @@
+"""Reads an input in this process and writes its mirror, for tests of the formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from surrogates.documents import Document, Filled
+from surrogates.inputs.reading import PartReader, documents_of
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.source import open_source
+from tests.surrogates.running_fakes import Keeping, TagEngine
+
+
+def read(path: Path, **settings: object) -> list[Document]:
+    """All documents of *path*."""
+    from surrogates.inputs.source import iter_documents
+
+    return list(iter_documents(InputSettings(path=path, **settings)))  # type: ignore[arg-type]
+
+
+def mirrored(path: Path, engine: TagEngine | None = None, **settings: object) -> tuple[bytes, list[Filled]]:
+    """The mirror of the (only) file of *path*, of text formats in UTF-8, and what its documents became."""
+    engine = engine or Keeping()
+    out: list[bytes] = []
+    every: list[Filled] = []
+    with open_source(InputSettings(path=path, **settings)) as source:  # type: ignore[arg-type]
+        reader = PartReader(source.settings)
+        ascii_only = source.files[0].path.read_bytes().isascii()
+        for chunk in source.chunks():
+            for part in chunk.parts:
+                parsed = reader.read(part._replace(ascii=ascii_only), looking=True)
+                filled = [engine.filled(document) for document in documents_of(part, parsed, len(every))]
+                every += filled
+                out.append(parsed.mirrored(filled))
+        reader.close()
+    return b"".join(out), every

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foundation.errors import DataError, UsageError
+from surrogates.inputs.settings import InputSettings
+from surrogates.outputs.checking import verify_folder
+from surrogates.running import run_surrogates
+from tests.surrogates.inputs.reading_files import read
+from tests.surrogates.running_fakes import Keeping, TagEngine
+
+pa: Any = pytest.importorskip("pyarrow")
+pq: Any = pytest.importorskip("pyarrow.parquet")
+
+TEXTS = [f"[NAME] {number} é" if number % 5 else None for number in range(1000)]
+
+
+def write(path: Path, **kinds: Any) -> Path:
+    words = pa.array(TEXTS, kinds.get("text", pa.string()))
+    table = pa.table({"n": list(range(1000)), "text": words, "id": [f"r{number}" for number in range(1000)], "more": [[1], None] * 500})
+    pq.write_table(table.replace_schema_metadata({"who": "we"}), path, row_group_size=300, compression="zstd")
+    return path
+
+
+@pytest.mark.parametrize("chunk", [1, 700, 1 << 20])
+def test_rows_are_read_in_batches_of_any_size(tmp_path: Path, chunk: int) -> None:
+    found = read(write(tmp_path / "a.parquet"), chunk_bytes=chunk)
+    assert [one.text for one in found] == [text for text in TEXTS if text is not None]
+    assert (found[0].id, found[0].line) == ("r1", 2)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+@pytest.mark.parametrize(("workers", "chunk"), [(1, 1 << 20), (2, 999)])
+def test_the_mirror_has_the_same_schema_and_other_columns(tmp_path: Path, kind: Any, workers: int, chunk: int) -> None:
+    path, out = write(tmp_path / "a.parquet", text=kind), tmp_path / "out"
+    run_surrogates(InputSettings(path=path, chunk_bytes=chunk), out, TagEngine, seed=1, workers=workers)
+    before, after = pq.ParquetFile(path), pq.ParquetFile(out / "mirror" / "a.parquet")
+    assert after.schema_arrow.equals(before.schema_arrow, check_metadata=True)
+    assert after.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert after.read().drop_columns("text").equals(before.read().drop_columns("text"))
+    assert not any("[NAME]" in text for text in after.read()["text"].to_pylist() if text)
+    assert verify_folder(out, path).documents == 800
+
+
+def test_a_file_in_which_nothing_is_replaced_is_the_same_file(tmp_path: Path) -> None:
+    path, out = write(tmp_path / "a.parquet"), tmp_path / "out"
+    run_surrogates(InputSettings(path=path), out, Keeping, seed=1)
+    assert (out / "mirror" / "a.parquet").read_bytes() == path.read_bytes()
+
+
+def test_a_column_that_holds_no_text_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet")
+    with pytest.raises(UsageError, match="'n' holds no text"):
+        read(path, text_fields=("n",))
+    with pytest.raises(UsageError, match="the file has: n, text, id, more"):
+        read(path, text_fields=("nothing",))
+    path.write_bytes(b"PAR1 no")
+    with pytest.raises(DataError, match="no Parquet file"):
+        read(path)
+
+
+def test_an_empty_file_stays_so(tmp_path: Path) -> None:
+    path, out = tmp_path / "a.parquet", tmp_path / "out"
+    pq.write_table(pa.table({"text": pa.array([], pa.string())}), path)
+    assert run_surrogates(InputSettings(path=path), out, TagEngine, seed=1).documents == 0
+    assert (out / "mirror" / "a.parquet").read_bytes() == path.read_bytes()

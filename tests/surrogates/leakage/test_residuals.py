@@ -1,0 +1,54 @@
+"""The residual scan finds what nobody put in, and nothing of what was put in."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from surrogates.documents import Placed
+from surrogates.leakage.residual import residuals
+
+NAMES = {"maria", "john", "priya"}
+
+
+def placed(text, value):
+    start = text.index(value)
+    return Placed(0, 1, start, start + len(value), "person", "name", None, "p1", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "value"),
+    [
+        ("Call me at jo@mail.org soon", "email", "jo@mail.org"),
+        ("She saw Dr. Kumar today", "titled", "Kumar"),
+        ("de heer en mevrouw Jansen", "titled", "Jansen"),
+        ("Hi, my name is Tom and", "told", "Tom"),
+        ("Yesterday John Whitlock came", "pair", "John Whitlock"),
+        ("with Maria van den Berg there", "pair", "Maria van den Berg"),
+        ("born 03/04/1987 in", "date", "03/04/1987"),
+    ],
+)
+def test_what_is_found(text, why, value):
+    found = residuals(text, [], given_names=NAMES, dates=True)
+    assert [(one.why, text[one.start : one.end]) for one in found] == [(why, value)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Dear all, the End.", "The New York deal", "a<b and Mr. smith", "Hi there Team", "May 2012 was wet", "Doctor Patient"]
+)
+def test_what_is_not(text):
+    assert residuals(text, [], given_names=NAMES) == []
+
+
+def test_what_was_put_in_does_not_count():
+    text = "Dr. Kumar and Dr. Osei met John Whitlock"
+    found = residuals(text, [placed(text, "Kumar"), placed(text, "John Whitlock")], given_names=NAMES)
+    assert [text[one.start : one.end] for one in found] == ["Osei"]
+
+
+def test_findings_are_disjoint_and_in_order():
+    text = "Dr. John Whitlock, mail john@mail.org, Dr. John Whitlock"
+    found = residuals(text, [], given_names=NAMES)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(found))
+    assert len(found) == 3

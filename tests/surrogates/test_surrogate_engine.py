@@ -1,0 +1,162 @@
+"""The engine from end to end on texts in memory: consistency, balance, exact offsets, agreement with the surroundings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pii_values.names.index import builtin
+from pii_values.names.pools import NamePools
+from surrogates.documents import Document
+from surrogates.engine import Engine, group_report
+from surrogates.fitting import CONSONANT, VOWEL, sounds
+from surrogates.mentions import Mention
+from surrogates.outputs.offset_map import OffsetMap
+from surrogates.settings import Settings
+
+POOLS = NamePools(builtin())
+TAG = re.compile(r"<([A-Z]+)(\d*)>")
+PEOPLE = {"STUDENT", "TUTOR", "NAME", "PAIR"}
+
+
+def mentions_of(text):
+    found = []
+    for match in TAG.finditer(text):
+        tag, index = match.groups()
+        kind = "person" if tag in PEOPLE else tag.lower()
+        role = tag.lower() if tag in PEOPLE - {"NAME"} else ""
+        same = "mention" if tag == "NAME" else "document"
+        found.append(Mention(match.start(), match.end(), kind, role, index, same, plural=tag == "PAIR"))
+    return tuple(found)
+
+
+def documents(*texts):
+    return [Document(number, f"d{number}", text, "memory.txt", None, mentions_of(text)) for number, text in enumerate(texts)]
+
+
+def fill(*texts, **told):
+    return Engine(Settings(**told), POOLS).fill_all(documents(*texts))
+
+
+def values(filled):
+    return [filled.text[one.new_start : one.new_end] for one in filled.placed]
+
+
+def test_one_role_is_one_person_through_a_document_and_another_in_the_next():
+    first, second = fill("<STUDENT> and <TUTOR>: <STUDENT>!", "<STUDENT> and <TUTOR>: <STUDENT>!")
+    assert values(first)[0] == values(first)[2] != values(first)[1]
+    assert first.placed[0].value_id == first.placed[2].value_id
+    assert values(first) != values(second)
+
+
+def test_a_shared_corpus_keeps_its_people():
+    first, second = fill("<STUDENT1> left.", "Then <STUDENT1> came with <STUDENT2>.", scope="corpus")
+    assert values(first)[0] == values(second)[0] != values(second)[1]
+
+
+def test_everything_about_a_person_agrees():
+    (done,) = fill("<STUDENT> (<USERNAME>, <EMAIL>) is <AGE>, born <DATE>. " * 2, seed=4)
+    found = values(done)
+    assert found[:4] == found[5:9]
+    family = re.sub(r"\W", "", done.placed and found[0]).lower()
+    local = re.sub(r"\W", "", found[2].partition("@")[0]).lower()
+    assert any(local[i : i + 3] in family for i in range(len(local) - 2)), (found[0], found[2])
+
+
+@pytest.mark.parametrize("strategy", ["consistent", "per-mention", "markov"])
+def test_strategies_decide_how_often_a_surrogate_comes_back(strategy):
+    (done,) = fill("<STUDENT> " * 60, strategy=strategy, keep=0.5)
+    distinct = len(set(values(done)))
+    assert {"consistent": distinct <= 2, "per-mention": distinct > 50, "markov": 15 < distinct < 45}[strategy]
+
+
+def test_groups_are_equal_and_reported():
+    engine = Engine(Settings(seed=3), POOLS)
+    docs = documents(*["<STUDENT> spoke."] * 260)
+    gathered = engine.gather([engine.look(docs[:100]), engine.look(docs[100:])])
+    report = group_report(gathered)
+    assert report["people"] == 260
+    assert set(report["groups"].values()) == {26}
+    assert report["largest_difference"] == 0
+
+
+def test_chunks_do_not_matter():
+    texts = ["<STUDENT> met <NAME>. She left. <PAIR1> came, <DATE>.", "nothing", "<NAME> <NAME>", "", "<TUTOR> <STUDENT3>"] * 4
+    docs = documents(*texts)
+    whole = Engine(Settings(seed=9), POOLS).fill_all(docs)
+    for size in (1, 3, 7):
+        engine = Engine(Settings(seed=9), POOLS)
+        chunks = [docs[at : at + size] for at in range(0, len(docs), size)]
+        engine.take(engine.gather(engine.look(chunk) for chunk in chunks))
+        parts = [done for number, chunk in enumerate(chunks) for done in engine.fill(chunk, number)]
+        assert [done.text for done in parts] == [done.text for done in whole]
+
+
+def test_what_is_put_in_fits_its_article_and_its_line():
+    filled = fill(*["She is an <NAME> fan. A <NAME> too.\nTHE CASE OF <NAME> HERE"] * 40)
+    for done in filled:
+        an, a, loud = values(done)
+        assert sounds(an, VOWEL)
+        assert sounds(a, CONSONANT)
+        assert loud == loud.upper()
+
+
+def test_a_genitive_hangs_on_names_that_take_it():
+    for done in fill(*["de auto van <NAME>s vader"] * 60, locale="nl_NL"):
+        assert values(done)[0][-1] not in "sxz"
+
+
+def test_two_people_named_together():
+    (done,) = fill("<PAIR> left")
+    assert " and " in values(done)[0]
+
+
+def test_genders_follow_the_text():
+    texts = ["<STUDENT> said that she was ill.", "<STUDENT> lost his book."] * 30
+    engine = Engine(Settings(), POOLS)
+    docs = documents(*texts)
+    gathered = engine.gather([engine.look(docs)])
+    assert group_report(gathered)["gender_told_by_text"] == {"female": 30, "male": 30}
+    female, male = set(), set()
+    for code in POOLS.countries("Europe") + POOLS.countries("Africa") + POOLS.countries("Asia") + POOLS.countries("Americas") + POOLS.countries("Oceania"):
+        female.update(POOLS.given(code, "female"))
+        male.update(POOLS.given(code, "male"))
+    engine.take(gathered)
+    for number, done in enumerate(engine.fill(docs, 0)):
+        assert values(done)[0].split()[0] in (female if number % 2 == 0 else male)
+
+
+PIECES = st.sampled_from(["<STUDENT>", "<TUTOR2>", "<NAME>", "<DATE>", "<CITY>", "<EMAIL>", "<AGE>", "<PAIR1>", "an ", "A", ". ", "\n", "she", "é👍", "'s", "<", "<<NAME>>"])
+
+
+@given(st.lists(PIECES, max_size=25).map("".join), st.integers(0, 2**32), st.sampled_from(["consistent", "per-mention", "markov"]))
+@settings(deadline=None)
+def test_nothing_but_the_placeholders_changes(text, seed, strategy):
+    (done,) = fill(text, seed=seed, strategy=strategy)
+    offsets = OffsetMap((one.start, one.end, one.new_start, one.new_end) for one in done.placed)
+    assert offsets.agrees(text, done.text)
+    assert offsets.restore(done.text, [text[one.start : one.end] for one in done.placed]) == text
+    assert not TAG.search(done.text)
+    assert len(done.placed) == len(mentions_of(text))
+    for one in done.placed:
+        value = done.text[one.new_start : one.new_end]
+        assert value == value.strip() != ""
+
+
+def test_the_same_seed_gives_the_same_text_and_another_seed_another():
+    text = "<STUDENT> of <CITY>, <DATE>, <EMAIL>"
+    assert fill(text, seed=1)[0].text == fill(text, seed=1)[0].text != fill(text, seed=2)[0].text
+
+
+def test_names_do_not_repeat_within_a_document():
+    (done,) = fill("<NAME> " * 80)
+    parts = Counter(part for value in values(done) for part in value.split())
+    full = defaultdict(set)
+    for one, value in zip(done.placed, values(done), strict=True):
+        full[one.value_id].add(value)
+    assert len(full) == 80
+    assert max(parts.values()) <= 3

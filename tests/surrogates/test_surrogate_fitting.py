@@ -1,0 +1,76 @@
+"""Surrogates fit what surrounds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from surrogates.fitting import ANY, CONSONANT, VOWEL, begins_sentence, genitive_follows, in_capitals, needed_sound, sounds, takes_genitive
+
+
+@pytest.mark.parametrize(
+    ("before", "language", "sound"),
+    [
+        ("She is an ", "en", VOWEL),
+        ("An ", "en", VOWEL),
+        ("a ", "en", CONSONANT),
+        ("She has a ", "en", CONSONANT),
+        ("banana ", "en", ANY),
+        ("an", "en", ANY),
+        ("in ", "en", ANY),
+        ("la ", "en", ANY),
+        ("a ", "pt", ANY),
+        ("", "en", ANY),
+    ],
+)
+def test_what_an_article_asks_for(before, language, sound):
+    assert needed_sound(before + "X", len(before), language) == sound
+
+
+@pytest.mark.parametrize("value", ["Anna", "Iowa", "hour", "honest", "8", "11", "18", "80", "85-year-old", "Uma", "Understanding", "x-ray"])
+def test_vowel_sounds(value):
+    assert sounds(value, VOWEL)
+    assert not sounds(value, CONSONANT)
+
+
+@pytest.mark.parametrize("value", ["Ben", "university", "European", "one", "Utah", "10", "100", "7", "user", "Eugene", "Yara"])
+def test_consonant_sounds(value):
+    assert sounds(value, CONSONANT)
+    assert not sounds(value, VOWEL)
+
+
+@pytest.mark.parametrize(
+    ("after", "follows"),
+    [("'s car", True), ("s auto", True), ("’s.", True), (" s", False), ("sen", False), ("'sup", False), ("' ", False), ("", False)],
+)
+def test_genitives(after, follows):
+    assert genitive_follows("N" + after, 1) is follows
+
+
+def test_a_name_with_a_sibilant_takes_no_genitive():
+    assert not takes_genitive("Max")
+    assert takes_genitive("Anna")
+
+
+@pytest.mark.parametrize(
+    ("text", "capitals"),
+    [
+        ("CASE OF @ AGAINST THE STATE", True),
+        ("Case of @ against", False),
+        ("@", False),
+        ("OK @", False),
+        ("NAME: @\nnext line", False),
+        ("JAN MET @\nnext line", True),
+        ("12 @ 34", False),
+    ],
+)
+def test_lines_in_capitals(text, capitals):
+    at = text.index("@")
+    assert in_capitals(text, at, at + 1) is capitals
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [("@", True), ("a. @", True), ("a @", False), ("a.@", False), ('He said. "@', True), ("x\n@", True), ("x, @", False), ("  @", True)],
+)
+def test_beginnings_of_sentences(text, begins):
+    assert begins_sentence(text, text.index("@")) is begins
