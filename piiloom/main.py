@@ -31,6 +31,7 @@ from piiloom import (
     release_cmd,
     report_cmd,
     stages_cmd,
+    surrogate_cmd,
     trace_cmd,
 )
 from piiloom.options import examples
@@ -81,6 +82,7 @@ app.command("annotate", epilog=annotate_cmd.EPILOG)(annotate_cmd.annotate)
 app.add_typer(annotators_cmd.annotators_app, name="annotators")
 app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
+app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)

@@ -26,7 +26,6 @@ from surrogates.settings import Settings
 from surrogates.strategies import apart
 
 _DOCUMENT = 0xD0C
-_LONGEST_TAG = 60  # of an unknown tag, as the report shows it
 _GENDER_NAMES: dict[int, str] = {CODES["female"]: "female", CODES["male"]: "male", OPEN: "open"}
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 
@@ -130,7 +129,6 @@ class Engine:
             at += count
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
-                done.tallies.update(f"unknown {one.tag or document.text[one.start : one.end]}"[:_LONGEST_TAG] for one in found.unknown)
                 done.left = list(found.left)
             filled.append(done)
         self.plans = [plan for plan, _ in planned]

@@ -184,7 +184,7 @@ class _Run:
             "input": {"name": self._terms.inputs.path.resolve().name, "settings": self._terms.inputs.to_json(), "skipped": source.skipped},
             "documents": tally.documents,
             "repeated_ids": self._repeated,
-            "replaced": {"total": tally.replaced, "by_kind": most_common(tally.kinds), "by_type": most_common(tally.types)},
+            "replaced": {"total": tally.replaced, "by_kind": tally.by_kind(), "by_type": tally.by_type()},
             "unknown": {"total": sum(tally.unknown.values()), "tags": most_common(tally.unknown)},
             "left_alone": {"total": sum(tally.left.values()), "brackets": most_common(tally.left)},
             "warnings": warnings,

@@ -11,7 +11,7 @@ from surrogates.documents import Document, Filled
 from surrogates.inputs.faults import line_at
 from surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
 from surrogates.inputs.reading import PartReader, documents_of
-from surrogates.outputs.records import check_filled, encoded, map_line, record_line, vault_lines
+from surrogates.outputs.records import check_filled, map_line, record_line, vault_lines
 from surrogates.outputs.tallies import Tally
 from surrogates.running_ids import digests_of, unique_ids
 from surrogates.running_work import ChunkCount, ChunkFill, Job, PartCount, Terms, Work
@@ -47,7 +47,7 @@ class Hand:
             raise
         except Exception as error:
             raise RunError(
-                f"the engine failed ({type(error).__name__}{_place_of(error)})",
+                f"a chunk cannot be done ({type(error).__name__}{_place_of(error)})",
                 where=place_of(job.chunk),
                 remedy="Please report this as a fault of piiloom; other documents can be done without those named here",
             ) from error
@@ -99,9 +99,8 @@ class Hand:
             if self._terms.vault:
                 vault.append(vault_lines(document, done))
             tally.take(document, done)
-        where = place_of(job.chunk)
         mirrors = _mirrors(parts, documents, filled)
-        return ChunkFill(encoded(records, where), encoded(maps, where), encoded(vault, where), mirrors, tally)
+        return ChunkFill("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally)
 
 
 def _mirrors(parts: Sequence[Parsed], documents: Sequence[Document], filled: Sequence[Filled]) -> list[bytes]:

@@ -81,23 +81,16 @@ class SurrogateWork:
         """What the tallies of all documents amount to."""
         documents = max(1, tallies["documents filled"])
         report: dict[str, object] = {
-            "seed": self._made.settings.seed,
-            "locale": self._made.settings.locale,
             "strategy": self._made.settings.strategy,
             "scope": self._made.settings.scope,
             "names": self._names_from,
-            "replaced": tallies["replaced"],
-            "by_kind": _named(tallies, "kind"),
-            "by_type": _named(tallies, "type"),
             "people": self._groups,
             "consistency": {
                 "people_in_documents": tallies["people"],
                 "mentions_of_people": tallies["mentions"],
                 "people_named_more_than_once": tallies["repeated"],
-                "surrogates_of_one_person_that_differ": tallies["torn"],
+                "people_torn_or_mixed": tallies["torn"],
             },
-            "unknown_tags": _named(tallies, "unknown"),
-            "brackets_left_alone": tallies["left"],
         }
         if self._made.scan:
             report["looks_like_personal_information_still"] = _named(tallies, "residual")
@@ -111,12 +104,6 @@ class SurrogateWork:
     def _count(self, plan: Plan, done: Filled) -> None:
         tallies = done.tallies
         tallies["documents filled"] += 1
-        tallies["replaced"] += len(done.placed)
-        tallies["left"] += len(done.left)
-        for kind, count in Counter(one.kind for one in done.placed).items():
-            tallies[f"kind {kind}"] += count
-        for entity_type, count in Counter(one.entity_type for one in done.placed).items():
-            tallies[f"type {entity_type}"] += count
         sizes = [len(cluster.places) for cluster in plan.clusters]
         tallies["people"] += len(sizes)
         tallies["mentions"] += sum(sizes)

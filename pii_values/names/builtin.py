@@ -21,7 +21,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from foundation.yaml_files import load_yaml
+from foundation.yaml_files import load_yaml, read_document
 from pii_values.languages import FileModel
 from pii_values.names.family_genders import borne_by
 from pii_values.names.gathering import Gathered, Kind
@@ -58,6 +58,7 @@ class _OwnNames(FileModel):
     """``family_female`` and ``family_male``: forms that only women and only men bear."""
 
     countries: list[str] = Field(min_length=1)
+    unranked: bool = False
     female: list[str] = Field(default_factory=list)
     male: list[str] = Field(default_factory=list)
     family: list[str] = Field(default_factory=list)
@@ -91,20 +92,24 @@ def build() -> bytes:
 
 def _heritages(wanted: Mapping[str, str]) -> Iterator[tuple[str, _Heritage]]:
     # Read without the checks of heritage.py, which would also read all of Faker's lists.
-    from foundation.yaml_files import read_document
-
     data = read_document(_DATA / "names.yaml").data["heritages"]
     for key, country in wanted.items():
         yield country, _Heritage(data[key]["female"], data[key]["male"], data[key]["family"])
 
 
 def _take_own(entries: Iterable[_OwnNames], gathered: Gathered) -> None:
+    given: Gender
     for entry in entries:
+        weight = _UNRANKED if entry.unranked else 1.0
         for country in entry.countries:
-            for gender, names in (("female", entry.female), ("male", entry.male)):
-                gathered.add("first", country, gender, dict.fromkeys(names, 1.0))
-            for gender, names in ((None, entry.family), ("female", entry.family_female), ("male", entry.family_male)):
-                _add_family(country, gender, dict.fromkeys(names, 1.0), gathered, "last")
+            for given, names in (("female", entry.female), ("male", entry.male)):
+                gathered.add("first", country, given, dict.fromkeys(names, 1.0), weight=weight, ranked=not entry.unranked)
+            borne: Gender | None
+            for borne, names in ((None, entry.family), ("female", entry.family_female), ("male", entry.family_male)):
+                if entry.unranked:
+                    gathered.add("last", country, borne, dict.fromkeys(names, 1.0), weight=weight, ranked=False)
+                else:
+                    _add_family(country, borne, dict.fromkeys(names, 1.0), gathered, "last")
 
 
 def _take_faker(entry: _FakerList, gathered: Gathered) -> None:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pii_values.names.sensible import tidy
 
 Kind = Literal["first", "last", "first_native", "last_native"]
-LARGEST: Final[Mapping[Kind, int]] = {"first": 350, "last": 500, "first_native": 150, "last_native": 200}  # taken of one list
+LARGEST: Final[Mapping[Kind, int]] = {"first": 250, "last": 300, "first_native": 100, "last_native": 150}  # taken of one list
 
 
 @dataclass(slots=True)

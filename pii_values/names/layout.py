@@ -14,10 +14,10 @@ each table ("first", "last", and "first_native", "last_native" for names in thei
 text        u8     the names in UTF-8, one after another
 text_at     u32    where each name begins in ``text``; one more than there are names, as in all ``…_at``
 shares_at   u32    where the countries of each name begin in ``country`` and ``share``
-country     u8     number of a country; the highest bit says that the name has a rank there
-share       u16    how many thousandths of the bearers of the name live there
+country     u8     number of a country
+share       u16    how many thousandths of the bearers of the name live there; the highest bit: the name has a rank there
 ranks_at    u32    where the ranks of each name begin in ``rank``
-rank        u16    the rank in each country whose highest bit is set, in the same order
+rank        u16    the ranks, in the order of the countries that have one
 gender      u16    thousandths of bearers who are female and male, two a name; 65535: not known
 listed      u32    names (by number) in order of rank, list after list as ``lists`` tells
 =========== ====== =================================================================================================
@@ -39,7 +39,7 @@ from foundation.errors import DataError
 MAGIC: Final = b"PIINAMES"
 VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sIIIIQ")
-RANKED: Final = 0x80
+RANKED: Final = 0x8000
 UNKNOWN: Final = 0xFFFF
 CODES: Final = {
     "text": "B",

@@ -13,7 +13,7 @@ from foundation.yaml_files import load_yaml
 from pii_values.languages import FileModel
 
 # One to three parts of Latin letters, joined by a space, hyphen or apostrophe.
-_PART: Final = r"[^\W\d_]+(?:[’'][^\W\d_]+)*"
+_PART: Final = r"’?[^\W\d_]+(?:[’'][^\W\d_]+)*"
 _NAME: Final = re.compile(rf"{_PART}(?:[ -]{_PART}){{0,2}}")
 _MC: Final = re.compile(r"\bMc([a-zà-ž])")
 _NATIVE: Final = re.compile(r"[^\W\d_\u0000-\u024f][^\d_()\u0000-\u001f\u0021-\u0026\u0028-\u002c\u002e-\u024f]*")
@@ -41,8 +41,9 @@ def tidy(raw: str) -> str | None:
     name = unicodedata.normalize("NFC", raw.strip()).replace("‘", "’").replace("ʻ", "’").replace("`", "’")
     if len(name) < 2 or not _NAME.fullmatch(name):
         return None
-    parts = re.split(r"[ -]", name)
-    if not parts[0][0].isupper() or not all(part[0].isupper() for part in parts[-1:]):
+    # "de la Cruz" may stand after a given name only, "Chia-ling" anywhere.
+    words, parts = name.split(" "), re.split(r"[ -]", name)
+    if not words[0].lstrip("’'")[0].isupper() or not words[-1].lstrip("’'")[0].isupper():
         return None
     if any(len(part) > 1 and part.isupper() for part in parts) or any(part.casefold() in no_names() for part in parts):
         return None

@@ -87,12 +87,12 @@ class Table:
         """The countries of a name, in the order of their codes."""
         rank_at = self._ranks_at[number]
         for at in range(self._shares_at[number], self._shares_at[number + 1]):
-            code = self._country[at]
+            share = self._share[at]
             rank = None
-            if code & RANKED:
+            if share & RANKED:
                 rank = self._rank[rank_at]
                 rank_at += 1
-            yield Where(self._countries[code & ~RANKED], self._share[at], rank)
+            yield Where(self._countries[self._country[at]], share & ~RANKED, rank)
 
     def genders(self, number: int) -> tuple[int | None, int | None]:
         """Thousandths of the bearers who are female and male; None where that is not known."""

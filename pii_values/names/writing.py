@@ -15,7 +15,7 @@ from foundation.errors import OutputError
 from pii_values.names.layout import CODES, HEAD, MAGIC, RANKED, UNKNOWN, VERSION
 
 GenderClass = Literal["F", "M", "N"]
-_MOST_COUNTRIES: Final = RANKED
+_MOST_COUNTRIES: Final = 256
 
 
 class TableWriter:
@@ -47,8 +47,8 @@ class TableWriter:
         of = gender_class(female, male) if self._classed else "N"
         for country, share in shares.items():
             number, rank = self._numbers[country], ranks.get(country)
-            column["country"].append(number | RANKED if rank is not None else number)
-            column["share"].append(share)
+            column["country"].append(number)
+            column["share"].append(share | RANKED if rank is not None else share)
             if rank is not None:
                 column["rank"].append(rank)
                 self._enlist(of, country, number, rank)

@@ -30,6 +30,7 @@ class JsonReader:
     def __init__(self, part: Part, raw: str, settings: InputSettings, *, looking: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
         self.texts = settings.text_fields or _DEFAULT_TEXTS
+        self.several = len(settings.text_fields) > 1
         self.ids = settings.id_field or "id"
         self.spans = (settings.spans_field or _SPANS) if settings.takes_spans else ""
         self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *([self.spans] if self.spans else [])])
@@ -79,13 +80,14 @@ class JsonReader:
         if not texts:
             self.notes.add(NO_TEXT, self.line)
         row_id = _text_of(values[self.ids].value) if self.ids in values else None
-        several = len(self.texts) > 1 and bool(self.settings.text_fields)
-        for hit in sorted(texts, key=lambda hit: hit.start):
+        if len(texts) > 1:
+            texts.sort(key=lambda hit: hit.start)
+        for hit in texts:
             if "\\u" in self.raw[hit.start : hit.end]:
                 self._check_whole(hit)
             mentions, edits = self._spans(values, hit.value, at)
             slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits)
-            self.found.append(Found(hit.value, row_id, self.line, hit.path if several else "", slot, mentions))
+            self.found.append(Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions))
 
     def _spans(self, values: dict[str, Hit], text: str, at: int) -> tuple[Any, SpanRewriter | None]:
         hit = values.get(self.spans) if self.spans else None

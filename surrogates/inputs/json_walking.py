@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from surrogates.documents import Filled
@@ -59,6 +60,8 @@ def _scanner(decoder: json.JSONDecoder) -> Scan:
 
 def blank_end(text: str, at: int) -> int:
     """The first position from *at* that is no white space."""
+    if text[at : at + 1] > " ":
+        return at
     match = _BLANK.match(text, at)
     return match.end() if match else at
 
@@ -176,8 +179,8 @@ def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
 
 
 def _escaping(text: str) -> str:
-    return json.dumps(text)[1:-1]
+    return encode_basestring_ascii(text)[1:-1]
 
 
 def _as_they_are(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return encode_basestring(text)[1:-1]

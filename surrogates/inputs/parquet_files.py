@@ -136,6 +136,8 @@ class ParquetReader:
         """The rows of *part*."""
         layout = part.file.layout
         assert isinstance(layout, ParquetLayout)  # noqa: S101 - a Parquet file has one
+        if part.start == part.end:
+            return ParquetParsed("", [], 0, 0, Notes(), layout.columns)
         key = (part.file.path, part.file.number)
         if self._cursor is None or self._of != key or self._cursor.at > part.start:
             self.close()

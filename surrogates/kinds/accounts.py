@@ -14,7 +14,18 @@ from surrogates.seeds import below, mix, pick
 _CARD: Final = salt_of("payment_card")
 _ACCOUNT: Final = salt_of("bank_account")
 # The beginnings of numbers that card networks and processors publish for tests; the digits behind them are free.
-_TEST_CARDS: Final = (("411111", 16), ("401288", 16), ("424242", 16), ("400005", 16), ("555555", 16), ("510510", 16), ("222300", 16), ("378282", 15), ("371449", 15), ("601111", 16))
+_TEST_CARDS: Final = (
+    ("411111", 16),
+    ("401288", 16),
+    ("424242", 16),
+    ("400005", 16),
+    ("555555", 16),
+    ("510510", 16),
+    ("222300", 16),
+    ("378282", 15),
+    ("371449", 15),
+    ("601111", 16),
+)
 # Four letters that no bank of the SWIFT directory is known by (made up), for account numbers that begin with a bank's letters.
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
 _TRIES: Final = 40
@@ -70,7 +81,34 @@ def iban_of(country: str, mask: str, seed: int) -> str:
 
 def _belgian_bank(seed: int) -> str:
     """Three digits that belong to a bank: stdnum checks them."""
-    return pick(mix(seed, 6), ("001", "035", "050", "063", "068", "091", "103", "111", "143", "220", "310", "363", "377", "400", "440", "523", "643", "732", "750", "850", "860", "967", "979"))
+    return pick(
+        mix(seed, 6),
+        (
+            "001",
+            "035",
+            "050",
+            "063",
+            "068",
+            "091",
+            "103",
+            "111",
+            "143",
+            "220",
+            "310",
+            "363",
+            "377",
+            "400",
+            "440",
+            "523",
+            "643",
+            "732",
+            "750",
+            "850",
+            "860",
+            "967",
+            "979",
+        ),
+    )
 
 
 def _norwegian(body: str, seed: int) -> str:

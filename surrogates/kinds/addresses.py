@@ -21,8 +21,12 @@ _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
 _POST: Final = salt_of("postcode")
 _FULL: Final = 30  # of 100 addresses without a stated form, those with the city
-_NUMBERED: Final = re.compile(r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$")
-_CODE: Final = re.compile(r"[0-9]{4,6}(?:-[0-9]{4})?|[0-9]{4} ?[A-Z]{2}|[0-9]{3} [0-9]{2}|[0-9]{2}-[0-9]{3}|[0-9]{5}-[0-9]{3}|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]")
+_NUMBERED: Final = re.compile(
+    r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$"
+)
+_CODE: Final = re.compile(
+    r"[0-9]{4,6}(?:-[0-9]{4})?|[0-9]{4} ?[A-Z]{2}|[0-9]{3} [0-9]{2}|[0-9]{2}-[0-9]{3}|[0-9]{5}-[0-9]{3}|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
+)
 
 
 @cache

@@ -76,7 +76,9 @@ def rfc(h: Holder) -> str:
     from stdnum.mx import rfc as known  # noqa: PLC0415
 
     for turn in range(40):
-        body = f"{_mexican_head(h)}{h.one_of(3 + 2 * turn, '123456789ABCDEFGHIJKLMNPQRSTUV')}{h.one_of(4 + 2 * turn, '123456789' + _LETTERS)}"
+        body = (
+            f"{_mexican_head(h)}{h.one_of(3 + 2 * turn, '123456789ABCDEFGHIJKLMNPQRSTUV')}{h.one_of(4 + 2 * turn, '123456789' + _LETTERS)}"
+        )
         check = str(known.calc_check_digit(body))
         if check in "0123456789A":
             return body + check
@@ -94,7 +96,7 @@ def cuit(h: Holder) -> str:
     from stdnum.ar import cuit as known  # noqa: PLC0415
 
     card = f"{int(dni_ar(h).replace('.', '')):08d}"
-    for head in (("27", "23") if h.female else ("20", "23")):
+    for head in ("27", "23") if h.female else ("20", "23"):
         check = known.calc_check_digit(head + card)
         if len(check) == 1:
             return f"{head}-{card}-{check}"
@@ -187,7 +189,40 @@ def tn_eg(h: Holder) -> str:
 
 def cin_ma(h: Holder) -> str:
     """Morocco: one or two letters of the office and five or six digits."""
-    offices = ("A", "AB", "B", "BE", "BH", "BJ", "BK", "C", "CD", "D", "E", "EE", "F", "FC", "G", "H", "I", "J", "JB", "K", "L", "M", "N", "P", "Q", "R", "S", "T", "U", "W", "X", "Z")
+    offices = (
+        "A",
+        "AB",
+        "B",
+        "BE",
+        "BH",
+        "BJ",
+        "BK",
+        "C",
+        "CD",
+        "D",
+        "E",
+        "EE",
+        "F",
+        "FC",
+        "G",
+        "H",
+        "I",
+        "J",
+        "JB",
+        "K",
+        "L",
+        "M",
+        "N",
+        "P",
+        "Q",
+        "R",
+        "S",
+        "T",
+        "U",
+        "W",
+        "X",
+        "Z",
+    )
     return f"{offices[h.number(1, 0, len(offices) - 1)]}{h.number(2, 100_000, 999_999)}"
 
 

@@ -12,9 +12,54 @@ from surrogates.kinds.holders import Holder
 
 _UNISSUED: Final = "KLMNPQRTUWX"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-_COUNTIES: Final = ("110101", "110105", "120101", "310104", "310115", "320102", "330102", "340102", "350102", "370102", "410102", "420102", "430102", "440103", "440106", "500103", "510104", "530102", "610102", "610113")
+_COUNTIES: Final = (
+    "110101",
+    "110105",
+    "120101",
+    "310104",
+    "310115",
+    "320102",
+    "330102",
+    "340102",
+    "350102",
+    "370102",
+    "410102",
+    "420102",
+    "430102",
+    "440103",
+    "440106",
+    "500103",
+    "510104",
+    "530102",
+    "610102",
+    "610113",
+)
 _TW_CODES: Final = {c: n for n, c in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO", 10)}
-_ID_PLACES: Final = ("1101", "1201", "1301", "1401", "1601", "1801", "3201", "3204", "3273", "3301", "3302", "3374", "3401", "3404", "3501", "3507", "3578", "5101", "5103", "5171", "6101", "7301", "7371")
+_ID_PLACES: Final = (
+    "1101",
+    "1201",
+    "1301",
+    "1401",
+    "1601",
+    "1801",
+    "3201",
+    "3204",
+    "3273",
+    "3301",
+    "3302",
+    "3374",
+    "3401",
+    "3404",
+    "3501",
+    "3507",
+    "3578",
+    "5101",
+    "5103",
+    "5171",
+    "6101",
+    "7301",
+    "7371",
+)
 _TRIES: Final = 60
 
 
@@ -33,7 +78,9 @@ def aadhaar(h: Holder) -> str:
 def pan(h: Holder) -> str:
     """India: tax number; the fifth letter is the family name's first."""
     initial = h.family[:1] or "X"
-    return f"{h.one_of(1, _LETTERS)}{h.one_of(2, _LETTERS)}{h.one_of(3, _LETTERS)}P{initial}{h.number(4, 1, 9999):04d}{h.one_of(5, _LETTERS)}"
+    return (
+        f"{h.one_of(1, _LETTERS)}{h.one_of(2, _LETTERS)}{h.one_of(3, _LETTERS)}P{initial}{h.number(4, 1, 9999):04d}{h.one_of(5, _LETTERS)}"
+    )
 
 
 def nric_sg(h: Holder) -> str:
@@ -83,7 +130,44 @@ def id_tw(h: Holder) -> str:
 
 def cccd(h: Holder) -> str:
     """Vietnam: province, sex and century (0 to 3), year of birth, serial."""
-    province = (1, 4, 8, 20, 22, 25, 27, 30, 31, 33, 36, 37, 38, 40, 42, 44, 46, 48, 49, 51, 52, 56, 60, 66, 68, 72, 74, 75, 77, 79, 80, 82, 87, 89, 92, 94)
+    province = (
+        1,
+        4,
+        8,
+        20,
+        22,
+        25,
+        27,
+        30,
+        31,
+        33,
+        36,
+        37,
+        38,
+        40,
+        42,
+        44,
+        46,
+        48,
+        49,
+        51,
+        52,
+        56,
+        60,
+        66,
+        68,
+        72,
+        74,
+        75,
+        77,
+        79,
+        80,
+        82,
+        87,
+        89,
+        92,
+        94,
+    )
     first = (2 if h.born.year >= 2000 else 0) + h.female
     return f"{province[h.number(1, 0, len(province) - 1)]:03d}{first}{h.born:%y}{h.digits(2, 6)}"
 

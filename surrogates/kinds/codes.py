@@ -30,7 +30,9 @@ _VIN: Final = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789"
 _VIN_VALUES: Final = {c: int(v) for c, v in zip(_VIN, "123456781234579234567890123456789", strict=True)}
 _SERIAL: Final = 12  # the first place of the serial number, which is digits
 _VIN_WEIGHTS: Final = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-_HEADS: Final = "bal bran cal cor dal dor el fal gar hal jas kel lor mar mel nor or pal quin ral sel tal tor ul val ver wel yar zel zor".split()
+_HEADS: Final = (
+    "bal bran cal cor dal dor el fal gar hal jas kel lor mar mel nor or pal quin ral sel tal tor ul val ver wel yar zel zor".split()
+)
 _MIDDLES: Final = ("a", "e", "i", "o", "an", "er", "il", "on", "ar", "en")
 _TAILS: Final = "dan den dis lan len lin mar mon nar nel ren rin ris ros tan tis van vis wen x".split()
 _SHORT: Final = 3

@@ -23,14 +23,34 @@ _NAMES: Final = (
     "lynx maple marble meadow mint moss nectar nova oak olive onyx opal orchid otter pearl pebble pepper pine plum poppy quartz quill raven "
     "reed ridge river robin rowan saffron sage sienna silver sparrow spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
 ).split()
-_HOSTS: Final = ("", "", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.", "mx.", "box.", "office.", "net.", "team.", "email.")
+_HOSTS: Final = (
+    "",
+    "",
+    "",
+    "",
+    "mail.",
+    "post.",
+    "inbox.",
+    "home.",
+    "webmail.",
+    "my.",
+    "mx.",
+    "box.",
+    "office.",
+    "net.",
+    "team.",
+    "email.",
+)
 _RESERVED: Final = ("example.com", "example.org", "example.net")
 _ENDINGS: Final = ("example", "example", "test", "invalid")
 _DOMAINS: Final = (
     *(host + domain for domain in _RESERVED for host in _HOSTS),
     *(f"{name}.{ending}" for name in _NAMES for ending in _ENDINGS),
 )
-_SITES: Final = (*_RESERVED, *(f"{name}.{ending}" for name in _NAMES for ending in ("example", "example.com", "example.org", "example.net")))
+_SITES: Final = (
+    *_RESERVED,
+    *(f"{name}.{ending}" for name in _NAMES for ending in ("example", "example.com", "example.org", "example.net")),
+)
 _PAGES: Final = (
     "", "", "/about", "/contact", "/news", "/events", "/team", "/blog", "/faq", "/help", "/login", "/profile", "/shop", "/courses", "/docs",
     "/watch", "/gallery", "/forum", "/jobs", "/support", "/article", "/posts", "/map", "/register", "/menu", "/archive", "/library", "/search",

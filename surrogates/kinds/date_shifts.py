@@ -20,7 +20,13 @@ from surrogates.seeds import below, mix
 _SALT: Final = salt_of("shift")
 _LONGEST: Final = 364  # days, either way
 _WEEKS: Final = 52
-_UNITS: Final[dict[Precision, float]] = {"month": 30.436875, "season": 91.310625, "quarter": 91.310625, "year": 365.2425, "decade": 3652.425}
+_UNITS: Final[dict[Precision, float]] = {
+    "month": 30.436875,
+    "season": 91.310625,
+    "quarter": 91.310625,
+    "year": 365.2425,
+    "decade": 3652.425,
+}
 _MONTHS: Final[dict[Precision, int]] = {"month": 1, "season": 3, "quarter": 3, "year": 12, "decade": 120}
 _LONGEST_RANGE: Final = 80
 

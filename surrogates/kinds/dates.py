@@ -40,7 +40,6 @@ def born_on(draw: Draw) -> date:
     return draw.anchor - timedelta(days=youngest + below(mix(draw.seed, _BORN), oldest - youngest))
 
 
-
 def _moved(draw: Draw) -> str | None:
     if not draw.original:
         return None

@@ -122,7 +122,9 @@ def nir(h: Holder) -> str:
     from stdnum.fr import nir as known  # noqa: PLC0415
 
     department = h.number(1, 1, 95)
-    body = f"{2 if h.female else 1}{h.born:%y%m}{department if department != 20 else 21:02d}{h.number(2, 1, 580):03d}{h.number(3, 1, 650):03d}"
+    body = (
+        f"{2 if h.female else 1}{h.born:%y%m}{department if department != 20 else 21:02d}{h.number(2, 1, 580):03d}{h.number(3, 1, 650):03d}"
+    )
     key = known.calc_check_digits(body + "00")
     return " ".join((body[0], body[1:3], body[3:5], body[5:7], body[7:10], body[10:13], key))
 

@@ -47,9 +47,7 @@ def holder_of(draw: Draw) -> Holder:
     """The owner, or a made-up adult where there is none."""
     owner = draw.owner
     if owner is not None:
-        return Holder(
-            owner.seed, owner.born, owner.gender == "female", _capitals(owner.given), _capitals(owner.family), draw.anchor
-        )
+        return Holder(owner.seed, owner.born, owner.gender == "female", _capitals(owner.given), _capitals(owner.family), draw.anchor)
     seed = mix(draw.seed, _HOLDER)
     youngest, oldest = _ADULT
     born = draw.anchor - timedelta(days=youngest + below(seed, oldest - youngest))

@@ -22,7 +22,10 @@ from surrogates.seeds import mix, pick
 RESERVED: Final = {
     "US": ("987-65-4320 to 4329, and area 900-999 with group 01-49", "Social Security Administration: never assigned (RM 10201.035)"),
     "CA": ("social insurance numbers that begin with 0", "Service Canada: not assigned to people"),
-    "GB": ("NHS 999 000 0000 to 999 999 9999; NI prefixes BG, GB, KN, NK, NT, TN, ZZ and QQ", "NHS Digital test range; HMRC manual NIM39110"),
+    "GB": (
+        "NHS 999 000 0000 to 999 999 9999; NI prefixes BG, GB, KN, NK, NT, TN, ZZ and QQ",
+        "NHS Digital test range; HMRC manual NIM39110",
+    ),
     "SE": ("birth numbers 980 to 999", "Skatteverket: personal numbers for tests"),
     "FI": ("individual numbers 900 to 999", "Digital and Population Data Services Agency: temporary and test numbers"),
     "NO": ("birth date with 80 added to the month", "Skatteetaten: synthetic people (Tenor)"),

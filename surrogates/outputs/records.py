@@ -6,7 +6,6 @@ Written by hand and not through ``json.dumps``, which takes four times as long; 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring
 
@@ -39,7 +38,10 @@ def _wrong(document: Document, what: str) -> RunError:
 
 def record_id(document: Document, filled: Filled) -> str:
     """16 hex digits for the content; the document's id, which no other has, stands for the ordinal of equal contents."""
-    content = f"surrogate\0{document.id}\0{filled.text}".encode()
+    try:
+        content = f"surrogate\0{document.id}\0{filled.text}".encode()
+    except UnicodeEncodeError as error:
+        raise _wrong(document, "a surrogate holds half a character, which UTF-8 cannot hold") from error
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
@@ -69,7 +71,13 @@ def _span(number: int, place: Placed) -> Span:
 def record_line(document: Document, filled: Filled, locale: str) -> str:
     """The native row, with its line feed."""
     text = filled.text
-    spans = ", ".join([_span_json(number, place, text) for number, place in enumerate(filled.placed, start=1)])
+    spans = ", ".join(
+        [
+            f'{{"start": {start}, "end": {end}, "text": {encode_basestring(text[start:end])}, {_type_json(entity_type)}, "id": "s{number}"'
+            f"{_told('subtype', subtype)}{_told('value_id', value_id or None)}}}"
+            for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(filled.placed, start=1)
+        ]
+    )
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
     return (
@@ -79,14 +87,14 @@ def record_line(document: Document, filled: Filled, locale: str) -> str:
     )
 
 
-def _span_json(number: int, place: Placed, text: str) -> str:
-    subtype = f', "subtype": {quote(place.subtype)}' if place.subtype is not None else ""
-    value = f', "value_id": {encode_basestring(place.value_id)}' if place.value_id else ""
-    start, end = place.new_start, place.new_end
-    return (
-        f'{{"start": {start}, "end": {end}, "text": {encode_basestring(text[start:end])}, "type": {quote(place.entity_type)}, '
-        f'"relevance": null, "id": "s{number}"{subtype}{value}}}'
-    )
+@lru_cache(maxsize=1 << 10)
+def _type_json(entity_type: str) -> str:
+    return f'"type": {encode_basestring(entity_type)}, "relevance": null'
+
+
+@lru_cache(maxsize=1 << 12)
+def _told(key: str, value: str | None) -> str:
+    return "" if value is None else f', "{key}": {encode_basestring(value)}'
 
 
 def map_line(document: Document, filled: Filled) -> str:
@@ -113,11 +121,3 @@ def _vault_line(document: Document, place: Placed, original: str | None) -> str:
 def _head(document: Document) -> str:
     line = "null" if document.line is None else document.line
     return f'{{"id": {encode_basestring(document.id)}, "file": {quote(document.file)}, "line": {line}'
-
-
-def encoded(lines: Sequence[str], where: str) -> bytes:
-    """The lines as UTF-8. ``RunError`` when a surrogate holds half a character."""
-    try:
-        return "".join(lines).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise RunError("a surrogate holds half a character, which UTF-8 cannot hold", where=where) from error

@@ -22,6 +22,7 @@ OnUnknown = Literal["keep", "error", "generic"]
 UNSURE: Final = "too unsure to be used"
 UNLISTED: Final = "not in the mapping"
 LISTED: Final = "listed as unknown in the mapping"
+_LEAST: Final = 0.4  # what is less sure is not used, whatever stands around it
 _MOST_REMEMBERED: Final = 50_000  # judged literals that are kept
 _LONGEST_REMEMBERED: Final = 80
 
@@ -113,9 +114,12 @@ class Finder:
         return UNTOLD if candidate.grammar.shape == "run" else UNSURE
 
     def _is_told(self, text: str, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether the text right beside an unsure tag that no rule is for speaks of just its kind: "(AGE) years old"."""
+        """Whether the text right beside an unsure tag that no rule is for speaks of just its kind: "(AGE) years old".
+
+        Words in small letters stay unsure ("we [his wife] said"), and so do long runs, which are forms to fill in.
+        """
         meaning = verdict.meaning
-        if meaning.role == "letter" or candidate.grammar.shape == "run":
+        if meaning.role == "letter" or verdict.sure < _LEAST or candidate.literal != candidate.literal.upper():
             return False
         cue = self._cues.around(text, candidate.start, candidate.end)
         return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)

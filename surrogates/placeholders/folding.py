@@ -20,7 +20,7 @@ class Folded(NamedTuple):
     """The words of a tag in lower case without accents, the index behind them, and whether a genitive 's ends it."""
 
     words: tuple[str, ...]
-    index: str
+    index: str  # type: ignore[assignment]
     possessive: bool
 
 

@@ -16,7 +16,7 @@ TITLED: Final = "titled"
 LETTERS: Final = "letters"
 _LONGEST_TITLE: Final = 14
 
-_JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?![’'-][A-Za-rt-z0-9])")
+_JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
 # A single letter behind a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
 _SENTENCE: Final = re.compile(
     r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"

@@ -13,7 +13,7 @@ from surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabu
 
 _WIDTH: Final = 48  # characters looked at on each side
 _BIRTH_WIDTH: Final = 30
-_CODE_AFTER: Final = re.compile(r"\s*(?:[-+*/|&]?=[^>]|\.[A-Za-z_]\w*\s*[(=.]|\[|;|\()")
+_CODE_AFTER: Final = re.compile(r"\s*(?:[-+*/|&]?=[^>]|\.[A-Za-z_]\w*\s*[(=.]|\[|;|\(|`)")
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
 _CHECKBOX: Final = "[ ]"
 
@@ -29,8 +29,8 @@ def is_real(text: str, candidate: Candidate, verdict: Verdict) -> bool:
 
 
 def _in_markup(text: str, candidate: Candidate, element: str) -> bool:
-    """Whether the element is closed or has attributes elsewhere, or the tag hangs on a word as in ``List<Name>``."""
-    if element and (f"</{element}>" in text or f"<{element} " in text):
+    """Whether the element is closed somewhere, or the tag hangs on a word as in ``List<Name>``."""
+    if element and f"</{element}>" in text:
         return True
     before = text[candidate.start - 1 : candidate.start]
     return not candidate.literal.isupper() and (before.isalnum() or before in {"_", "."})

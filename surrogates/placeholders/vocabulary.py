@@ -15,14 +15,19 @@ What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
 # A word so short stands in lower-case brackets for other reasons too ("[he]", "[far]").
 _SHORT: Final = 3
 _SHORT_SURE: Final = 0.7
+_ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that people of several roles have
 
 
 class Word(NamedTuple):
-    """One phrase of one language. ``stem`` is the role; ``head_last``: in compounds of this language the last word rules."""
+    """One phrase of one language. ``stem`` is the role, ``owner`` the role of whoever has a number of this kind ("student id").
+
+    ``head_last``: in compounds of this language the last word rules.
+    """
 
     what: What
     kind: str = ""
     stem: str = ""
+    owner: str = ""
     form: str = ""
     gender: Gender | None = None
     plural: bool = False
@@ -40,6 +45,7 @@ class Vocabulary:
         self.languages = languages
         self.words: dict[str, Word] = {}
         self.articles: set[str] = set()
+        self.doubtful: set[str] = set()
         self.ids: dict[str, str] = {}
         index_words: set[str] = set()
         for language in languages:
@@ -47,6 +53,7 @@ class Vocabulary:
             for phrase, word in _words_of(source):
                 self.words.setdefault(phrase, word)
             self.articles.update(map(phrase_of, source.articles))
+            self.doubtful.update(map(phrase_of, source.doubtful))
             for role, kind in source.ids.items():
                 self.ids.setdefault(role, kind)
             index_words.update(map(phrase_of, source.index_words))
@@ -86,8 +93,10 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
         base = Word("name", "person", stem="name", form=name.form, same="mention")
         yield from ((spelling, base) for spelling in name.words)
         yield from ((spelling, base._replace(plural=True)) for spelling in name.plural)
+    owners = {kind: role for role, kind in reversed(source.ids.items())}
     for value in source.values:
-        base = Word("value", value.kind, stem=value.role, same=value.same, sure=value.sure, lettered=value.lettered)
+        owner = owners.get(value.kind, "") if value.kind not in _ANYBODYS else ""
+        base = Word("value", value.kind, stem=value.role, owner=owner, same=value.same, sure=value.sure, lettered=value.lettered)
         yield from ((spelling, base) for spelling in value.words)
         yield from ((spelling, base._replace(plural=True)) for spelling in value.plural)
     yield from ((spelling, Word("blank", "generic", same="mention")) for spelling in source.blanks)

@@ -83,6 +83,7 @@ class VocabularyFile(_Entry):
 
     language: str
     head: Literal["first", "last"]
+    doubtful: tuple[str, ...] = ()
     articles: tuple[str, ...] = ()
     joiners: tuple[str, ...] = ()
     index_words: tuple[str, ...] = ()

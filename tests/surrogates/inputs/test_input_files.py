@@ -67,7 +67,10 @@ def test_empty_files_have_no_document(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize(("encoding", "mark"), [("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff"), ("utf-32-le", b"\xff\xfe\0\0"), ("utf-32-be", b"\0\0\xfe\xff")])
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff"), ("utf-32-le", b"\xff\xfe\0\0"), ("utf-32-be", b"\0\0\xfe\xff")],
+)
 def test_marks_tell_the_encoding(tmp_path: Path, encoding: str, mark: bytes) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(mark + '{"text": "één"}\r\n{"text": "太"}\n'.encode(encoding))
@@ -115,7 +118,7 @@ def test_bytes_that_would_not_come_back_the_same_are_refused(tmp_path: Path) -> 
         read(path, encoding="iso-2022-jp")
 
 
-@given(text=st.text(st.characters(codec="shift_jis"), max_size=40), blocks=st.integers(1, 5))
+@given(text=st.text(st.characters(codec="shift_jis", exclude_characters="¥‾"), max_size=40), blocks=st.integers(1, 5))
 def test_there_and_back_through_an_encoding(tmp_path_factory: pytest.TempPathFactory, text: str, blocks: int) -> None:
     folder = tmp_path_factory.getbasetemp()
     path, target = folder / "there.txt", folder / "back.txt"

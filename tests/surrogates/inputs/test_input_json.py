@@ -16,9 +16,21 @@ from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine, is_tag, kind_of
 
 WHOLE = st.characters(exclude_categories=["Cs"])
-TEXTS = st.lists(st.one_of(st.text(WHOLE, max_size=6), st.sampled_from(["[NAME]", '"', "\\", "\n", "é", "😀", "/", "\u2028"])), max_size=8).map("".join)
-VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(WHOLE, max_size=8), lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(WHOLE, max_size=4), v, max_size=3), max_leaves=6)
-ROWS = st.lists(st.tuples(TEXTS, st.dictionaries(st.text(WHOLE, max_size=5).filter(lambda key: key not in {"text", "id", "spans"}), VALUES, max_size=3)), min_size=1, max_size=6)
+TEXTS = st.lists(
+    st.one_of(st.text(WHOLE, max_size=6), st.sampled_from(["[NAME]", '"', "\\", "\n", "é", "😀", "/", "\u2028"])), max_size=8
+).map("".join)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(WHOLE, max_size=8),
+    lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(WHOLE, max_size=4), v, max_size=3),
+    max_leaves=6,
+)
+ROWS = st.lists(
+    st.tuples(
+        TEXTS, st.dictionaries(st.text(WHOLE, max_size=5).filter(lambda key: key not in {"text", "id", "spans"}), VALUES, max_size=3)
+    ),
+    min_size=1,
+    max_size=6,
+)
 STYLES = st.fixed_dictionaries({"ensure_ascii": st.booleans(), "separators": st.sampled_from([(", ", ": "), (",", ":")])})
 
 
@@ -43,13 +55,19 @@ def test_json_lines_come_back_as_they_were_and_changed_only_where_told(
 @given(rows=ROWS, indent=st.sampled_from([None, 1]), chunk=st.integers(1, 200), ensure_ascii=st.booleans())
 def test_a_json_array_does_too(tmp_path_factory: pytest.TempPathFactory, rows, indent, chunk, ensure_ascii) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.json"
-    path.write_text(json.dumps([{**extra, "text": text} for text, extra in rows], indent=indent, ensure_ascii=ensure_ascii), "utf-8", newline="")
+    path.write_text(
+        json.dumps([{**extra, "text": text} for text, extra in rows], indent=indent, ensure_ascii=ensure_ascii), "utf-8", newline=""
+    )
     assert mirrored(path, chunk_bytes=chunk)[0] == path.read_bytes()
     data, filled = mirrored(path, TagEngine(), chunk_bytes=chunk)
     assert json.loads(data) == [{**extra, "text": done.text} for (_, extra), done in zip(rows, filled, strict=True)]
 
 
-@given(bom=st.booleans(), body=st.sampled_from(["[]", " [ ] ", "[{}]", "[{},{}]\n", '{"text": "[NAME]"}', '[{"text": "a"} , {"text": "b"}]']), chunk=st.integers(1, 9))
+@given(
+    bom=st.booleans(),
+    body=st.sampled_from(["[]", " [ ] ", "[{}]", "[{},{}]\n", '{"text": "[NAME]"}', '[{"text": "a"} , {"text": "b"}]']),
+    chunk=st.integers(1, 9),
+)
 def test_arrays_of_all_shapes_come_back(tmp_path_factory: pytest.TempPathFactory, bom, body, chunk) -> None:
     path = tmp_path_factory.getbasetemp() / "shape.json"
     path.write_bytes((b"\xef\xbb\xbf" if bom else b"") + body.encode())
@@ -63,7 +81,10 @@ def write(path: Path, *lines: str) -> Path:
 
 def test_odd_escapes_outside_of_what_is_replaced_stay(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", r'{"text":"\u0041 \/ [NAME]\t\ud83d\ude00 é","n":1.50}')
-    assert mirrored(path, TagEngine(values=('Zoë "Z"',)))[0] == b'{"text":"' + r"\u0041 \/ Zoë \"Z\"\t\ud83d\ude00 é".encode() + b'","n":1.50}\n'
+    assert (
+        mirrored(path, TagEngine(values=('Zoë "Z"',)))[0]
+        == b'{"text":"' + r"\u0041 \/ Zoë \"Z\"\t\ud83d\ude00 é".encode() + b'","n":1.50}\n'
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,7 +213,9 @@ def test_a_field_of_spans_that_is_empty_says_that_there_are_none(tmp_path: Path)
     assert read(path, kind_of=kind_of)[0].mentions is None
 
 
-@pytest.mark.parametrize("settings", [{"chunk_bytes": 0}, {"delimiter": "ab"}, {"delimiter": '"'}, {"format": "doc"}, {"text_fields": ("a", "a")}])
+@pytest.mark.parametrize(
+    "settings", [{"chunk_bytes": 0}, {"delimiter": "ab"}, {"delimiter": '"'}, {"format": "doc"}, {"text_fields": ("a", "a")}]
+)
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path, settings: dict) -> None:
     with pytest.raises(UsageError):
         InputSettings(path=tmp_path, **settings)

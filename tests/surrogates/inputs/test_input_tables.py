@@ -53,7 +53,11 @@ def test_any_signs_are_read_as_pythons_csv_reads_them(raw: str) -> None:
     assert ours == theirs
 
 
-@given(raw=st.lists(st.sampled_from(["a", '"', ",", "\n", "\r\n", " ", "[NAME]", '"[NAME]"']), max_size=14).map("".join), chunk=st.integers(1, 9), quoting=st.sampled_from(["csv", "none"]))
+@given(
+    raw=st.lists(st.sampled_from(["a", '"', ",", "\n", "\r\n", " ", "[NAME]", '"[NAME]"']), max_size=14).map("".join),
+    chunk=st.integers(1, 9),
+    quoting=st.sampled_from(["csv", "none"]),
+)
 def test_broken_tables_come_back_or_are_refused(tmp_path_factory: pytest.TempPathFactory, raw, chunk, quoting) -> None:
     path = tmp_path_factory.getbasetemp() / "broken.csv"
     path.write_bytes(raw.encode())

@@ -1,0 +1,124 @@
+"""The work behind ``piiloom surrogate leakage``: the estimates, a table of them, and a plot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from foundation.errors import UsageError
+from piiloom.surrogating import Reading, miss_rates, tag_mapping
+from piiloom.terminal import console, harmless, say
+from piiloom.terminal import say_json as print_json
+from pii_values.names.index import open_names
+from pii_values.names.pools import NamePools
+from surrogates.inputs.source import iter_documents
+from surrogates.leakage.collisions import chance_of_any, expected_pairs
+from surrogates.leakage.pool_simulation import family_attack, possible_names
+from surrogates.leakage.recognising import STRATEGIES, Leakage, leakage
+from surrogates.placeholders.finder import Finder
+from surrogates.planning import Planner
+from surrogates.settings import Settings
+
+_SEED: Final = 7
+
+
+def estimate_and_report(
+    reading: Reading,
+    miss: str,
+    out: Path | None,
+    *,
+    placeholders: str,
+    locale: str,
+    keep: float,
+    names: Path | None,
+    as_json: bool,
+) -> None:
+    """Plan all documents, estimate, and print; with *out* also write ``leakage.json`` and, where matplotlib is there, a plot."""
+    rates = miss_rates(miss)
+    if not rates:
+        raise UsageError("no miss rate is given", where="--miss", remedy="Give shares between 0 and 1: 0.01,0.05.")
+    settings = Settings(locale=locale)
+    sizes, originals = _sizes(reading, placeholders, settings)
+    found = [leakage(sizes, rate, keep=keep) for rate in rates]
+    index = open_names(names)
+    pools = NamePools(index)
+    people = sum(len(document) for document in sizes)
+    possible = possible_names(pools)
+    report: dict[str, Any] = {
+        "documents": len(sizes),
+        "people": people,
+        "mentions": sum(map(sum, sizes)),
+        "keep": keep,
+        "leakage": [one.to_json() for one in found],
+        "names": {
+            "source": index.source,
+            "full_names_by_group": possible,
+            "expected_pairs_of_people_with_one_name": round(sum(expected_pairs(people // len(possible), n) for n in possible.values()), 3),
+            "chance_of_any_such_pair_in_the_smallest_group": round(max(chance_of_any(people // len(possible), n) for n in possible.values()), 4),
+        },
+        "known_pool_attack_on_family_names": family_attack(pools, index, settings.country, _SEED, originals).to_json(),
+    }
+    if out is not None:
+        _write(report, found, out)
+    if as_json:
+        print_json(report)
+    else:
+        _print(report, found, reading.path)
+
+
+def _sizes(reading: Reading, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
+    """How often each person of each document is named, and the family names that are known."""
+    from surrogates.originals import name_parts
+
+    inputs = reading.settings()
+    finder = None if reading.spans else Finder(tag_mapping(placeholders, inputs))
+    planner = Planner(settings.language)
+    sizes, originals = [], []
+    for document in iter_documents(inputs):
+        mentions = document.mentions if finder is None else finder.find(document.text).mentions
+        plan = planner.plan(document.text, mentions or ())
+        sizes.append([len(cluster.places) for cluster in plan.clusters])
+        known = (name_parts(mention.original)[1] for mention in plan.mentions if mention.kind == "person" and mention.original)
+        originals += [parts[-1].title() for parts in known if parts]
+    return sizes, originals
+
+
+def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> None:
+    table = Table(title=f"documents of {harmless(source.name)} that leak recognisably ({report['documents']:,} documents)")
+    for name in ("missed", "any miss", *STRATEGIES):
+        table.add_column(name, justify="right")
+    for one in found:
+        table.add_row(f"{one.miss_rate:.2%}", *(f"{share:.1%}" for share in (one.any_miss, one.consistent, one.per_mention, one.markov)))
+    console().print(table)
+    attack = report["known_pool_attack_on_family_names"]
+    say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {report['names']['source']}")
+    say(f"pairs of people with one full name to be expected: {report['names']['expected_pairs_of_people_with_one_name']}")
+    say(
+        f"known pool: {attack['given_away']:.1%} of leftover family names are in no pool; AUC {attack['membership_auc']:.2f} by membership, "
+        f"{attack['frequency_auc']:.2f} with frequencies (0.5: nothing can be told)"
+    )
+
+
+def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "leakage.json").write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        say(f"leakage.json: {out} (for the plot: pip install 'piiloom[report]')")
+        return
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.subplots()
+    rates = [100 * one.miss_rate for one in found]
+    lines = {"any miss": [o.any_miss for o in found], "consistent": [o.consistent for o in found]}
+    lines |= {"per-mention": [o.per_mention for o in found], "markov": [o.markov for o in found]}
+    for (name, shares), style in zip(lines.items(), (":", "-", "--", "-."), strict=True):
+        axes.plot(rates, [100 * share for share in shares], style, marker="o", label=name)
+    axes.set(xscale="log", xlabel="missed mentions (%)", ylabel="documents that leak recognisably (%)", ylim=(0, 102))
+    axes.legend()
+    figure.savefig(out / "leakage.png", dpi=150)
+    say(f"leakage.json and leakage.png: {out}")

@@ -1,0 +1,85 @@
+"""The known-pool attack on names that de-identification could leave behind in texts of a country.
+
+Leftovers are drawn as people there are called: given and family names of the country by rank, the r-th with a share proportional
+to 1 / r ** 0.8 (name frequencies are close to Zipf's law; the exponent is our estimate). Where the originals of a corpus are
+known they are used instead. Surrogates are those that the casting makes: ten groups evenly, names evenly from their pools.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from surrogates.casting.cast import Pools
+from surrogates.casting.groups import GENDERS, GROUPS
+from surrogates.leakage.known_pool import PoolAttack, attack
+from surrogates.mentions import Gender
+from surrogates.seeds import below, mix, pick
+
+_EXPONENT: Final = 0.8
+_PEOPLE: Final = 2000
+_LEFTOVER, _SURROGATE = 0x1EF7, 0x5066
+
+
+class RankedNames(Protocol):
+    """Where names stand by frequency (``pii_values.names.index.NamesIndex``)."""
+
+    def first_names(self, country: str, gender: str) -> Sequence[str]:
+        """Given names, most frequent first."""
+        ...
+
+    def last_names(self, country: str, gender: str | None = None) -> Sequence[str]:
+        """Family names, most frequent first."""
+        ...
+
+
+def family_attack(pools: Pools, ranked: RankedNames, country: str, seed: int, originals: Sequence[str] = ()) -> PoolAttack:
+    """Attack family names: what stands in a text most often alone, and is told least by a given name's language."""
+    real = _zipf(ranked.last_names(country))
+    leftovers = list(originals) or [_drawn(real, mix(seed, _LEFTOVER + i)) for i in range(_PEOPLE)]
+    surrogates, shares = _evenly(pools, seed)
+    frequency = dict(real) if not originals else {name: count / len(originals) for name, count in Counter(originals).items()}
+    return attack(leftovers, surrogates, shares.keys(), lambda name: frequency.get(name, 0.0), lambda name: shares.get(name, 0.0))
+
+
+def possible_names(pools: Pools) -> dict[str, int]:
+    """How many full names each group's pools can make."""
+    found = {}
+    for gender, region in GROUPS:
+        countries = dict.fromkeys(pools.countries(region))
+        found[f"{gender} {region}"] = sum(len(pools.given(code, gender)) * len(pools.family(code, gender)) for code in countries)
+    return found
+
+
+def _zipf(names: Sequence[str]) -> list[tuple[str, float]]:
+    weights = [(rank + 1) ** -_EXPONENT for rank in range(len(names))]
+    whole = sum(weights)
+    return [(name, weight / whole) for name, weight in zip(names, weights, strict=True)]
+
+
+def _drawn(shares: Sequence[tuple[str, float]], seed: int) -> str:
+    point = below(seed, 1 << 32) / (1 << 32)
+    for name, share in shares:
+        point -= share
+        if point < 0:
+            return name
+    return shares[-1][0]
+
+
+def _evenly(pools: Pools, seed: int) -> tuple[list[str], dict[str, float]]:
+    """Surrogates' family names, and the probability of each."""
+    shares: dict[str, float] = {}
+    genders: Sequence[Gender] = GENDERS
+    for gender, region in GROUPS:
+        countries = pools.countries(region)
+        for code in countries:
+            names = pools.family(code, gender)
+            for name in names:
+                shares[name] = shares.get(name, 0.0) + 1 / (len(GROUPS) * len(countries) * len(names))
+    drawn = []
+    for number in range(_PEOPLE):
+        one = mix(seed, _SURROGATE + number)
+        gender, region = GROUPS[number % len(GROUPS)]
+        drawn.append(pick(mix(one, 1), pools.family(pick(one, pools.countries(region)), genders[genders.index(gender)])))
+    return drawn, shares

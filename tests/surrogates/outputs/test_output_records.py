@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.formats.base import read_records
+from corpus.formats.native import NativeFormat
+from corpus.formats.native_rows import row_of
+from foundation.errors import RunError
+from surrogates.documents import Document, Filled, Placed
+from surrogates.mentions import Mention
+from surrogates.outputs.records import check_filled, map_line, record_line, record_of, vault_lines
+from surrogates.outputs.tallies import OTHERS, Tally
+from tests.surrogates.running_fakes import Lying, TagEngine
+
+WHOLE = st.characters(exclude_categories=["Cs"])
+TEXTS = st.lists(st.one_of(st.text(WHOLE, max_size=5), st.just("[NAME]")), max_size=6).map("".join)
+
+
+@given(text=TEXTS, doc_id=st.text(WHOLE, min_size=1), file=st.text(WHOLE, min_size=1), line=st.none() | st.integers(1, 9))
+def test_the_line_is_the_row_of_the_record(text: str, doc_id: str, file: str, line: int | None) -> None:
+    document = Document(0, doc_id, text, file, line)
+    filled = TagEngine().filled(document)
+    check_filled(document, filled)
+    written = record_line(document, filled, "nl_NL")
+    assert written == json.dumps(row_of(record_of(document, filled, "nl_NL")), ensure_ascii=False) + "\n"
+    assert json.loads(map_line(document, filled)) == {
+        "id": doc_id,
+        "file": file,
+        "line": line,
+        "ranges": [list(place[:4]) for place in filled.placed],
+    }
+
+
+def test_records_are_read_as_native_rows(tmp_path: Path) -> None:
+    documents = [Document(number, f"d{number}", text, "a.txt") for number, text in enumerate(["[NAME] [CITY]", "", "none"])]
+    filled = [TagEngine().filled(document) for document in documents]
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(record_line(one, done, "en_US") for one, done in zip(documents, filled, strict=True)), "utf-8", newline="")
+    assert list(read_records(NativeFormat(), path)) == [record_of(one, done, "en_US") for one, done in zip(documents, filled, strict=True)]
+
+
+def test_ids_tell_contents_and_documents_apart() -> None:
+    ids = {record_of(Document(0, doc_id, "x", "f"), Filled(text, []), "en_US").id for doc_id in "ab" for text in "xy"}
+    assert len(ids) == 4
+
+
+@pytest.mark.parametrize(
+    "place",
+    [(0, 6, 0, 0), (6, 6, 6, 6), (0, 6, 1, 4), (0, 99, 0, 3)],
+)
+def test_places_that_do_not_fit_are_refused(place: tuple[int, int, int, int]) -> None:
+    document = Document(0, "d", "[NAME] word", "f")
+    with pytest.raises(RunError, match="d: the engine broke its word"):
+        check_filled(document, Filled("Ann word", [Placed(*place, "person", "name", None, "", "")]))
+
+
+def test_a_change_that_nobody_told_of_is_refused() -> None:
+    document = Document(0, "d", "[NAME] word", "f")
+    with pytest.raises(RunError, match="has changed"):
+        check_filled(document, Lying().filled(document))
+
+
+def test_half_a_character_is_refused() -> None:
+    with pytest.raises(RunError, match="half a character"):
+        record_line(Document(0, "d", "[NAME]", "f"), TagEngine(values=("\ud800",)).filled(Document(0, "d", "[NAME]", "f")), "en_US")
+
+
+def test_the_vault_has_what_stood_there() -> None:
+    document = Document(0, "d", "[NAME] and [NAME]", "f", None, (Mention(0, 6, "person", original="Jan"), Mention(11, 17, "person")))
+    rows = [json.loads(line) for line in vault_lines(document, TagEngine(values=("Bo",)).filled(document)).splitlines()]
+    assert rows == [
+        {"id": "d", "start": 0, "end": 6, "new_start": 0, "new_end": 2, "text": "[NAME]", "original": "Jan"},
+        {"id": "d", "start": 11, "end": 17, "new_start": 7, "new_end": 9, "text": "[NAME]"},
+    ]
+
+
+@given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=8))
+def test_tallies_add_up_the_same_for_any_chunks(sizes: list[int]) -> None:
+    documents = [Document(number, "d", f"{{T{number % 3}}} {'{AB}' * (number % 4)} (x) [NAME]", "f") for number in range(sum(sizes))]
+    whole, parts, at = Tally(), Tally(), 0
+    for document in documents:
+        whole.take(document, TagEngine().filled(document))
+    for size in sizes:
+        chunk = Tally()
+        for document in documents[at : at + size]:
+            chunk.take(document, TagEngine().filled(document))
+        parts.add(chunk)
+        at += size
+    assert parts == whole
+
+
+def test_literals_are_bounded() -> None:
+    tally, more = Tally(), Tally()
+    more.unknown.update({f"{{{number}}}": 1 for number in range(12_000)})
+    tally.add(more)
+    assert len(tally.unknown) == 10_001
+    assert tally.unknown[OTHERS] == 2_000
+    more.take(Document(0, "d", "(" + "x" * 500 + ")", "f"), Filled("x", [], left=[(0, 502)]))
+    assert [len(literal) for literal in more.left] == [80]
