@@ -178,10 +178,10 @@ class RunConfig(BaseModel):
         return digest(GENERATION_VERSION, self._shaping(), load_taxonomy().digest)
 
     def templates(self) -> list[PromptTemplate]:
-        """List the templates that the run may send; those of judges only where a judge is asked for."""
+        """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""
         asked = {f"judge_{name}" for name in self.judges}
         library = open_library(self.prompts)
-        return [library.find(name) for name in library.names if not name.startswith("judge_") or name in asked]
+        return [library.find(name) for name in library.names if not name.startswith(("judge_", "surrogate_")) or name in asked]
 
     def _shaping(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude={*CONDUCT, "seed", "bank", "judges", "prompts"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from foundation.errors import DataError
 from surrogates.casting.cast import Caster, Pools
 from surrogates.casting.groups import CODES, GROUPS, OPEN, assign, spread
 from surrogates.documents import Document, Filled
-from surrogates.filling import Filler
+from surrogates.filling import NOTHING_GIVEN, Filler
 from surrogates.mentions import Gender, Mention
 from surrogates.placeholders.finder import Found
 from surrogates.planning import Plan, Planner
@@ -28,6 +28,7 @@ from surrogates.strategies import apart
 _DOCUMENT = 0xD0C
 _GENDER_NAMES: dict[int, str] = {CODES["female"]: "female", CODES["male"]: "male", OPEN: "open"}
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
+Given = Callable[[int], Mapping[int, str]]
 
 
 class Finder(Protocol):
@@ -39,13 +40,25 @@ class Finder(Protocol):
 
 
 class Engine:
-    """Makes plans, gathers what they ask for, and fills. ``finder`` None: mentions come with the documents."""
+    """Makes plans, gathers what they ask for, and fills. ``finder`` None: mentions come with the documents.
 
-    def __init__(self, settings: Settings, pools: Pools, finder: Finder | None = None, *, genders: dict[str, Gender] | None = None) -> None:
+    ``given`` tells for a document's number which of its values were drawn elsewhere (by a model), by their numbers in the plan.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        pools: Pools,
+        finder: Finder | None = None,
+        *,
+        genders: dict[str, Gender] | None = None,
+        given: Given | None = None,
+    ) -> None:
         self.settings = settings
         self._finder = finder
         self._planner = Planner(settings.language, scope=settings.scope, genders=genders)
         self._filler = Filler(settings, Caster(pools, settings.country))
+        self._given = given
         self._seed = seed_of("surrogates", settings.seed)
         self._groups: bytes = b""
         self._starts: list[int] = []
@@ -136,7 +149,8 @@ class Engine:
 
     def fill_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Filled:
         """Fill one planned document; *number* is its place in the input, *groups* are those of its own people."""
-        return self._filler.fill(plan, self._document_seed(number), groups, self._shared)
+        given = self._given(number) if self._given is not None else NOTHING_GIVEN
+        return self._filler.fill(plan, self._document_seed(number), groups, self._shared, given)
 
     def _document_seed(self, number: int) -> int:
         return mix(mix(self._seed, _DOCUMENT), number)

@@ -18,6 +18,7 @@ from surrogates.kinds.ages import near_age
 from surrogates.kinds.date_formats import parse
 from surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from surrogates.kinds.facts import facts_of
+from surrogates.kinds.kind import cased_like
 from surrogates.kinds.registry import KINDS, Kind
 from surrogates.mentions import Mention
 from surrogates.persona import Persona
@@ -30,6 +31,7 @@ _SPREAD_OF_DAYS: Final = 730  # documents lie within so many days before the anc
 _TRIES: Final = 24  # values that are tried for one that fits its article
 _YEARS: Final = re.compile(r"(?<!\d)(?:1[01])?\d{1,2}(?!\d)")
 _AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
+NOTHING_GIVEN: Final[Mapping[int, str]] = {}
 
 
 class Filler:
@@ -43,13 +45,20 @@ class Filler:
         self.register = register_of(settings.language)
         self.joiner = f" {_AND.get(settings.language, '&')} "
 
-    def fill(self, plan: Plan, seed: int, groups: Sequence[int], shared: Mapping[tuple[str, str], tuple[int, Sequence[int]]]) -> Filled:
+    def fill(
+        self,
+        plan: Plan,
+        seed: int,
+        groups: Sequence[int],
+        shared: Mapping[tuple[str, str], tuple[int, Sequence[int]]],
+        given: Mapping[int, str] = NOTHING_GIVEN,
+    ) -> Filled:
         """Put surrogates into *plan*'s text.
 
         *groups* are those of the document's own people, in the order of ``Plan.codes``; *shared* gives seed and groups of people
-        whom the corpus shares.
+        whom the corpus shares; *given* are values drawn elsewhere, by their numbers.
         """
-        return _Page(self, plan, seed, groups, shared).filled()
+        return _Page(self, plan, seed, groups, shared, given).filled()
 
 
 class _Page:
@@ -62,6 +71,7 @@ class _Page:
         seed: int,
         groups: Sequence[int],
         shared: Mapping[tuple[str, str], tuple[int, Sequence[int]]],
+        given: Mapping[int, str],
     ) -> None:
         settings = filler.settings
         self._filler = filler
@@ -69,6 +79,7 @@ class _Page:
         self._text = plan.text
         self._seed = seed
         self._language = filler.language
+        self._given = given
         self._taken: set[str] = set()
         self._anchor = settings.anchor - timedelta(days=below(mix(seed, _DAYS), _SPREAD_OF_DAYS))
         shift_seed = mix(seed, _SHIFT)
@@ -193,6 +204,9 @@ class _Page:
     # Values
 
     def _value(self, mention: Mention, kind: Kind, person: Persona | None, number: int, *, dated: bool) -> str:
+        given = self._given.get(number) if self._given else None
+        if given is not None:
+            return cased_like(mention.original, given)
         seed = mix(mix(self._seed, _VALUES), number)
         owner = person if kind.owner == PERSON else None
         if kind.name == "age" and mention.original:

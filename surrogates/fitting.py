@@ -62,15 +62,14 @@ def takes_genitive(value: str) -> bool:
 
 def in_capitals(text: str, start: int, end: int) -> bool:
     """Whether the rest of the line, behind a label ("NAME:"), is all capitals (at least four letters of it)."""
-    near = text[max(0, start - 6) : start] + text[end : end + 6]
-    if not any(map(str.isupper, near)):  # nearly always, and cheap
+    near = text[max(0, start - 6) : start].rpartition("\n")[2] + text[end : end + 6].partition("\n")[0]
+    if not near.isupper():  # nearly always, and cheap
         return False
     line_start = max(text.rfind("\n", 0, start) + 1, start - _LINE)
     line_end = text.find("\n", end, end + _LINE)
     before = text[line_start:start]
     rest = before[before.rfind(":") + 1 :] + text[end : line_end if line_end >= 0 else end + _LINE]
-    letters = [c for c in rest if c.isalpha()]
-    return len(letters) >= 4 and all(c.isupper() for c in letters)
+    return rest.isupper() and sum(map(str.isalpha, rest)) >= 4  # noqa: PLR2004 - "OK" is no line in capitals
 
 
 def begins_sentence(text: str, start: int) -> bool:

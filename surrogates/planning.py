@@ -117,14 +117,19 @@ class Planner:
         if first == NOBODY:
             return
         latest = NOBODY
+        by_original: dict[tuple[str, str], int] = {}  # a known value that comes back is the same person's
         for number, mention in enumerate(mentions):
             if mention.kind == PERSON:
                 latest = owners[number]
+            elif mention.original and (mention.kind, mention.original) in by_original:
+                owners[number] = by_original[mention.kind, mention.original]
             elif KINDS[mention.kind].owner == PERSON:
                 named = by_key.get(("role", mention.role, mention.index), NOBODY) if mention.role else NOBODY
                 if named == NOBODY and mention.index and not mention.role:
                     continue  # "[address 3]" is the third address, not that of somebody
                 owners[number] = named if named != NOBODY else latest if latest != NOBODY else first
+                if mention.original:
+                    by_original[mention.kind, mention.original] = owners[number]
 
     def _tell_genders(self, text: str, mentions: Sequence[Mention], clusters: list[Cluster], owners: list[int]) -> None:
         cues = self._cues

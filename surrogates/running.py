@@ -58,29 +58,21 @@ def run_surrogates(
     with ExitStack() as stack:
         folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
         vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
-        spool = folder.partial / "spool"
-        spool.mkdir()
-        run = _Run(terms, folder.partial, spool, progress or _nobody, stack)
+        run = _Run(terms, folder.partial, progress or _nobody, stack)
         run.prepare()
         run.start(workers, ray_address)
         run.count()
         run.look()
         run.fill(vault_file)
         report = run.write_report(seed, about or {})
-        vault_warnings = vault_file.warnings() if vault_file is not None else []
+        warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
         run.end()
         if vault_file is not None:
             vault_file.publish()
         folder.publish()
     run.tell("done", run.tally.documents, run.tally.documents)
-    return RunReport(
-        out=out,
-        documents=run.tally.documents,
-        replaced=run.tally.replaced,
-        report=report,
-        warnings=(*report["warnings"], *vault_warnings),
-        vault=vault,
-    )
+    done = run.tally
+    return RunReport(out=out, documents=done.documents, replaced=done.replaced, report=report, warnings=tuple(warnings), vault=vault)
 
 
 def _nobody(progress: Progress) -> None:
@@ -90,15 +82,17 @@ def _nobody(progress: Progress) -> None:
 class _Run:
     """One run's steps, in order."""
 
-    def __init__(self, terms: Terms, partial: Path, spool: Path, watch: Watch, stack: ExitStack) -> None:
-        self._terms, self._partial, self._spool, self._watch, self._stack = terms, partial, spool, watch, stack
-        self._source = Source(terms.inputs, spool)
+    def __init__(self, terms: Terms, partial: Path, watch: Watch, stack: ExitStack) -> None:
+        self._terms, self._partial, self._watch, self._stack = terms, partial, watch, stack
+        self._spool = partial / "spool"
+        self._spool.mkdir()
+        self._source = Source(terms.inputs, self._spool)
         self._counts = Counts()
         self._hand = Hand(terms)
         self._crew: Crew = OwnHands(self._hand)
         self._ids: IdBook | None = None
         self._repeated = 0
-        self._gathered = spool / "gathered"
+        self._gathered = self._spool / "gathered"
         self.tally = Tally()
 
     def tell(self, phase: Phase, done: int, total: int) -> None:
@@ -171,9 +165,9 @@ class _Run:
         tally, source = self.tally, self._source
         warnings = self._counts.warnings(source)
         if self._repeated:
-            warnings.append(f"{self._repeated} documents have an id that an earlier one has, and got another")
+            warnings.append(f"documents with the id of an earlier one, which got another: {self._repeated}")
         if tally.unknown:
-            warnings.append(f"{sum(tally.unknown.values())} places look like placeholders of an unknown meaning and were kept")
+            warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
         report: dict[str, Any] = {
             "schema": SCHEMA,
             "tool": TOOL,

@@ -91,18 +91,18 @@ class Counts:
         """What the user should hear about the input."""
         told: list[str] = []
         words = {
-            NO_TEXT: "rows have no text and stay as they are",
-            PLACEHOLDER_KEYS: "JSON keys look like placeholders; keys are never replaced",
-            DROPPED_SPANS: "given spans overlap a longer one and were left out",
+            NO_TEXT: "rows without text, which stay as they are",
+            PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
+            DROPPED_SPANS: "given spans that overlap a longer one, left out",
         }
         for what, text in words.items():
             total = sum(count.notes[what] for count in self.files.values())
             if total:
                 place = next((f"{f.name}:{self.files[f.number].first[what]}" for f in source.files if self.files[f.number].notes[what]), "")
-                told.append(f"{total} {text} (first: {place})")
+                told.append(f"{text}: {total} (first: {place})")
         if source.skipped:
             more = f" and {len(source.skipped) - 3} more" if len(source.skipped) > 3 else ""
-            told.append(f"{len(source.skipped)} files were left out: {', '.join(source.skipped[:3])}{more}")
+            told.append(f"files left out: {len(source.skipped)} ({', '.join(source.skipped[:3])}{more})")
         return told
 
     def file_rows(self, source: Source) -> list[dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""Ray as the crew: jobs are tasks of actors, on one machine or a cluster whose nodes see the input under the same path.
+"""Ray as the crew: jobs are tasks of actors, on one machine or on a cluster.
+
+Every node must see the input and the folder that holds the output under the same paths: workers read the one, and what was unpacked
+or gathered from the other.
 
 Ray is imported when a crew is made, and never before.
 """

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from surrogates.by_model.given import GivenValues
 from surrogates.documents import Document, Filled
 from surrogates.engine import Engine, group_report
 from surrogates.leakage.recognising import STRATEGIES, leakage
@@ -25,13 +26,17 @@ _MOST_NAMES: Final = 4000  # first names of a country that tell a name in the re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFactory:
-    """Makes the work of one worker; picklable. ``mapping`` None: mentions come with the documents."""
+    """Makes the work of one worker; picklable. ``mapping`` None: mentions come with the documents.
+
+    ``given`` is a file of values that a model drew (``by_model.drawing``); it must be seen by every worker.
+    """
 
     settings: Settings
     mapping: Mapping | None = None
     on_unknown: OnUnknown = "keep"
     scan: bool = True
     miss_rates: tuple[float, ...] = ()
+    given: Path | None = None
 
     def __call__(self) -> SurrogateWork:
         """Open the names and compile the mapping."""
@@ -52,7 +57,9 @@ class SurrogateWork:
         pools = NamePools(index, english_only=settings.english_only)
         finder = Finder(made.mapping, on_unknown=made.on_unknown) if made.mapping is not None else None
         self._known = _given_names(pools, settings.country) if made.scan or made.mapping is None else {}
-        self.engine = Engine(settings, pools, finder, genders=self._known)
+        self._given = GivenValues(made.given) if made.given is not None else None
+        given = self._given.of if self._given is not None else None
+        self.engine = Engine(settings, pools, finder, genders=self._known, given=given)
         self._groups: dict[str, object] = {}
         self._names_from = index.source
 
@@ -92,6 +99,8 @@ class SurrogateWork:
                 "people_torn_or_mixed": tallies["torn"],
             },
         }
+        if self._given is not None:
+            report["by_model"] = self._given.report
         if self._made.scan:
             report["looks_like_personal_information_still"] = _named(tallies, "residual")
         if self._made.miss_rates:

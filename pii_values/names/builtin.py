@@ -2,7 +2,7 @@
 
     python -m pii_values.names.builtin [--check]
 
-writes ``data/names_index/builtin.idx.z`` (an index as ``layout`` describes it, deflated: names.index unpacks it in 10 ms); with
+writes ``data/names_index/builtin.idx.xz`` (an index as ``layout`` describes it, packed with xz: names.index unpacks it in 30 ms); with
 --check it only compares. Equal inputs give equal bytes of the index. The share of a name's
 bearers who live in a country is worked out as if all countries had as many people: (weight of the name in the lists of the
 country) / (the same, summed over the countries). Ranks follow Faker's frequencies where it has them, else the order of the lists.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-import zlib
+import lzma
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -184,10 +184,10 @@ def main() -> int:
     target = Path(str(_FOLDER / BUILTIN))
     data = build()
     if parser.parse_args().check:
-        same = target.exists() and zlib.decompress(target.read_bytes()) == data
+        same = target.exists() and lzma.decompress(target.read_bytes()) == data
         sys.stdout.write("up to date\n" if same else "not what the sources make; run without --check\n")
         return 0 if same else 1
-    small = zlib.compress(data, 9)
+    small = lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)
     save(small, target)
     sys.stdout.write(f"{target.name}: {len(small):,} bytes, {len(data):,} unpacked\n")
     return 0

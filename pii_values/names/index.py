@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import lzma
 import os
-import zlib
+from array import array
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from foundation.errors import DataError, UsageError
-from pii_values.names.family_genders import borne_by
+from pii_values.names.family_genders import borne_by, differs
 from pii_values.names.layout import Opened, open_bytes, open_file
 from pii_values.names.tables import RankedNames, Table, plain_key
 
 Script = Literal["latin", "native"]
 FILE: Final = "names-v1.idx"
-BUILTIN: Final = "builtin.idx.z"
+BUILTIN: Final = "builtin.idx.xz"
 VARIABLE: Final = "PIILOOM_NAMES"
 _GENDERS: Final = {"M": "M", "MALE": "M", "F": "F", "FEMALE": "F"}
 _SHOWN: Final = {"F": "Female", "M": "Male"}
@@ -52,11 +53,12 @@ class NamesIndex:
         names = self._list("last", "N", country, script)
         table = self.table("last", script)
         wanted = _gender(gender)
-        if wanted is None or table is None or not isinstance(names, RankedNames):
+        if wanted is None or table is None or not isinstance(names, RankedNames) or not (table.gendered or differs(country)):
             return names
         key = (f"last {script}", wanted, country)
         if key not in self._lists:
-            self._lists[key] = RankedNames(table, [number for number in names.numbers if _bears(wanted, table, number, country)])
+            numbers = array("I", (number for number in names.numbers if _bears(wanted, table, number, country)))
+            self._lists[key] = RankedNames(table, numbers)
         return self._lists[key]
 
     def _list(self, kind: Literal["first", "last"], of: str, country: str, script: Script) -> Sequence[str]:
@@ -143,8 +145,8 @@ def builtin() -> NamesIndex:
     """The small index that comes with piiloom; see docs/names.md for what it was made of."""
     source = files("pii_values") / "data" / "names_index" / BUILTIN
     try:
-        data = zlib.decompress(source.read_bytes())
-    except (OSError, zlib.error) as error:
+        data = lzma.decompress(source.read_bytes())
+    except (OSError, lzma.LZMAError) as error:
         raise DataError("the built-in names index cannot be read", where=BUILTIN, remedy="Install piiloom again.") from error
     return NamesIndex(open_bytes(data, BUILTIN), "built-in")
 

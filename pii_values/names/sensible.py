@@ -16,8 +16,8 @@ from pii_values.languages import FileModel
 _PART: Final = r"’?[^\W\d_]+(?:[’'][^\W\d_]+)*"
 _NAME: Final = re.compile(rf"{_PART}(?:[ -]{_PART}){{0,2}}")
 _MC: Final = re.compile(r"\bMc([a-zà-ž])")
+# No digit, no bracket, no Latin letter; a space, hyphen or apostrophe may stand inside.
 _NATIVE: Final = re.compile(r"[^\W\d_\u0000-\u024f][^\d_()\u0000-\u001f\u0021-\u0026\u0028-\u002c\u002e-\u024f]*")
-_PREFIXED: Final = re.compile(r"[DO][’'](.)")
 
 
 class _NoNames(FileModel):
@@ -38,6 +38,8 @@ def _is_latin(letter: str) -> bool:
 
 def tidy(raw: str) -> str | None:
     """The name as it is written in a text, or None for what is none: "Mcbride" gives "McBride", "Dr. Lee" and "EDNA (2)" nothing."""
+    if raw.isascii() and raw.isalpha() and len(raw) > 1 and raw[0].isupper() and raw[1:].islower() and raw[:2] != "Mc":
+        return None if raw.casefold() in no_names() else raw  # nearly all, and much quicker
     name = unicodedata.normalize("NFC", raw.strip()).replace("‘", "’").replace("ʻ", "’").replace("`", "’")
     if len(name) < 2 or not _NAME.fullmatch(name):
         return None

@@ -40,6 +40,7 @@ class Table:
         self._countries = countries
         part = {name: opened.section(head, name) for name in head["sections"]}
         self._text, self._text_at, self._gender = part["text"], part["text_at"], part["gender"]
+        self.gendered = bool(self._gender)
         self._shares_at, self._country, self._share = part["shares_at"], part["country"], part["share"]
         self._ranks_at, self._rank = part["ranks_at"], part["rank"]
         self._listed = part["listed"]

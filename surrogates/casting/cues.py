@@ -5,7 +5,6 @@ One language is one file of ``data/cues``. Words before a name weigh more than w
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,7 +17,8 @@ from surrogates.mentions import Gender
 
 _AFTER: Final = 110  # code points after a mention in which a pronoun is taken to be the person's
 _BEFORE: Final = 26
-_SENTENCE_END: Final = re.compile(r"[.!?\n]")
+_SENTENCE_ENDS: Final = ".!?\n"
+_BLANKS: Final = " \u00a0"
 
 
 class _Words(BaseModel):
@@ -39,12 +39,10 @@ class _CuesFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """The cue words of one language, ready to search with."""
+    """The cue words of one language, as they may stand between blanks: in small letters, with a capital, with a sign behind."""
 
-    before: re.Pattern[str]
-    before_words: dict[str, Gender]
-    after: re.Pattern[str]
-    after_words: dict[str, Gender]
+    before: dict[str, Gender]
+    after: dict[str, Gender]
 
 
 @cache
@@ -54,14 +52,7 @@ def cues_of(language: str) -> Cues | None:
     if not source.is_file():
         return None
     known = load_yaml(source, _CuesFile)
-    before = _sides(known.titles, known.kin)
-    after = _sides(known.pronouns, known.nouns)
-    return Cues(
-        before=re.compile(rf"(?<!\w)({_any(before)})\.?[ \u00a0]+(?:[A-Z]\.? )?$", re.IGNORECASE),
-        before_words=before,
-        after=re.compile(rf"\b(?:{_any(after)})\b", re.IGNORECASE),
-        after_words=after,
-    )
+    return Cues(before=_spelled(_sides(known.titles, known.kin), "."), after=_spelled(_sides(known.pronouns, known.nouns), ",.;:!?)\"”’…"))
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:
@@ -72,26 +63,37 @@ def _sides(*groups: _Words) -> dict[str, Gender]:
     return found
 
 
-def _any(words: dict[str, Gender]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+def _spelled(words: dict[str, Gender], signs: str) -> dict[str, Gender]:
+    found: dict[str, Gender] = {}
+    for word, gender in words.items():
+        for form in (word, word.capitalize(), word.upper(), word.replace("'", "’")):
+            found[form] = gender
+            found.update((form + sign, gender) for sign in signs)
+    return found
 
 
 def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
-    """The gender that a title or a word of kinship right before *start* tells."""
-    piece = text[max(0, start - _BEFORE) : start]
-    if not piece or not piece[-1].isspace():
+    """The gender that a title or a word of kinship right before *start* tells; an initial may stand between."""
+    if start < 2 or text[start - 1] not in _BLANKS:  # noqa: PLR2004 - a letter and a blank
         return None
-    found = cues.before.search(piece)
-    return cues.before_words.get(found.group(1).lower()) if found else None
+    words = text[max(0, start - _BEFORE) : start].split()
+    if not words:
+        return None
+    last = words[-1]
+    if len(last) == 2 and last[1] == "." and last[0].isupper() and len(words) > 1 and last not in cues.before:  # noqa: PLR2004
+        last = words[-2]
+    return cues.before.get(last)
 
 
 def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
     """The gender of the first pronoun or noun after *end* that is told before *limit* (where the next person is named)."""
-    stop = min(end + _AFTER, limit)
-    found = cues.after.search(text, end, stop)
-    if found is None:
-        return None
-    # A pronoun of the second sentence on is more likely somebody else's.
-    if len(_SENTENCE_END.findall(text, end, found.start())) > 1:
-        return None
-    return cues.after_words.get(found.group().lower())
+    known = cues.after
+    window = text[end : min(end + _AFTER, limit)]
+    for word in window.split():
+        gender = known.get(word)
+        if gender is None:
+            continue
+        # A pronoun of the second sentence on is more likely somebody else's.
+        before = window[: window.find(word)]
+        return gender if sum(map(before.count, _SENTENCE_ENDS)) < 2 else None  # noqa: PLR2004
+    return None

@@ -49,7 +49,6 @@ class Tally:
             for literal, count in theirs.items():
                 ours[literal if literal in ours or len(ours) < _MOST else OTHERS] += count
 
-
     def by_kind(self) -> dict[str, int]:
         """Surrogates of each kind, the most frequent first."""
         kinds: Counter[str] = Counter()

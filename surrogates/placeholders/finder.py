@@ -13,7 +13,7 @@ from surrogates.placeholders.own_patterns import OwnPatterns
 from surrogates.placeholders.reading import Reader
 from surrogates.placeholders.scanning import Candidate, Scanner
 from surrogates.placeholders.settling import Settling
-from surrogates.placeholders.surroundings import cues, is_real
+from surrogates.placeholders.surroundings import Surroundings, cues
 from surrogates.placeholders.tag_rules import TagRules
 from surrogates.placeholders.vocabulary import vocabulary
 
@@ -66,6 +66,7 @@ class Finder:
     def find(self, text: str, where: str = "document") -> Found:
         """Placeholders of *text*. With ``on_unknown="error"`` the first unknown raises ``DataError`` with *where* and its place."""
         found = Found([], [], [])
+        around = Surroundings(text)
         settling = Settling(text, self._cues, found.mentions)
         for candidate, own in self._candidates(text):
             verdict, rule = own if own is not None else self._verdict(candidate)
@@ -74,7 +75,7 @@ class Finder:
             elif verdict.status == "unknown":
                 self._unknown(candidate, verdict, verdict.why, found, where)
             elif verdict.status == "known":
-                if rule is None and is_real(text, candidate, verdict):
+                if rule is None and around.is_real(candidate, verdict):
                     found.left.append((candidate.start, candidate.end))
                     continue
                 why = self._doubt(text, candidate, verdict, rule) or settling.place(candidate, verdict)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 _POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)
 _INNER_POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
 _GLUED_ENDING: Final = re.compile(r"(?<=\w)\(\w{1,8}\)")  # "eiser(es)", "PROFESSOR(A)"
-_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2})")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2})|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
 _TOKEN: Final = re.compile(r"\d+[a-z](?![a-z])|\d+|[^\W\d_]+")
 _ROMAN: Final = frozenset("ii iii iv vi vii viii ix".split())
 _LONGEST_NUMBER: Final = 9

@@ -19,8 +19,10 @@ DIGITS: Final = "a number of four or more digits in brackets"
 _NOTHING: Final = Meaning("generic")
 _DATE: Final = re.compile(r"[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
-_BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*[:=|]\s*(\S.*?)\s*", re.DOTALL)
+_BEARS: Final = re.compile(r"\s*([^:=|]{1,40}?)\s*([:=|])\s*(\S.*?)\s*", re.DOTALL)
+_CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")
 _ATTRIBUTE: Final = re.compile(r"(\w[\w-]*)\s+(?:id|num|n|index|ref|no)\s*=\s*[\"']?(\w{1,8})[\"']?\s*")
+_ADDRESS: Final = re.compile(r"(?:https?|ftp|file|mailto|tel|xmlns|data):", re.IGNORECASE)  # "<https://example.org>"
 _STAR_TYPE: Final = re.compile(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)")  # "Hospital1 12", "First Name (NamePattern2) 5"
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _PLAIN: Final = re.compile(r"[\w ./'’&()#-]+")
@@ -112,8 +114,9 @@ class Judge:
         attribute = _ATTRIBUTE.fullmatch(inner.rstrip("/"))
         tag = f"{attribute.group(1)} {attribute.group(2)}" if attribute else inner.rstrip("/ ")
         name = tag.split(" ")[0].lstrip("/")
-        if inner.startswith("/") or self._is_markup(inner, name):
-            return Verdict("left", f"<{name[:20].casefold()}>", why="markup")
+        address = _ADDRESS.match(inner)
+        if address or inner.startswith("/") or self._is_markup(inner, name):
+            return Verdict("left", f"<{(address.group() if address else name[:20]).casefold()}>", why="markup")
         return self._tag(grammar, literal, tag)._replace(markup=name)
 
     def _is_markup(self, inner: str, name: str) -> bool:
@@ -134,7 +137,7 @@ class Judge:
         bearing = self._bearing(grammar, literal, tag)
         if bearing is not None:
             return bearing
-        meaning = self._reader.read(tag)
+        meaning = None if _CODE.search(tag) else self._reader.read(tag)
         sure = _sure(grammar, tag, meaning)
         if meaning is None or sure == 0 or (grammar.name == "round" and len(tag) <= _SHORTEST_ROUND):
             return self._unread(grammar, literal, tag)
@@ -148,9 +151,11 @@ class Judge:
         parts = _BEARS.fullmatch(tag)
         meaning = self._reader.read(parts.group(1)) if parts else None
         sure = _sure(grammar, parts.group(1), meaning) if parts else 0.0
-        if parts is None or meaning is None or sure == 0:
+        if parts is None or meaning is None or sure == 0 or meaning.role == "letter" or _CODE.search(parts.group(1)):
             return None
-        original = parts.group(2)
+        if parts.group(2) != ":" and not _capitals(parts.group(1)):
+            return None
+        original = parts.group(3)
         if meaning.kind == "generic":
             told = self._reader.read(original)
             if told is None:

@@ -201,4 +201,9 @@ def _plain(entry: Rule | Noted) -> dict[str, Any]:
     """The fields that say something."""
     names = [name for name in entry.__slots__ if name != "line"]
     values = {name: getattr(entry, name) for name in names}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if _DEFAULTS.get(name, ...) != value}
+    needed = {"tag"} if isinstance(entry, Noted) else set()
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if name in needed or _DEFAULTS.get(name, ...) != value
+    }

@@ -12,6 +12,7 @@ Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 
 _WEAK: Final = frozenset({"number", "id_number"})  # "phone number", "student id": the other word says more
 _DOUBT: Final = 0.65
+_SHORT: Final = 3
 _LETTER_SURE: Final = 0.5
 _GROUPS_OF_LETTERS: Final = 40  # longer texts are no tags
 _STREET: Final = "street"
@@ -49,19 +50,20 @@ class Reader:
         if len(words) == 1 and len(words[0]) == 1 and words[0].isalpha() and not folded.index:
             return self._letter(text, words[0])
         meaning = self._street(words, folded.index) or self._phrase(words, folded.index)
-        if meaning is not None and not meaning.index and self._is_doubtful(text, words):
-            meaning = meaning._replace(sure=meaning.sure * _DOUBT)
+        if meaning is not None and not meaning.index and text != text.upper():
+            meaning = meaning._replace(sure=meaning.sure * self._doubt(words))
         if meaning is not None and folded.possessive and meaning.kind == "person":
             meaning = meaning._replace(form="possessive")
         return meaning
 
-    def _is_doubtful(self, text: str, words: tuple[str, ...]) -> bool:
-        """Whether writers put these words in brackets themselves: "[his wife]", "[day]"; capitals leave no doubt."""
-        if text == text.upper():
-            return False
+    def _doubt(self, words: tuple[str, ...]) -> float:
+        """What is left of the confidence where writers put such words in brackets themselves: "[his wife]", "[day]", "[far]"."""
         doubtful, articles = self._words.doubtful, self._words.articles
         said = [word for word in words if word not in articles]
-        return any(word in doubtful and word in articles for word in words) or (len(said) == 1 and said[0] in doubtful)
+        if any(word in doubtful and word in articles for word in words):
+            return _DOUBT
+        alone = len(said) == 1 and (said[0] in doubtful or said[0].removesuffix("s") in doubtful)
+        return _DOUBT if alone or (len(words) == 1 and len(words[0]) <= _SHORT) else 1.0
 
     @staticmethod
     def _letter(text: str, letter: str) -> Meaning | None:
@@ -146,4 +148,4 @@ def _value(values: list[Word], role: str, index: str, ids: dict[str, str], sure:
     others = " ".join(dict.fromkeys(word.stem or word.kind for word in strong if word is not head and word.kind != head.kind))
     same: Same = "document" if index or role else head.same
     owner = "" if index else head.owner
-    return Meaning(kind, role=role or head.stem or owner or others, index=index, same=same, plural=head.plural, sure=sure)
+    return Meaning(kind, role=role or head.stem or owner or others, index=index, same=same, form=head.form, plural=head.plural, sure=sure)

@@ -19,6 +19,9 @@ _PARTY: Final = ("person", "company")
 _LETTER: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
 _LETTER_ROLES: Final = frozenset({"letter", "letters"})
 
+_DAYS: Final = frozenset({"date", "birth_date"})
+_YEAR_FOLLOWS: Final = re.compile(r",? (?:(?:1[89]|20)\d{2}\b|negentien ?honderd|tweeduizend)")
+
 _Key = tuple[str, str]
 
 
@@ -46,12 +49,21 @@ class Settling:
                 self._open.append((len(self._mentions), candidate, verdict))
             if cue is not None:
                 self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
-        elif meaning.kind == "date" and self._cues.born(self._text, candidate.start):
-            meaning = meaning._replace(kind="birth_date", same="document")
-        elif meaning.kind == "location" and _address().match(verdict.original):
-            meaning = meaning._replace(kind="address")
+        else:
+            meaning = self._refined(candidate, verdict, meaning)
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
+
+    def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
+        """*meaning* made more exact: a date of birth, a date whose year stands behind it, a location that is a house in a street."""
+        if meaning.kind in _DAYS:
+            if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
+                meaning = meaning._replace(kind="birth_date", same="document")
+            if not verdict.original and _YEAR_FOLLOWS.match(self._text, candidate.end):
+                meaning = meaning._replace(form="day_month")
+        elif meaning.kind == "location" and _address().match(verdict.original):
+            meaning = meaning._replace(kind="address")
+        return meaning
 
     def finish(self) -> None:
         """Give what is one in the whole document the kind that most of its places speak of."""
@@ -74,16 +86,17 @@ def _address() -> re.Pattern[str]:
 
 
 def _mention(candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Mention:
+    index = f"{meaning.index} {meaning.number}" if meaning.number else meaning.index
     return Mention(
-        start=candidate.start,
-        end=candidate.end,
-        kind=meaning.kind,
-        role=meaning.role,
-        index=f"{meaning.index} {meaning.number}" if meaning.number else meaning.index,
-        same=meaning.same,
-        form=meaning.form,
-        gender=meaning.gender,
-        original=verdict.original,
-        plural=meaning.plural,
-        rule=verdict.family,
+        candidate.start,
+        candidate.end,
+        meaning.kind,
+        meaning.role,
+        index,
+        meaning.same,
+        meaning.form,
+        meaning.gender,
+        verdict.original,
+        meaning.plural,
+        verdict.family,
     )

@@ -13,44 +13,61 @@ from surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabu
 
 _WIDTH: Final = 48  # characters looked at on each side
 _BIRTH_WIDTH: Final = 30
-_CODE_AFTER: Final = re.compile(r"\s*(?:[-+*/|&]?=[^>]|\.[A-Za-z_]\w*\s*[(=.]|\[|;|\(|`)")
+_HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _LINK_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|\[[^\]]*\]|:\s*https?:")
 _CHECKBOX: Final = "[ ]"
 
 
-def is_real(text: str, candidate: Candidate, verdict: Verdict) -> bool:
-    """Whether a tag whose words are known is part of code, markup, a link or a heading and so means what it says."""
-    name = candidate.grammar.name
-    if name == "angle":
-        return _in_markup(text, candidate, verdict.markup)
-    if name == "square":
-        return _in_code(text, candidate, verdict)
-    return name in {"double_star", "triple_star"} and _is_heading(text, candidate)
+class Surroundings:
+    """Tells the tags of one text that mean what they say from placeholders."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._holds: dict[str, bool] = {}
 
-def _in_markup(text: str, candidate: Candidate, element: str) -> bool:
-    """Whether the element is closed somewhere, or the tag hangs on a word as in ``List<Name>``."""
-    if element and f"</{element}>" in text:
-        return True
-    before = text[candidate.start - 1 : candidate.start]
-    return not candidate.literal.isupper() and (before.isalnum() or before in {"_", "."})
+    def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
+        """Whether a tag whose words are known is part of code, markup, a link or a heading."""
+        name = candidate.grammar.name
+        if name == "angle":
+            return self._in_markup(candidate, verdict.markup)
+        if name == "stars":
+            return _LINK_AFTER.match(self._text, candidate.end) is not None
+        if name == "square":
+            return self._in_code(candidate, verdict)
+        return name in {"double_star", "triple_star"} and self._is_heading(candidate)
 
+    def _anywhere(self, piece: str) -> bool:
+        """Whether the text holds *piece*; searched for once."""
+        known = self._holds.get(piece)
+        if known is None:
+            known = self._holds[piece] = piece in self._text
+        return known
 
-def _in_code(text: str, candidate: Candidate, verdict: Verdict) -> bool:
-    """Whether the brackets are an index (``row[name] = 1``), a link, or a ticked box among empty ones."""
-    start, end = candidate.start, candidate.end
-    if candidate.literal.isupper():
-        return verdict.meaning.role == "letter" and _CHECKBOX in text
-    before = text[start - 1 : start]
-    if before.isalnum() or before in {"_", ")", "]"}:
-        return before == "_" or _CODE_AFTER.match(text, end) is not None
-    return _LINK_AFTER.match(text, end) is not None
+    def _in_markup(self, candidate: Candidate, element: str) -> bool:
+        """Whether the element is closed somewhere, or the tag hangs on a word as in ``List<Name>``."""
+        if element and self._anywhere(f"</{element}>"):
+            return True
+        before = self._text[candidate.start - 1 : candidate.start]
+        return not candidate.literal.isupper() and (before.isalnum() or before in {"_", "."})
 
+    def _in_code(self, candidate: Candidate, verdict: Verdict) -> bool:
+        """Whether the brackets are an index (``row[name] = 1``), a link, or a ticked box among empty ones."""
+        start, end = candidate.start, candidate.end
+        before = self._text[start - 1 : start]
+        letter = verdict.meaning.role == "letter"
+        if letter and self._anywhere(_CHECKBOX):
+            return True
+        if (letter or not candidate.literal.isupper()) and (before.isalnum() or before in _HOLDS_INDEX):
+            return True
+        if candidate.literal.isupper() and verdict.meaning.kind == "person":
+            return False
+        return _LINK_AFTER.match(self._text, end) is not None
 
-def _is_heading(text: str, candidate: Candidate) -> bool:
-    start, end = candidate.start, candidate.end
-    line = text.rfind("\n", 0, start) + 1
-    return not text[line:start].strip(" #>-") and (end >= len(text) or text[end] in ":\r\n")
+    def _is_heading(self, candidate: Candidate) -> bool:
+        """Whether the tag is alone on its line."""
+        line = self._text[max(0, candidate.start - _WIDTH) : candidate.start].rpartition("\n")[2]
+        after = self._text[candidate.end : candidate.end + 1]
+        return not line.strip(" #>-") and (not after or after in ":\r\n")
 
 
 class Cue(NamedTuple):

@@ -13,7 +13,7 @@ from surrogates.placeholders.learning import learn
 from surrogates.placeholders.mapping import Mapping
 from surrogates.placeholders.reading import Reader
 from surrogates.placeholders.scanning import Candidate, Scanner
-from surrogates.placeholders.surroundings import Cues, cues, is_real
+from surrogates.placeholders.surroundings import Cues, Surroundings, cues
 from surrogates.placeholders.tallies import EXAMPLES, Tallies, Tally, excerpt
 from surrogates.placeholders.vocabulary import vocabulary
 from surrogates.placeholders.vocabulary_files import LANGUAGES
@@ -54,12 +54,13 @@ class Survey:
     def add(self, text: str) -> None:
         """Count the patterns of one document."""
         self.documents += 1
+        around = Surroundings(text)
         here: dict[tuple[str, str], Tally] = {}
         for candidate in self._scanner.scan(text):
             verdict = self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
-            if verdict.status == "known" and is_real(text, candidate, verdict):
+            if verdict.status == "known" and around.is_real(candidate, verdict):
                 verdict = verdict._replace(status="left")
             self._count(text, candidate, verdict, here)
         for (status, family), tally in here.items():

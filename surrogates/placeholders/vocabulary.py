@@ -12,9 +12,7 @@ from surrogates.placeholders.vocabulary_files import LANGUAGES, VocabularyFile, 
 
 What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
 
-# A word so short stands in lower-case brackets for other reasons too ("[he]", "[far]").
 _SHORT: Final = 3
-_SHORT_SURE: Final = 0.7
 _ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that people of several roles have
 
 
@@ -75,8 +73,7 @@ def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
     last = source.head == "last"
     for spelling, word in _meanings(source):
         phrase = phrase_of(spelling)
-        short = len(phrase) <= _SHORT and word.what != "skip" and not word.lettered
-        yield phrase, word._replace(head_last=last, sure=min(word.sure, _SHORT_SURE) if short else word.sure)
+        yield phrase, word._replace(head_last=last)
 
 
 def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
@@ -96,7 +93,7 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
     owners = {kind: role for role, kind in reversed(source.ids.items())}
     for value in source.values:
         owner = owners.get(value.kind, "") if value.kind not in _ANYBODYS else ""
-        base = Word("value", value.kind, stem=value.role, owner=owner, same=value.same, sure=value.sure, lettered=value.lettered)
+        base = Word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure, lettered=value.lettered)
         yield from ((spelling, base) for spelling in value.words)
         yield from ((spelling, base._replace(plural=True)) for spelling in value.plural)
     yield from ((spelling, Word("blank", "generic", same="mention")) for spelling in source.blanks)

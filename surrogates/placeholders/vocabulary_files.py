@@ -48,6 +48,7 @@ class ValuesEntry(_Entry):
     plural: tuple[str, ...] = ()
     role: str = ""
     same: Same = "mention"
+    form: str = ""
     sure: float = 1.0
     lettered: bool = False
 

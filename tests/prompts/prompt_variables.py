@@ -29,5 +29,11 @@ VARIABLES = {
     "post": "I have asthma.",
     "question": "May I work at night?",
     "facts": [{"id": "f1", "value": "asthma", "kind": "health"}],
+    "before": "I work at ",
+    "gap": "<COMPANY>",
+    "after": ".",
+    "means": "the name of a company",
+    "digits": False,
+    "letters": ["K", "R"],
     "fault": None,
 }

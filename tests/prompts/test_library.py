@@ -15,6 +15,7 @@ from generation.judging import JUDGES
 from generation.pipeline import TEMPLATES
 from prompts.compiling import PromptTemplate
 from prompts.library import open_library
+from surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE
 from tests.prompts.prompt_variables import VALUE, VARIABLES
 
 LIBRARY = open_library()
@@ -23,7 +24,7 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    assert sorted({*TEMPLATES, *judges}) == list(NAMES)
+    assert sorted({*TEMPLATES, *judges, SURROGATE_VALUE}) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -168,7 +168,8 @@ from surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     tell = lambda progress: print(progress.phase, flush=True)
-    run_surrogates(InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2]), partial(TagEngine, wait_s=0.3), seed=1, workers=2, progress=tell)
+    source, out = InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2])
+    run_surrogates(source, out, partial(TagEngine, wait_s=0.3), seed=1, workers=2, progress=tell)
 """
 
 

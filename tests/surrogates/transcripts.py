@@ -11,14 +11,38 @@ from typing import Final
 
 NAME_TAGS: Final = ("<STUDENT>", "<TUTOR>")
 OTHER_TAGS: Final = (
-    "<AGE>", "<SCHOOL>", "<COURSE>", "<CITY>", "<DATE>", "<EMAIL>", "<PHONE>", "<URL>", "<USERNAME>", "<GRADE>", "<STUDENT_ID>", "<EMPLOYER>", "<ADDRESS>",
-)  # fmt: skip
+    "<AGE>",
+    "<SCHOOL>",
+    "<COURSE>",
+    "<CITY>",
+    "<DATE>",
+    "<EMAIL>",
+    "<PHONE>",
+    "<URL>",
+    "<USERNAME>",
+    "<GRADE>",
+    "<STUDENT_ID>",
+    "<EMPLOYER>",
+    "<ADDRESS>",
+)
 TRAPS: Final = (
-    "If a<b and b<c then a<c.", "So x > 3 here.", "Write <b>bold</b> in your notes.", "The textbook says 'teh rule' [sic].",
-    "Then print(arr[i]) in the loop.", "A List<int> holds them.", "Look at step (2) again.", "for i in range(10): total[i] = 0",
-    "It is 5 < 7 > 6, strange but valid.", "See <https://example.org/help> for that.", "The set {1, 2} is finite.", "Use x[0] as the start [...] and go on.",
-    "vector<string> words;", "She wrote `if (n <= 1) return [];` there.", "<br/>", "The answer (b) was right.",
-)  # fmt: skip
+    "If a<b and b<c then a<c.",
+    "So x > 3 here.",
+    "Write <b>bold</b> in your notes.",
+    "The textbook says 'teh rule' [sic].",
+    "Then print(arr[i]) in the loop.",
+    "A List<int> holds them.",
+    "Look at step (2) again.",
+    "for i in range(10): total[i] = 0",
+    "It is 5 < 7 > 6, strange but valid.",
+    "See <https://example.org/help> for that.",
+    "The set {1, 2} is finite.",
+    "Use x[0] as the start [...] and go on.",
+    "vector<string> words;",
+    "She wrote `if (n <= 1) return [];` there.",
+    "<br/>",
+    "The answer (b) was right.",
+)
 
 _PRONOUNS: Final = (("she", "her", "her"), ("he", "him", "his"), ("they", "them", "their"), None, None, ("they", "them", "their"))
 _OPENERS: Final = (
@@ -27,7 +51,11 @@ _OPENERS: Final = (
     "TUTOR: Good afternoon <STUDENT>! <TUTOR> here.",
 )
 _LINES: Final = {
-    "<AGE>": ("STUDENT: I am <AGE> years old.", "STUDENT: I turned <AGE> last week.", "STUDENT: My sister is <AGE> and she is better at this."),
+    "<AGE>": (
+        "STUDENT: I am <AGE> years old.",
+        "STUDENT: I turned <AGE> last week.",
+        "STUDENT: My sister is <AGE> and she is better at this.",
+    ),
     "<SCHOOL>": ("STUDENT: I go to <SCHOOL>.", "TUTOR: Does <SCHOOL> let you use a calculator?"),
     "<COURSE>": ("STUDENT: This is for <COURSE>.", "STUDENT: We are doing this in <COURSE>, but I missed a class."),
     "<CITY>": ("STUDENT: We just moved to <CITY>.", "TUTOR: How is the weather in <CITY>?"),
@@ -40,16 +68,22 @@ _LINES: Final = {
     "<STUDENT_ID>": ("TUTOR: What is your number? STUDENT: <STUDENT_ID>.", "STUDENT: They asked for my ID, <STUDENT_ID>."),
     "<EMPLOYER>": ("STUDENT: After school I work at <EMPLOYER>.", "STUDENT: My shift at <EMPLOYER> starts at five."),
     "<ADDRESS>": ("STUDENT: I live at <ADDRESS>.", "TUTOR: The certificate goes to <ADDRESS>."),
-}  # fmt: skip
+}
 _ABOUT: Final = (
     "NOTE: <STUDENT> was late because {subject} missed the bus.",
     "NOTE: <STUDENT> did well; I told {object} so.",
     "NOTE: <STUDENT> forgot {possessive} book.",
 )
 _PLAIN: Final = (
-    "TUTOR: Start with the left side.", "STUDENT: I do not get that step.", "TUTOR: What happens when you divide by two?", "STUDENT: Oh, it cancels!",
-    "TUTOR: Well done, <STUDENT>.", "STUDENT: Thanks, <TUTOR>.", "STUDENT: Can you say that again?", "TUTOR: An example, <STUDENT>: take n = 4.",
-)  # fmt: skip
+    "TUTOR: Start with the left side.",
+    "STUDENT: I do not get that step.",
+    "TUTOR: What happens when you divide by two?",
+    "STUDENT: Oh, it cancels!",
+    "TUTOR: Well done, <STUDENT>.",
+    "STUDENT: Thanks, <TUTOR>.",
+    "STUDENT: Can you say that again?",
+    "TUTOR: An example, <STUDENT>: take n = 4.",
+)
 
 
 def transcripts(count: int = 260, seed: int = 1) -> list[tuple[str, str]]:

@@ -166,7 +166,10 @@ def test_placeholders_in_keys_are_told_and_left(tmp_path: Path) -> None:
     assert b'"of [CITY]": {"[NAME]": 2}' in mirrored(path, TagEngine(), look_at_key=is_tag)[0]
 
 
-NATIVE = '{"id": "r1", "context": "Ann met Bo Ek.", "spans": [{"start": 0, "end": 3, "text": "Ann", "type": "name", "value_id": "v1"}, {"type": "name", "subtype": "full", "start": 8, "end": 13, "text": "Bo Ek"}, {"start": 8, "end": 10, "type": "name"}]}'
+NATIVE = (
+    '{"id": "r1", "context": "Ann met Bo Ek.", "spans": [{"start": 0, "end": 3, "text": "Ann", "type": "name", "value_id": "v1"}, '
+    '{"type": "name", "subtype": "full", "start": 8, "end": 13, "text": "Bo Ek"}, {"start": 8, "end": 10, "type": "name"}]}'
+)
 
 
 def test_spans_become_mentions_and_are_written_anew(tmp_path: Path) -> None:

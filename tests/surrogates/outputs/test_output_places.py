@@ -26,6 +26,18 @@ def earlier_run(out: Path) -> Path:
     return out
 
 
+def fail(error: Exception, after: Path | VaultFile) -> None:
+    """Write something, and stop."""
+    after.touch() if isinstance(after, Path) else after.publish()
+    raise error
+
+
+def overtaken(path: Path, vault: VaultFile) -> None:
+    """Somebody takes the vault's name first."""
+    path.write_text("theirs")
+    vault.publish()
+
+
 @pytest.mark.parametrize(
     ("out", "source"),
     [("in", "in"), ("in/out", "in"), (".", "in"), ("in", "in/a.txt"), ("in/a.txt", "in/a.txt"), ("in/../in/x/../out", "in")],
@@ -55,15 +67,14 @@ def test_a_folder_that_holds_something_is_kept(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no earlier run"), OutputFolder(out, source, force=True):
             pass
     assert (out / "a.txt").read_text() == "x"
-    with pytest.raises(UsageError, match="no.* folder"), OutputFolder(out / "a.txt", source):
+    with pytest.raises(UsageError, match="this is not a folder"), OutputFolder(out / "a.txt", source):
         pass
 
 
 def test_force_replaces_an_earlier_run_whole(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), earlier_run(tmp_path / "out")
     with pytest.raises(ValueError, match="stop"), OutputFolder(out, source, force=True) as folder:
-        (folder.partial / "new").touch()
-        raise ValueError("stop")
+        fail(ValueError("stop"), folder.partial / "new")
     assert sorted(path.name for path in out.iterdir()) == ["old", "report.json"]
     with OutputFolder(out, source, force=True) as folder:
         (folder.partial / "new").touch()
@@ -98,8 +109,7 @@ def test_what_a_killed_run_left_goes_and_what_is_at_work_stays(tmp_path: Path) -
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), tmp_path / "out"
     with pytest.raises(OutputError, match="No space left"), OutputFolder(out, source) as folder:
-        (folder.partial / "half").touch()
-        raise OSError(28, "No space left on device")
+        fail(OSError(28, "No space left on device"), folder.partial / "half")
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
     (tmp_path / "file").touch()
     with pytest.raises(OutputError), OutputFolder(tmp_path / "file" / "out", source):
@@ -134,13 +144,11 @@ def test_the_vault_lies_apart(tmp_path: Path, name: str) -> None:
 def test_a_vault_that_is_not_published_or_fails_goes(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     with pytest.raises(ValueError, match="stop"), VaultFile(path, tmp_path / "out", tmp_path / "in") as vault:
-        vault.publish()
-        raise ValueError("stop")
+        fail(ValueError("stop"), vault)
     with VaultFile(path, tmp_path / "out", tmp_path / "in"):
         pass
     with pytest.raises(UsageError, match="meanwhile"), VaultFile(path, tmp_path / "out", tmp_path / "in") as vault:
-        path.write_text("theirs")
-        vault.publish()
+        overtaken(path, vault)
     assert path.read_text() == "theirs"
     with pytest.raises(OutputError), VaultFile(tmp_path / "none" / "v", tmp_path / "out", tmp_path / "in"):
         pass

@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 
 from surrogates.placeholders.folding import fold_tag, phrase_of
+from surrogates.placeholders.judging import Judge
 from surrogates.placeholders.mapping_file import kind_names
 from surrogates.placeholders.reading import Meaning, Reader
+from surrogates.placeholders.scanning import Scanner
 from surrogates.placeholders.vocabulary import _meanings, vocabulary
 from surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+from tests.surrogates.placeholders.tag_sets import TAG_SETS
 
 READER = Reader(vocabulary())
+SCANNER = Scanner()
+JUDGE = Judge(READER, SCANNER)
 
 
 def read(tag: str) -> Meaning:
@@ -125,6 +130,13 @@ def test_what_is_no_tag_is_not_read(tag: str) -> None:
 def test_insertions_are_less_sure_than_tags() -> None:
     assert read("his wife").sure < 0.7 < read("WIFE").sure
     assert read("test").sure < 0.7 < read("TEST").sure
+
+
+@pytest.mark.parametrize("source", TAG_SETS)
+def test_the_tags_of_tools_and_corpora_are_known(source: str) -> None:
+    form = "[**{}**]" if source.startswith("MIMIC") else "[{}]"
+    verdicts = {tag: JUDGE.judge(next(SCANNER.scan(form.format(tag)))) for tag in TAG_SETS[source]}
+    assert [tag for tag, verdict in verdicts.items() if verdict.status != "known"] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,0 +1,152 @@
+"""Building the large index from the ``names-dataset`` package, on this machine and for its user only (docs/names.md says why).
+
+The package keeps two pickles: 1.9 GB when both are loaded. They are read one after the other here, which takes half of that.
+"""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import importlib.util
+import io
+import pickle
+from collections.abc import Callable, Collection, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any, Final, Literal, Protocol
+
+from foundation.errors import DataError, UsageError
+from pii_values.names.writing import TableWriter, packed, save
+
+PEAK_MB: Final = 1400  # measured: CPython 3.11, names-dataset 3.3.1
+Step = Literal["first", "last", "writing"]
+Watch = Callable[[Step, str, float], None]
+_PICKLES: Final = {"first": "v3/first_names.pkl.gz", "last": "v3/last_names.pkl.gz"}
+_THOUSAND: Final = 1000
+
+
+class _Entry(Protocol):
+    def __getitem__(self, key: str) -> dict[str, Any]: ...
+
+
+def build_index(out: Path, *, countries: Collection[str] | None = None, watch: Watch = lambda *_: None) -> int:
+    """Write the index of ``names-dataset`` to *out* and give its size in bytes; of *countries* (alpha-2) only, if given.
+
+    *watch* is told a step, what is done in it ("reading", "packing") and how much of it (0 to 1). Raises ``UsageError`` when
+    the package is missing or a country is not in it, ``DataError`` when its data are of another kind, ``OutputError`` when *out*
+    cannot be written; nothing half-written is left.
+    """
+    folder = _package()
+    known, names = _countries()
+    wanted = sorted(known if countries is None else {code.upper() for code in countries})
+    if unknown := sorted(set(wanted) - set(known)):
+        raise UsageError(f"names-dataset has no names of {', '.join(unknown)}", remedy=f"It has {', '.join(sorted(known))}.")
+    tables = {}
+    for step in ("first", "last"):
+        table = TableWriter(wanted, classed=step == "first", gendered=step == "first", plain=False)
+        _fill(table, _loaded(folder / _PICKLES[step], step, watch), frozenset(wanted), None if countries is None else wanted, step, watch)
+        tables[step] = table
+        gc.collect()
+    watch("writing", "writing", 0.0)
+    data = packed(tables, {code: names[code] for code in wanted}, f"names-dataset {version('names-dataset')}")
+    del tables
+    save(data, out)
+    watch("writing", "writing", 1.0)
+    return len(data)
+
+
+def _package() -> Path:
+    spec = importlib.util.find_spec("names_dataset")
+    if spec is None or spec.origin is None:
+        remedy = "Read docs/names.md on where its data come from; then: pip install 'piiloom[names]'."
+        raise UsageError("the package names-dataset is not installed", remedy=remedy)
+    return Path(spec.origin).parent
+
+
+def _countries() -> tuple[frozenset[str], Mapping[str, str]]:
+    """The codes of the 105 countries of the package, and their names as it shows them."""
+    import pycountry
+
+    names = {country.alpha_2: country.name for country in pycountry.countries}
+    return frozenset(_CODES.split()), names
+
+
+# As names-dataset 3.3.1 has them; what else comes up in the data is an error, not dropped.
+_CODES: Final = (
+    "AE AF AL AO AR AT AZ BD BE BF BG BH BI BN BO BR BW CA CH CL CM CN CO CR CY CZ DE DJ DK DZ EC EE EG ES ET FI FJ FR GB GE GH GR GT HK "
+    "HN HR HT HU ID IE IL IN IQ IR IS IT JM JO JP KH KR KW KZ LB LT LU LY MA MD MO MT MU MV MX MY NA NG NL NO OM PA PE PH PL PR PS PT QA "
+    "RS RU SA SD SE SG SI SV SY TM TN TR TW US UY YE ZA"
+)
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, file: IO[bytes], size: int, tell: Callable[[float], None]) -> None:
+        self._file, self._size, self._tell, self._read = file, size, tell, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._read += len(data)
+        self._tell(self._read / self._size)
+        return len(data)
+
+
+def _loaded(path: Path, step: Step, watch: Watch) -> dict[str, _Entry]:
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as raw, _without_collector():
+            counted = io.BufferedReader(_Counted(raw, size, lambda share: watch(step, "reading", share)), 1 << 18)
+            with gzip.GzipFile(fileobj=counted) as file:
+                # The data of an installed package, which importing it would load in the same way.
+                loaded = pickle.load(file)  # noqa: S301
+    except (OSError, EOFError, pickle.UnpicklingError) as error:
+        raise DataError(f"names-dataset cannot be read: {type(error).__name__}", where=path.name, remedy="Install it again.") from error
+    if not isinstance(loaded, dict):
+        raise DataError("names-dataset holds something else than expected", where=path.name, remedy="Install version 3.3.1.")
+    return loaded
+
+
+@contextmanager
+def _without_collector() -> Any:
+    # Millions of small dicts, none of them garbage: looking for some takes longer than reading them.
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _fill(
+    table: TableWriter, entries: dict[str, _Entry], known: frozenset[str], only: Collection[str] | None, step: Step, watch: Watch
+) -> None:
+    total = len(entries)
+    for done, name in enumerate(sorted(entries)):
+        entry = entries[name]
+        shares = {country: _thousandths(share, step) for country, share in sorted(entry["country"].items())}
+        ranks = entry["rank"]
+        if only is not None:
+            shares = {country: share for country, share in shares.items() if country in known}
+            ranks = {country: rank for country, rank in ranks.items() if country in known}
+        if not (shares.keys() <= known and ranks.keys() <= shares.keys()):
+            raise DataError("names-dataset names a country that it should not have", where=step, remedy="Install version 3.3.1.")
+        if shares or only is None:
+            gender = {of: _thousandths(share, step) for of, share in entry["gender"].items()}
+            table.add(name, shares, ranks, gender.get("F"), gender.get("M"))
+        if done % 50_000 == 0:
+            watch(step, "packing", done / total)
+    watch(step, "packing", 1.0)
+
+
+def _thousandths(share: float, step: Step) -> int:
+    number = round(share * _THOUSAND)
+    if number / _THOUSAND != share:
+        raise DataError("names-dataset has shares of more than three decimals", where=step, remedy="Install version 3.3.1.")
+    return number

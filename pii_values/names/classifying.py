@@ -1,0 +1,180 @@
+"""Gender, country and UN region of a name, from the parts that ``parsing`` finds and a names index.
+
+With s_g(c) and s_f(c) the shares of the bearers of the given and the family name who live in country c,
+P(c) ∝ (s_g(c) + ε) · (s_f(c) + ε) with ε = 0.005; a part that the index does not know counts as a constant. A region's share
+is the sum over its countries. The gender's share is that of the given name's bearers; without one, the form of the family name
+(Ivanova) decides. Both orders of the parts are tried: the one whose parts are better known, and whose countries overlap more, wins.
+
+Names of countries that a large index does not have (Vietnam, the Pacific) are known from the built-in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+from pii_values.names.family_genders import borne_by
+from pii_values.names.index import NamesIndex, builtin, open_names
+from pii_values.names.parsing import Parts, parted
+from pii_values.names.regions import region_of
+
+Gender = Literal["female", "male"]
+Known = Literal["both", "given", "family", "none"]
+Shares = Mapping[str, float]
+_SMOOTHING: Final = 0.005
+_SHOWN: Final = 3
+# Names in reversed order are believed where they fit so much better.
+_REVERSED: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameFacts:
+    """``known``: which parts the index knows. Shares are probabilities; None and empty where nothing is known."""
+
+    name: str
+    title: str
+    given: str
+    family: str
+    suffix: str
+    known: Known
+    gender: Gender | None
+    gender_share: float | None
+    countries: tuple[tuple[str, float], ...]
+    region: str | None
+    region_share: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self) | {"countries": [{"country": code, "share": share} for code, share in self.countries]}
+
+
+class Classifier:
+    """Classifies names by an index (that of ``open_names`` when None)."""
+
+    def __init__(self, index: NamesIndex | None = None) -> None:
+        self._index = index if index is not None else open_names()
+        self._small = self._index if self._index.where == "built-in" else _builtin()
+        self._lacking = frozenset(self._small.countries()) - frozenset(self._index.countries())
+
+    def classify(self, name: str) -> NameFacts:
+        """What *name* tells; never raises for any text."""
+        parts = parted(name)
+        given, family = self._ordered(parts)
+        first, last = self._shares("first", given), self._shares("last", (family,) if family else ())
+        countries = _combined(first, last)
+        gender, share = self._gender(parts, given, family, countries)
+        regions: dict[str, float] = {}
+        for code, part in countries.items():
+            regions[region_of(code)] = regions.get(region_of(code), 0.0) + part
+        region = max(regions, key=lambda key: (regions[key], key)) if regions else None
+        top = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
+        return NameFacts(
+            name=name,
+            title=parts.title,
+            given=" ".join(given),
+            family=family,
+            suffix=parts.suffix,
+            known="both" if first and last else "given" if first else "family" if last else "none",
+            gender=gender,
+            gender_share=share,
+            countries=tuple((code, round(part, 3)) for code, part in top),
+            region=region,
+            region_share=round(regions[region], 3) if region else None,
+        )
+
+    def _ordered(self, parts: Parts) -> tuple[tuple[str, ...], str]:
+        """Given and family names, turned round where the family name seems to stand first."""
+        if not parts.given or not parts.family:
+            return parts.given, parts.family
+        turned = ((*parts.given[1:], parts.family), parts.given[0])
+        if self._fit(*turned) > _REVERSED * self._fit(parts.given, parts.family):
+            return turned
+        return parts.given, parts.family
+
+    def _fit(self, given: Sequence[str], family: str) -> float:
+        first, last = self._shares("first", given), self._shares("last", (family,))
+        return sum((first.get(code, 0.0) + _SMOOTHING) * (last.get(code, 0.0) + _SMOOTHING) for code in {*first, *last})
+
+    def _shares(self, kind: Literal["first", "last"], names: Sequence[str]) -> Shares:
+        """By country, for the first spelling of *names* that is known."""
+        for spelling in _spellings(names, last=kind == "last"):
+            large = _shares_in(self._index, kind, spelling)
+            small = _shares_in(self._small, kind, spelling) if self._lacking else {}
+            extra = {code: share for code, share in small.items() if code in self._lacking}
+            if large or small:
+                rest = 1.0 - sum(extra.values())
+                return {code: share * rest for code, share in (large or small).items() if code not in extra} | extra
+        return {}
+
+    def _gender(self, parts: Parts, given: Sequence[str], family: str, countries: Shares) -> tuple[Gender | None, float | None]:
+        if parts.gender is not None:
+            return ("female" if parts.gender == "F" else "male"), 1.0
+        for spelling in _spellings(given, last=False):
+            for index in dict.fromkeys((self._index, self._small)):
+                share = _female_share(index, spelling)
+                if share is not None:
+                    return ("female", round(share, 3)) if share >= 0.5 else ("male", round(1 - share, 3))
+        if countries and family:
+            told = borne_by(family, max(countries, key=lambda code: (countries[code], code)))
+            if told is not None:
+                return told, 1.0
+        return None, None
+
+
+def _spellings(names: Sequence[str], *, last: bool) -> Iterable[str]:
+    """What to look for: the whole, joined in three ways, then its words, the first given and the last family name first."""
+    words = [word for name in names for word in name.split()]
+    if len(words) > 1:
+        yield " ".join(words)
+        yield "-".join(words)
+        yield words[0] + "".join(word.lower() for word in words[1:])
+    elif words and "-" in words[0]:
+        yield words[0]
+        yield words[0].replace("-", " ")
+        head, _, tail = words[0].partition("-")
+        yield head + tail.lower()
+        yield head
+    yield from reversed(words) if last else words
+
+
+def _shares_in(index: NamesIndex, kind: Literal["first", "last"], name: str) -> dict[str, float]:
+    table = index.first if kind == "first" else index.last
+    numbers = table.like(name)
+    found: dict[str, float] = {}
+    for number in numbers:
+        for place in table.places(number):
+            found[place.country] = found.get(place.country, 0.0) + place.share / 1000 / len(numbers)
+    return found
+
+
+def _female_share(index: NamesIndex, name: str) -> float | None:
+    female = male = 0
+    for number in index.first.like(name):
+        one, other = index.first.genders(number)
+        female, male = female + (one or 0), male + (other or 0)
+    return female / (female + male) if female + male else None
+
+
+def _combined(first: Shares, last: Shares) -> dict[str, float]:
+    if not first and not last:
+        return {}
+    both = {code: (first.get(code, 0.0) + _SMOOTHING) * (last.get(code, 0.0) + _SMOOTHING) for code in {*first, *last}}
+    total = sum(both.values())
+    return {code: both[code] / total for code in sorted(both)}
+
+
+@cache
+def _builtin() -> NamesIndex:
+    return builtin()
+
+
+@cache
+def _standard() -> Classifier:
+    return Classifier()
+
+
+def classify(name: str, index: NamesIndex | None = None) -> NameFacts:
+    """Classify one name; for many with an index of one's own, make a ``Classifier``."""
+    return (_standard() if index is None else Classifier(index)).classify(name)

@@ -1,0 +1,45 @@
+"""A full name in its parts: nameparser's, put right where names of Bangladesh, India and Pakistan come out as titles."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+# Short for Mohammed: a given name, which nameparser takes for a title or lets stand as if it were the name itself.
+_SHORTENED: Final = {"md": "Mohammed", "mohd": "Mohammed", "muhd": "Mohammed", "mhd": "Mohammed", "md.": "Mohammed", "mohd.": "Mohammed"}
+_FEMALE: Final = frozenset("mrs ms miss lady dame madam mme mlle smt smt. mst mst. sra señora frau mevrouw signora begum".split())
+_MALE: Final = frozenset("mr sir lord mister shri sri shree sr señor herr meneer monsieur signor".split())
+_HONORIFICS: Final = frozenset("smt smt. mst mst. shri sri shree ch ch. km kum begum hj haji hajah".split())
+
+
+class Parts(NamedTuple):
+    """``given`` are all given names in order; ``gender`` is what a title says ("F", "M"), else None."""
+
+    title: str
+    given: tuple[str, ...]
+    family: str
+    suffix: str
+    gender: str | None
+
+
+def parted(name: str) -> Parts:
+    """The parts of *name*, in Western order unless a comma says otherwise."""
+    from nameparser import HumanName
+
+    words = name.split()
+    titles = []
+    while len(words) > 1 and words[0].casefold() in _HONORIFICS:
+        titles.append(words.pop(0))
+    shortened = _SHORTENED.get(words[0].casefold()) if len(words) > 1 else None
+    if shortened is not None:
+        words[0] = shortened
+    found = HumanName(" ".join(words)).as_dict()
+    given = (*found["first"].split(), *found["middle"].split())
+    title = " ".join([*titles, *found["title"].split()])
+    return Parts(title, given, found["last"], found["suffix"], _told(title))
+
+
+def _told(title: str) -> str | None:
+    words = {word.casefold().rstrip(".") for word in title.split()}
+    if words & _FEMALE:
+        return "F"
+    return "M" if words & _MALE else None

@@ -1,0 +1,241 @@
+"""Values by a model, between the two passes of a run: collect, say what would leave, ask, and keep the values for the filling.
+
+::
+
+    drawn = draw_by_model(inputs, factory, wish, store=…, folder=…, agree=…)
+    run_surrogates(inputs, out, replace(factory, given=drawn.values), …)
+    drawn.put_rejects(out)
+
+Replies are journaled in the store as those of all paid calls are: a killed run pays again at most for what was in flight, and a
+second run of the same seed for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from corpus.store.database import Store
+from corpus.store.runs import RunRow, create_run, find_run, set_run_status
+from execution.committing import GroupCommitter
+from execution.line import Conduct, Line, open_line
+from execution.ordering import OrderedRun, StopSignal
+from execution.retrying import RetryPolicy
+from execution.watching.events import EventSink, unheard
+from foundation.errors import UsageError
+from providers.factory import make_provider
+from providers.price_checks import check_priced
+from providers.prices import parse_prices
+from providers.protocol import Provider
+from surrogates.by_model.asking import Asker, Outcome
+from surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
+from surrogates.by_model.given import GivenFile
+from surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
+from surrogates.by_model.terms import ModelWish, Terms
+from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.source import iter_documents
+from surrogates.work import WorkFactory
+
+VALUES: Final = "values.sqlite"
+_PACE_S: Final = 0.01  # as in generation: a commit takes 1 to 3 ms, with one row or with thirty
+_ALL: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class AskProgress:
+    """``done`` of ``total`` values are decided, ``rejected`` of them left to code; ``spent_usd`` counts earlier sittings, too."""
+
+    done: int
+    total: int
+    rejected: int
+    answered: int
+    replayed: int
+    spent_usd: float
+
+    def line(self) -> str:
+        """One line for a terminal."""
+        share = f"{self.done:,}/{self.total:,} values by the model"
+        return f"{share}, {self.rejected:,} left to code, {self.replayed:,} answers from the store, ${self.spent_usd:.4f} spent"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """``values`` is the file for ``WorkFactory.given``. ``rejects`` are the rows for ``put_rejects``; both lie in the folder given."""
+
+    values: Path
+    rejects: Path
+    plan: AskPlan
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def put_rejects(self, out: Path) -> Path | None:
+        """Put ``rejects.jsonl`` into the finished folder *out*; None where nothing was rejected."""
+        return put_rejects(self.rejects, out)
+
+
+Watch = Callable[[AskProgress], None]
+
+
+def _unwatched(progress: AskProgress) -> None:
+    del progress
+
+
+def draw_by_model(
+    inputs: InputSettings,
+    factory: WorkFactory,
+    wish: ModelWish,
+    *,
+    store: Path,
+    folder: Path,
+    agree: Callable[[str], bool],
+    watch: Watch = _unwatched,
+    sink: EventSink = unheard,
+    retry: RetryPolicy | None = None,
+) -> Drawn:
+    """Ask the model of *wish* for the wordy values of all documents; what it cannot give is left to code, with a row.
+
+    *agree* is told what would leave this machine (``describe``) and says whether it may; it is not asked when nothing would. *folder*
+    must exist and be seen by all workers; replies are kept in the DuckDB file *store*. Raises ``UsageError`` (no agreement, unknown
+    provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and stores; what was paid for is kept.
+    """
+    provider = _open_provider(wish)
+    try:
+        terms = Terms.of(wish, factory.settings)
+        with ExitStack() as stack:
+            spool = stack.enter_context(RequestSpool(folder))
+            plan = collect(iter_documents(inputs), factory().engine.plan, terms, provider, spool)
+            if plan.values and not agree(describe(plan)):
+                raise UsageError("nothing was sent: it was not agreed to", where="--values llm", remedy="Agree, or give --yes")
+            desk = _Desk(plan, terms, wish, watch, folder)
+            return desk.asked(spool, store, provider, sink, retry or RetryPolicy())
+    finally:
+        _in_a_loop(provider.aclose)
+
+
+def _open_provider(wish: ModelWish) -> Provider:
+    prices = parse_prices(wish.prices) if wish.prices else None
+    provider = make_provider(wish.provider, model=wish.model, base_url=wish.base_url, timeout_s=wish.timeout_s, prices=prices)
+    budget = wish.budget_usd is not None
+    check_priced(wish.provider, provider.model, wish.base_url, provider.spec, unpriced=wish.unpriced, budget=budget)
+    return provider
+
+
+def _in_a_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work())
+        return
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        thread.submit(lambda: asyncio.run(work())).result()
+
+
+class _Desk:
+    """One sitting: the run in the store, the line to the provider, the values as they are decided."""
+
+    def __init__(self, plan: AskPlan, terms: Terms, wish: ModelWish, watch: Watch, folder: Path) -> None:
+        self._plan, self._terms, self._wish, self._watch = plan, terms, wish, watch
+        self._values, self._rejects = folder / VALUES, folder / REJECTS
+        self._drawn: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+
+    def asked(self, spool: RequestSpool, store_path: Path, provider: Provider, sink: EventSink, retry: RetryPolicy) -> Drawn:
+        with GivenFile(self._values) as values, RejectRows(self._rejects) as rejects:
+            if self._plan.values:
+                with Store.open(store_path) as store:
+                    self._sit(spool, store, provider, self._conduct(sink, retry), values, rejects)
+            report = self._report()
+            values.tell(report)
+        return Drawn(self._values, self._rejects, self._plan, report)
+
+    def _conduct(self, sink: EventSink, retry: RetryPolicy) -> Conduct:
+        wish = self._wish
+        return Conduct(concurrency=wish.concurrency, rpm=wish.rpm, tpm=wish.tpm, budget_usd=wish.budget_usd, retry=retry, sink=sink)
+
+    def _sit(self, spool: RequestSpool, store: Store, provider: Provider, conduct: Conduct, values: GivenFile, rejects: RejectRows) -> None:
+        run = self._run(store)
+        committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
+        line = open_line(store, run.id, provider, committer, conduct, seed=self._terms.seed)
+
+        def consume(outcome: Outcome) -> None:
+            self._keep(outcome, values, rejects)
+            self._tell(line)
+
+        status: Any = "interrupted"
+        committer.start()
+        try:
+            _in_a_loop(lambda: self._answer(spool, line, provider, consume))
+            status = "finished"
+        finally:
+            committer.close()
+            set_run_status(store, run.id, status)
+
+    async def _answer(self, spool: RequestSpool, line: Line, provider: Provider, consume: Callable[[Outcome], None]) -> None:
+        at_once = self._wish.concurrency + self._wish.concurrency // 2  # some replies are still being kept while others are asked for
+        asker = Asker(line.calls, self._terms, self._wish.concurrency)
+        try:
+            await OrderedRun(
+                source=iter(spool),
+                work=asker.work,
+                consume=consume,
+                still_wanted=lambda: _ALL,
+                concurrency=at_once,
+                stop=StopSignal(),
+                gauge=line.items,
+            ).run()
+        finally:
+            await line.calls.drain()  # what is under way is paid for; the next sitting finds it
+            await provider.aclose()
+
+    def _run(self, store: Store) -> RunRow:
+        """The run of this plan and seed: an earlier sitting's, whose spending counts, or a new one."""
+        plan, seed = self._plan, self._terms.seed
+        known = find_run(store, plan.digest, seed)
+        if known is not None:
+            set_run_status(store, known.id, "running")
+            return known
+        return create_run(
+            store,
+            provider=plan.provider,
+            model=plan.model,
+            seed=seed,
+            samples=plan.values,
+            config={"surrogates": True, "provider": plan.provider, "model": plan.model, "endpoint": plan.endpoint, "seed": seed},
+            config_digest=plan.digest,
+            run_id=f"surrogates-{plan.digest[:8]}-{seed}",
+        )
+
+    def _keep(self, outcome: Outcome, values: GivenFile, rejects: RejectRows) -> None:
+        if outcome.value is not None:
+            self._drawn[outcome.request.kind] += 1
+            values.put(outcome.request.document, outcome.request.numbers, outcome.value)
+            return
+        self._reasons[outcome.fault.code if outcome.fault else ""] += 1
+        rejects.add(outcome)
+
+    def _tell(self, line: Line) -> None:
+        totals, rejected = line.calls.totals, self._reasons.total()
+        done = self._drawn.total() + rejected
+        self._watch(AskProgress(done, self._plan.values, rejected, totals.answered_now, totals.replayed, totals.spent_usd))
+
+    def _report(self) -> dict[str, Any]:
+        """What ``report.json`` says: equal for equal replies, so neither money nor time."""
+        plan = self._plan
+        return {
+            "provider": plan.provider,
+            "model": plan.model,
+            "endpoint": plan.endpoint,
+            "prompt": {"template": self._terms.template.id, "sha256": self._terms.template.sha256},
+            "sentences_sent": plan.sentences,
+            "values_asked": plan.values,
+            "values_drawn": self._drawn.total(),
+            "by_kind": dict(sorted(self._drawn.items())),
+            "left_to_code": self._reasons.total(),
+            "reasons": dict(sorted(self._reasons.items())),
+        }

@@ -1,0 +1,45 @@
+"""Which kinds a model may be asked for, and what it is told of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from surrogates.by_model.kinds_file import ModelKind, ModelKindsFile
+
+# Kinds whose values are words of their own. Not among them: whatever must agree with a person, a country or a checksum (names,
+# contacts, ids, dates, ages, places, nationality …), which code draws better than any model.
+BY_MODEL: Final = frozenset(
+    "organisation company employer school university hospital department bank charity club authority course degree field "
+    "occupation landmark product condition medication religion political".split()
+)
+
+
+@cache
+def _file() -> ModelKindsFile:
+    from foundation.yaml_files import load_yaml  # noqa: PLC0415 - pydantic is needed only to read data
+    from surrogates.by_model.kinds_file import ModelKindsFile  # noqa: PLC0415
+
+    return load_yaml(files("surrogates") / "data" / "model_kinds.yaml", ModelKindsFile)
+
+
+def told_of(kind: str) -> ModelKind:
+    """What is told of *kind*, one of ``BY_MODEL``."""
+    return _file().kinds[kind]
+
+
+def described_kinds() -> frozenset[str]:
+    """The kinds that have a description."""
+    return frozenset(_file().kinds)
+
+
+def language_name(language: str) -> str:
+    """The English name of an ISO 639-1 code, or words that give the code."""
+    return _file().languages.get(language, f"the language with the ISO 639-1 code {language}")
+
+
+def has_latin_letters(language: str) -> bool:
+    """Whether a first letter from A to Z can be asked for."""
+    return language not in _file().other_scripts

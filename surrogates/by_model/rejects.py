@@ -1,0 +1,65 @@
+"""``rejects.jsonl``: each value that a model could not give, with the reason and its last reply. Code drew it instead."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from foundation.errors import OutputError
+from surrogates.by_model.asking import Outcome
+from surrogates.by_model.terms import STAGE
+
+REJECTS: Final = "rejects.jsonl"
+_LONGEST_REPLY: Final = 2000
+
+
+class RejectRows:
+    """Writes the rows to *path*; a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> Self:
+        self._fh = self._path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._fh.close()
+
+    def add(self, outcome: Outcome) -> None:
+        """Write the row of a value that could not be had: the document's id and number, and its first mention's place in the input."""
+        request, fault = outcome.request, outcome.fault
+        row = {
+            "id": request.id,
+            "document": request.document,
+            "start": request.start,
+            "end": request.end,
+            "kind": request.kind,
+            "stage": STAGE,
+            "reason": fault.code if fault else "",
+            "detail": fault.message if fault else "",
+            "attempts": outcome.attempts,
+            "last_reply": outcome.last_reply[:_LONGEST_REPLY] if outcome.last_reply is not None else None,
+        }
+        self._fh.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def put_rejects(rows: Path, out: Path) -> Path | None:
+    """Put the rows into the finished folder *out*, whole or not at all; None where there are none. Raises ``OutputError``."""
+    if not rows.stat().st_size:
+        return None
+    target = out / REJECTS
+    draft = out / f".{REJECTS}.part-{os.getpid()}"
+    try:
+        shutil.copyfile(rows, draft)
+        draft.replace(target)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise OutputError(f"the rejects cannot be written ({error.strerror})", where=str(target), remedy="Make room there") from error
+    return target

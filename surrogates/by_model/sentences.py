@@ -1,0 +1,151 @@
+"""The sentence that a mention stands in, as far as it may leave the machine.
+
+Borders are drawn rather too early than too late: a full stop that may belong to an abbreviation ends the sentence as well. Lines,
+tabs and 200 code points to either side end it in any case. Other mentions of the sentence show as the tags that they are; where
+what was redacted is known, by their kind alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from surrogates.mentions import Mention
+
+REACH: Final = 200
+_LONGEST_TAG: Final = 80
+_LINE_END: Final = re.compile("[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Signs that end a sentence wherever they stand, and those that do so before white space, a capital or a mention.
+_END: Final = re.compile(r"[。！？｡।॥۔؟]+|[.!?…]+[\"'“”’»)\]*_]*")
+_ALWAYS: Final = frozenset("。！？｡।॥۔؟")
+# Titles and the like that never end a sentence, with their full stop.
+_NEVER_LAST: Final = re.compile(
+    r"(?<!\w)(?:dr|mr|mrs|ms|prof|drs|mevr|dhr|sra|dra|messrs|e\.g|i\.e|bijv|p\.ex|z\.b|vs|approx|ca)\.$", re.IGNORECASE
+)
+
+
+class Sentence(NamedTuple):
+    """``before`` + ``gap`` + ``after`` is what a model may see: the gap is the mention's tag."""
+
+    before: str
+    gap: str
+    after: str
+
+
+def sentence_of(text: str, mentions: Sequence[Mention], number: int, *, known: bool) -> Sentence:
+    """The sentence of mention *number*. *known*: the mentions are no placeholders, so what stands there must not be shown."""
+    mention = mentions[number]
+    first = last = number
+    start, end = _begin(text, mentions, number), _end(text, mentions, number)
+    while first and mentions[first - 1].start >= start:
+        first -= 1
+    while last + 1 < len(mentions) and mentions[last + 1].start < end:
+        last += 1
+    return Sentence(
+        _shown(text, start, mention.start, mentions[first:number], known=known),
+        _tag(text, mention, known=known),
+        _shown(text, mention.end, end, mentions[number + 1 : last + 1], known=known),
+    )
+
+
+def _tag(text: str, mention: Mention, *, known: bool) -> str:
+    if known or mention.original or mention.end - mention.start > _LONGEST_TAG:
+        return f"[{mention.kind}]"
+    return text[mention.start : mention.end]
+
+
+def _shown(text: str, start: int, end: int, mentions: Sequence[Mention], *, known: bool) -> str:
+    """The text from *start* to *end*, in which the *mentions* lie."""
+    pieces, at = [], start
+    for mention in mentions:
+        pieces += [text[at : mention.start], _tag(text, mention, known=known)]
+        at = mention.end
+    pieces.append(text[at:end])
+    return "".join(pieces)
+
+
+def _begin(text: str, mentions: Sequence[Mention], number: int) -> int:
+    """Where the sentence begins: behind the last border before the mention."""
+    upto = mentions[number].start
+    limit = max(0, upto - REACH)
+    for before in range(number - 1, -2, -1):
+        floor = mentions[before].end if before >= 0 else 0
+        low = max(floor, limit)
+        border = _last_border(text, low, upto)
+        if border is not None:
+            return _skip_blanks(text, border, mentions[number].start)
+        if floor <= limit:
+            return low if low == floor else _next_word(text, low, upto)
+        upto = mentions[before].start
+        if upto < limit:
+            return floor
+    return upto
+
+
+def _end(text: str, mentions: Sequence[Mention], number: int) -> int:
+    """Where the sentence ends: behind its sign, or before the line's end."""
+    at = mentions[number].end
+    limit = min(len(text), at + REACH)
+    for after in range(number + 1, len(mentions) + 1):
+        ceiling = mentions[after].start if after < len(mentions) else len(text)
+        high = min(ceiling, limit)
+        border = _first_border(text, at, high, ceiling)
+        if border is not None:
+            return border
+        if ceiling >= limit:
+            return high if high == ceiling else _last_word(text, at, high)
+        at = mentions[after].end
+        if at > limit:
+            return ceiling
+    return at
+
+
+def _last_border(text: str, low: int, high: int) -> int | None:
+    found = None
+    for match in _END.finditer(text, low, high):
+        if _ends(text, match, high):
+            found = match.end()
+    for line in _LINE_END.finditer(text, found or low, high):
+        found = line.end()
+    return found
+
+
+def _first_border(text: str, low: int, high: int, ceiling: int) -> int | None:
+    line = _LINE_END.search(text, low, high)
+    stop = line.start() if line else high
+    for match in _END.finditer(text, low, stop):
+        if _ends(text, match, min(ceiling, len(text))):
+            return match.end()
+    return line.start() if line else None
+
+
+def _ends(text: str, match: re.Match[str], edge: int) -> bool:
+    """Whether the sign ends a sentence; a mention begins, or the text ends, at *edge*."""
+    if match.group()[0] in _ALWAYS:
+        return True
+    after = match.end()
+    if after < edge and not text[after].isspace() and not text[after].isupper():
+        return False
+    return match.group() != "." or _NEVER_LAST.search(text, max(0, match.start() - 12), after) is None
+
+
+def _skip_blanks(text: str, at: int, high: int) -> int:
+    while at < high and text[at].isspace():
+        at += 1
+    return at
+
+
+def _next_word(text: str, low: int, high: int) -> int:
+    """Behind the first white space from *low* on, so that no part of a word is shown; *low* itself where there is none."""
+    at = low
+    while at < high and not text[at].isspace():
+        at += 1
+    return _skip_blanks(text, at, high) if at < high else low
+
+
+def _last_word(text: str, low: int, high: int) -> int:
+    at = high
+    while at > low and not text[at - 1].isspace():
+        at -= 1
+    return at if at > low else high

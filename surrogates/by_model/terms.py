@@ -1,0 +1,95 @@
+"""What a user wishes of a model, and what every call of a run has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from foundation.errors import UsageError
+from prompts.compiling import PromptTemplate
+from prompts.library import open_library
+from providers.protocol import Message, PromptCall, SamplingSettings
+from surrogates.by_model.judging import Fault
+from surrogates.by_model.kinds import language_name, told_of
+from surrogates.by_model.requests import ValueRequest
+from surrogates.settings import Settings
+
+STAGE: Final = "surrogate_value"
+TEMPLATE: Final = "surrogate_value"
+SCHEMA: Final = {"type": "object", "properties": {"value": {"type": "string"}}, "required": ["value"], "additionalProperties": False}
+_SAMPLING: Final = SamplingSettings(max_output_tokens=256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelWish:
+    """Which model, and how it is asked. ``prices`` as --price takes them, in USD per million tokens.
+
+    ``unpriced`` accepts calls of unknown cost. ``prompts`` is a folder with a template of the user's own. ``attempts``: how often
+    one value is asked for before code draws it.
+    """
+
+    provider: str
+    model: str | None = None
+    base_url: str | None = None
+    concurrency: int = 16
+    rpm: float | None = None
+    tpm: float | None = None
+    budget_usd: float | None = None
+    prices: str | None = None
+    unpriced: bool = False
+    timeout_s: float = 60.0
+    prompts: Path | None = None
+    attempts: int = 3
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1 or self.concurrency < 1:
+            raise UsageError("a value is asked for at least once, by at least one call at a time", where="--concurrency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What makes a call of a request, beside the request."""
+
+    template: PromptTemplate
+    seed: int
+    language: str
+    country: str
+    attempts: int
+
+    @classmethod
+    def of(cls, wish: ModelWish, settings: Settings) -> Terms:
+        """The terms of a run; raises ``ConfigError`` for a template that cannot be used."""
+        template = open_library(wish.prompts).find(TEMPLATE)
+        return cls(template=template, seed=settings.seed, language=settings.language, country=settings.country, attempts=wish.attempts)
+
+    def call(self, request: ValueRequest, attempt: int, fault: Fault | None) -> PromptCall:
+        """The call of one attempt (from 0). Nothing of the document is in it but the request's sentence."""
+        kind = told_of(request.kind)
+        variables: dict[str, Any] = {
+            "before": request.sentence.before,
+            "gap": request.sentence.gap,
+            "after": request.sentence.after,
+            "means": kind.means,
+            "digits": kind.digits,
+            "language": language_name(self.language),
+            "country": self.country,
+            "letters": request.letters(self.seed, self.language),
+            "fault": fault.message if fault else None,
+        }
+
+        def rendered() -> tuple[Message, ...]:
+            prompt = self.template.render(variables)
+            return (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
+
+        return PromptCall(
+            stage=STAGE,
+            template=self.template.id,
+            variables=variables,
+            render=rendered,
+            schema_name=TEMPLATE,
+            schema=SCHEMA,
+            item_id=request.item_id,
+            attempt=attempt,
+            settings=_SAMPLING,
+        )

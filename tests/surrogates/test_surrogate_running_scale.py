@@ -1,0 +1,105 @@
+"""Long tests: flat memory on a large file, one line of 50 MB, and Ray."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from surrogates.inputs.settings import InputSettings
+from surrogates.outputs.checking import verify_folder
+from surrogates.running import run_surrogates
+from tests.surrogates.running_fakes import TagEngine
+
+pytestmark = pytest.mark.long
+ROOT = Path(__file__).parents[2]
+RUN = """
+import sys
+from pathlib import Path
+from surrogates.inputs.settings import InputSettings
+from surrogates.running import run_surrogates
+from tests.surrogates.running_fakes import TagEngine
+if __name__ == "__main__":
+    print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, seed=1, workers=2).documents)
+"""
+
+
+def large(path: Path, megabytes: int) -> int:
+    """A JSONL file of about so many megabytes; gives its rows."""
+    rows, size = 0, 0
+    with path.open("w", encoding="utf-8") as fh:
+        while size < megabytes << 20:
+            text = f"row {rows} " + "".join(f"word {number} lorem ipsum dolor [NAME] sit amet, " for number in range(rows % 40))
+            size += fh.write(json.dumps({"id": f"r{rows}", "text": text}) + "\n")
+            rows += 1
+    return rows
+
+
+def peaks(group: int, stop: threading.Event, found: dict[int, int]) -> None:
+    """The highest resident size (MB) of each process of the group, while they live."""
+    while not stop.wait(0.2):
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdecimal():
+                try:
+                    if os.getpgid(int(entry.name)) == group:
+                        status = (entry / "status").read_text()
+                        found[int(entry.name)] = int(status.split("VmHWM:")[1].split()[0]) // 1024
+                except (OSError, IndexError):
+                    continue
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    path, script = tmp_path / "in.jsonl", tmp_path / "run.py"
+    rows = large(path, 300)
+    script.write_text(RUN)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(script), str(path), str(tmp_path / "out")]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, start_new_session=True)
+    found: dict[int, int] = {}
+    stop = threading.Event()
+    watcher = threading.Thread(target=peaks, args=(process.pid, stop, found))
+    watcher.start()
+    out, _ = process.communicate(timeout=500)
+    stop.set()
+    watcher.join()
+    assert int(out) == rows
+    assert len(found) >= 3
+    assert max(found.values()) <= 250, found
+    with (tmp_path / "out" / "map.jsonl").open() as fh:
+        assert sum(1 for _ in fh) == rows
+
+
+@pytest.mark.parametrize("suffix", ["txt", "jsonl", "csv", "json", "xml"])
+def test_one_line_of_50_mb(tmp_path: Path, suffix: str) -> None:
+    text = "word [NAME] lorem ipsum " * (50_000_000 // 24)
+    path = tmp_path / f"in.{suffix}"
+    bodies = {
+        "txt": text,
+        "jsonl": f'{{"text": "{text}"}}\n',
+        "csv": f'text\n"{text}"\n',
+        "json": f'[{{"text": "{text}"}}]',
+        "xml": f"<r>{text}</r>",
+    }
+    path.write_text(bodies[suffix])
+    start = time.monotonic()
+    report = run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine, seed=1, workers=2)
+    assert (report.documents, report.replaced) == (1, 50_000_000 // 24)
+    assert time.monotonic() - start < 200
+
+
+def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs the extra [ray]: pip install 'piiloom[ray]'")
+    path = tmp_path / "in.jsonl"
+    large(path, 2)
+    settings = InputSettings(path=path, chunk_bytes=100_000)
+    run_surrogates(settings, tmp_path / "one", TagEngine, seed=1)
+    run_surrogates(settings, tmp_path / "ray", TagEngine, seed=1, workers="ray")
+    for name in ("records.jsonl", "map.jsonl", "report.json", "mirror/in.jsonl"):
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    verify_folder(tmp_path / "ray", path)
