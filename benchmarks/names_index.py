@@ -106,6 +106,7 @@ class Ours:
         self.search = index.search
 
     def get(self, country: str, gender: str) -> list[str]:
+        """Give the first names of a country and gender."""
         return self.index.top_names(1000, True, country, gender)[country][gender]
 
 
@@ -141,6 +142,7 @@ class Theirs:
         self._top = dataset.get_top_names(1000, True)
 
     def get(self, country: str, gender: str) -> list[str]:
+        """Give the first names of a country and gender."""
         return self._top[country][gender]
 
 
@@ -151,9 +153,7 @@ def theirs(_: Path | None) -> dict[str, Any]:
     dataset = NameDataset()
     load_s = time.perf_counter() - started
     load_mb = peak_mb()
-    return measured(
-        Theirs(dataset), lambda country, gender: dataset.get_top_names(10, True, country, gender), load_s, load_mb, SLOW_CALLS
-    )
+    return measured(Theirs(dataset), lambda country, gender: dataset.get_top_names(10, True, country, gender), load_s, load_mb, SLOW_CALLS)
 
 
 CHILDREN = {"ours": ours, "builtin": builtin_one, "theirs": theirs}

@@ -27,6 +27,7 @@ from piiloom import (
     import_cmd,
     journal_cmd,
     ledger_cmd,
+    names_cmd,
     probe_cmd,
     release_cmd,
     report_cmd,
@@ -85,6 +86,7 @@ app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
 app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
+app.add_typer(names_cmd.names_app, name="names")
 app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)
 
 

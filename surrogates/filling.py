@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -13,16 +13,15 @@ from surrogates.casting.registers import register_of
 from surrogates.casting.styles import name_styles
 from surrogates.documents import Filled, Placed
 from surrogates.draws import Draw
-from surrogates.fitting import ANY, begins_sentence, capitalised, genitive_follows, in_capitals, needed_sound, sounds, takes_genitive
+from surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
 from surrogates.kinds.ages import near_age
 from surrogates.kinds.date_formats import parse
 from surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from surrogates.kinds.facts import facts_of
-from surrogates.kinds.kind import cased_like
-from surrogates.kinds.registry import KINDS, Kind
-from surrogates.mentions import Mention
+from surrogates.kinds.kind import Kind, cased_like
+from surrogates.kinds.registry import KINDS
 from surrogates.persona import Persona
-from surrogates.planning import NOBODY, PERSON, Plan
+from surrogates.planning import NOBODY, PERSON, Cluster, Plan, owned_kinds
 from surrogates.seeds import below, mix
 from surrogates.settings import Settings
 
@@ -31,7 +30,14 @@ _SPREAD_OF_DAYS: Final = 730  # documents lie within so many days before the anc
 _TRIES: Final = 24  # values that are tried for one that fits its article
 _YEARS: Final = re.compile(r"(?<!\d)(?:1[01])?\d{1,2}(?!\d)")
 _AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
+_FAMILY_FIRST: Final = frozenset({"family", "family_given"})
+_GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
 NOTHING_GIVEN: Final[Mapping[int, str]] = {}
+Shared = Mapping[tuple[str, str], tuple[int, Sequence[int]]]
+People = tuple[Persona, ...]
+# Making named tuples as the tuples they are takes half the time of calling their class.
+_draw: Callable[[type[Draw], tuple[object, ...]], Draw] = tuple.__new__
+_placed: Callable[[type[Placed], tuple[object, ...]], Placed] = tuple.__new__
 
 
 class Filler:
@@ -44,148 +50,141 @@ class Filler:
         self.country = settings.country
         self.register = register_of(settings.language)
         self.joiner = f" {_AND.get(settings.language, '&')} "
+        self.kinds: dict[str, Kind] = dict(KINDS)
+        self.owned = owned_kinds()
 
-    def fill(
-        self,
-        plan: Plan,
-        seed: int,
-        groups: Sequence[int],
-        shared: Mapping[tuple[str, str], tuple[int, Sequence[int]]],
-        given: Mapping[int, str] = NOTHING_GIVEN,
-    ) -> Filled:
+    def fill(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Filled:
         """Put surrogates into *plan*'s text.
 
         *groups* are those of the document's own people, in the order of ``Plan.codes``; *shared* gives seed and groups of people
         whom the corpus shares; *given* are values drawn elsewhere, by their numbers.
         """
-        return _Page(self, plan, seed, groups, shared, given).filled()
+        return _Page(self, plan, seed, given).filled(groups, shared)
 
 
 class _Page:
     """One document while it is filled."""
 
-    def __init__(
-        self,
-        filler: Filler,
-        plan: Plan,
-        seed: int,
-        groups: Sequence[int],
-        shared: Mapping[tuple[str, str], tuple[int, Sequence[int]]],
-        given: Mapping[int, str],
-    ) -> None:
+    __slots__ = ("_anchor", "_dated", "_filler", "_given", "_notable", "_plan", "_seed", "_shift", "_styles", "_text", "_value_seed")
+
+    def __init__(self, filler: Filler, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
         settings = filler.settings
         self._filler = filler
         self._plan = plan
         self._text = plan.text
         self._seed = seed
-        self._language = filler.language
+        self._value_seed = mix(seed, _VALUES)
         self._given = given
-        self._taken: set[str] = set()
         self._anchor = settings.anchor - timedelta(days=below(mix(seed, _DAYS), _SPREAD_OF_DAYS))
         shift_seed = mix(seed, _SHIFT)
         self._shift = weekly_shift(shift_seed) if settings.keep_weekdays else draw_shift(shift_seed)
+        self._notable = notable_places(plan.text, plan.mentions, filler.language)
         self._styles = name_styles(plan, filler.register, seed) if plan.clusters else {}
         self._dated: set[int] = set()  # owners whose birth date the text gives
-        self._people = self._cast(groups, shared)
 
-    def filled(self) -> Filled:
-        text, plan = self._text, self._plan
+    def filled(self, groups: Sequence[int], shared: Shared) -> Filled:
+        text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
+        filler, anchor, shift, value_seed = self._filler, self._anchor, self._shift, self._value_seed
+        kinds, owned, country, language = filler.kinds, filler.owned, filler.country, filler.language
+        people = self._cast(groups, shared) if self._plan.clusters else []
         pieces: list[str] = []
         placed: list[Placed] = []
         at = grown = 0
-        owners, values = plan.owners, plan.values
-        for number, mention in enumerate(plan.mentions):
-            start, end = mention.start, mention.end
+        for number, mention in enumerate(self._plan.mentions):
+            start, end, kind_name, role, index, _, form, _, original, plural, _ = mention
             owner = owners[number]
-            if mention.kind == PERSON:
-                people = self._people[owner]
-                form = self._styles[number]
-                value, value_id = self._named(people, form, plural=mention.plural), people[0].value_id
-                entity_type: str = "name"
-                subtype = SUBTYPES[form]
+            if kind_name == PERSON:
+                cast, style = people[owner], styles[number]
+                value = written(cast[0], style) if len(cast) == 1 or not plural else self._together(cast, style)
+                value_id, entity_type, subtype = cast[0].value_id, "name", SUBTYPES[style]
+                if original and len(original) > 3 and original.isupper():  # noqa: PLR2004 - initials are
+                    value = value.upper()
             else:
-                kind = KINDS[mention.kind]
-                person = self._people[owner][0] if owner != NOBODY else None
-                value = self._value(mention, kind, person, values[number], dated=owner in self._dated)
+                kind = kinds[kind_name]
+                person = people[owner][0] if owner != NOBODY else None
                 value_id = person.value_id if person is not None else f"v{values[number] + 1}"
-                entity_type, subtype = kind.entity_type, kind.subtype
-            value = self._cased(mention, value)
+                bearer = person if kind_name in owned else None
+                draw = _draw(Draw, (mix(value_seed, values[number]), country, language, anchor, shift, bearer, original, form, index))
+                if original or number in notable or self._given:
+                    value = self._fitted(number, kind, draw)
+                else:
+                    value = kind[4](draw)
+                entity_type, subtype = kind[1], kind[2]
+            if number in notable and not original:
+                value = _cased(notable[number], value)
             new_start = start + grown
-            placed.append(Placed(start, end, new_start, new_start + len(value), mention.kind, entity_type, subtype, value_id, mention.role))
+            new_end = new_start + len(value)
+            placed.append(_placed(Placed, (start, end, new_start, new_end, kind_name, entity_type, subtype, value_id, role)))
             pieces.append(text[at:start])
             pieces.append(value)
             at = end
-            grown += len(value) - (end - start)
+            grown = new_end - end
         pieces.append(text[at:])
         return Filled("".join(pieces), placed)
 
     # People
 
-    def _cast(self, groups: Sequence[int], shared: Mapping[tuple[str, str], tuple[int, Sequence[int]]]) -> list[tuple[Persona, ...]]:
-        people: list[tuple[Persona, ...]] = []
+    def _cast(self, groups: Sequence[int], shared: Shared) -> list[People]:
+        settings, clusters = self._filler.settings, self._plan.clusters
+        origin = self._filler.country if settings.balance == "cue" else None
+        people: list[People] = []
+        taken: set[str] = set()
         at, seed = 0, mix(self._seed, _PEOPLE)
-        origin = self._filler.country if self._filler.settings.balance == "cue" else None
-        for number, cluster in enumerate(self._plan.clusters):
-            needs = self._needs(cluster.places)
+        for number, cluster in enumerate(clusters):
             if cluster.corpus:
+                # A shared person bears one name everywhere, whatever else stands in the document.
                 own_seed, own_groups = shared[cluster.key]
-                taken: set[str] = set()  # a shared person bears one name everywhere, whatever else stands in the document
-                anchor, needs = self._filler.settings.anchor, NO_NEEDS
-            else:
-                own_seed, own_groups = mix(seed, number), groups[at : at + cluster.size]
-                at += cluster.size
-                taken, anchor = self._taken, self._anchor
-            cast = tuple(
-                self._filler.caster.cast(
-                    mix(own_seed, turn) if turn else own_seed,
-                    int(group),
-                    anchor,
-                    f"p{number + 1}" if not turn else f"p{number + 1}b",
-                    taken=taken,
-                    needs=needs,
-                    origin=origin,
-                )
-                for turn, group in enumerate(own_groups)
-            )
-            people.append(cast)
-        self._tell_birth(people)
+                people.append(self._people(own_seed, own_groups, f"p{number + 1}", set(), NO_NEEDS, origin))
+                continue
+            needs = self._needs(cluster) if self._notable else NO_NEEDS
+            people.append(self._people(mix(seed, number), groups[at : at + cluster.size], f"p{number + 1}", taken, needs, origin))
+            at += cluster.size
+        for number, cluster in enumerate(clusters):
+            if cluster.parts:
+                people[number] = tuple(one for part in cluster.parts for one in people[part])
+        if any(mention[8] for mention in self._plan.mentions):
+            self._tell_birth(people)
         return people
 
-    def _needs(self, places: Sequence[int]) -> Needs:
+    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: set[str], needs: Needs, origin: str | None) -> People:
+        cast, anchor = self._filler.caster.cast, self._anchor
+        if len(groups) == 1:
+            return (cast(seed, groups[0], anchor, value_id, taken=taken, needs=needs, origin=origin),)
+        return tuple(
+            cast(mix(seed, turn), group, anchor, value_id + "ab"[turn], taken=taken, needs=needs, origin=origin)
+            for turn, group in enumerate(groups)
+        )
+
+    def _needs(self, cluster: Cluster) -> Needs:
         """What articles and genitives around the mentions of a person ask of the name."""
-        text = self._text
         given = family = ANY
         given_genitive = family_genitive = False
-        asked = False
-        for number in places:
-            mention = self._plan.mentions[number]
-            sound = needed_sound(text, mention.start, self._language)
-            genitive = genitive_follows(text, mention.end)
-            if not sound and not genitive:
+        for number in cluster.places:
+            place = self._notable.get(number)
+            if place is None:
                 continue
-            asked = True
             style = self._styles[number]
-            if sound and style in {"family", "family_given"}:
-                family = family or sound
-            elif sound:
-                given = given or sound
-            if genitive and style in {"given", "nick", "family_given"}:
+            if style in _FAMILY_FIRST:
+                family = family or place.sound
+            else:
+                given = given or place.sound
+            if place.genitive and style in _GIVEN_LAST:
                 given_genitive = True
-            elif genitive:
+            elif place.genitive:
                 family_genitive = True
-        return Needs(given, family, given_genitive, family_genitive) if asked else NO_NEEDS
+        return Needs(given, family, given_genitive, family_genitive)
 
-    def _tell_birth(self, people: list[tuple[Persona, ...]]) -> None:
+    def _tell_birth(self, people: list[People]) -> None:
         """Known birth dates and ages decide when their owner was born, so that all else agrees with them."""
         known = [
             (mention, owner)
             for mention, owner in zip(self._plan.mentions, self._plan.owners, strict=True)
             if owner != NOBODY and mention.original and mention.kind in {"age", "birth_date"}
         ]
-        order = facts_of(self._filler.country).order if known else "dmy"
+        order = facts_of(self._filler.country).order
         for mention, owner in known:
             if mention.kind == "birth_date":
-                layout = parse(mention.original, self._language, order, self._anchor)
+                layout = parse(mention.original, self._filler.language, order, self._anchor)
                 if layout is not None and layout.precision == "day":
                     people[owner][0].born = layout.when + timedelta(days=self._shift)
                     self._dated.add(owner)
@@ -196,45 +195,37 @@ class _Page:
                 age = near_age(int(years.group()), mix(person.seed, _AGAIN))
                 person.born = self._anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
 
-    def _named(self, people: tuple[Persona, ...], form: str, *, plural: bool) -> str:
-        if not plural or len(people) == 1:
-            return written(people[0], form)
-        return self._filler.joiner.join(written(one, form) for one in people)
+    def _together(self, people: People, form: str) -> str:
+        names = [written(one, form) for one in people]
+        return ", ".join(names[:-1]) + self._filler.joiner + names[-1]
 
     # Values
 
-    def _value(self, mention: Mention, kind: Kind, person: Persona | None, number: int, *, dated: bool) -> str:
-        given = self._given.get(number) if self._given else None
-        if given is not None:
-            return cased_like(mention.original, given)
-        seed = mix(mix(self._seed, _VALUES), number)
-        owner = person if kind.owner == PERSON else None
-        if kind.name == "age" and mention.original:
-            if dated:
-                return mention.original  # birth date and other dates move together, so the age stays right
-            owner = owner if _YEARS.search(mention.original) else None  # an age in words moves by itself
-        draw = Draw(
-            seed, self._filler.country, self._language, self._anchor, self._shift, owner, mention.original, mention.form, mention.index
-        )
-        value = kind.draw(draw)
-        sound = needed_sound(self._text, mention.start, self._language)
-        genitive = sound == ANY and genitive_follows(self._text, mention.end)
-        if (not sound and not genitive) or (owner is not None and kind.name == "age"):
+    def _fitted(self, number: int, kind: Kind, draw: Draw) -> str:
+        """A value where something is known or asked for: drawn elsewhere, an age that must agree, an article, a genitive."""
+        value_number = self._plan.values[number]
+        if value_number in self._given:
+            return cased_like(draw.original, self._given[value_number])
+        if draw.original and kind.name == "age":
+            if self._plan.owners[number] in self._dated:
+                return draw.original  # birth date and other dates move together, so the age stays right
+            if not _YEARS.search(draw.original):
+                draw = draw._replace(owner=None)  # an age in words moves by itself
+        value = found = kind.draw(draw)
+        place = self._notable.get(number)
+        if place is None or (draw.owner is not None and kind.name == "age"):
             return value
-        best = value
         for attempt in range(1, _TRIES):
-            if sounds(best, sound) and (not genitive or takes_genitive(best)):
-                return best
-            best = kind.draw(draw._replace(seed=mix(seed, attempt), owner=None))
+            if sounds(found, place.sound) and (not place.genitive or takes_genitive(found)):
+                return found
+            found = kind.draw(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         return value
 
-    def _cased(self, mention: Mention, value: str) -> str:
-        text = self._text
-        if mention.original:
-            letters = mention.original
-            return value.upper() if letters.isupper() and len(letters) > 3 and mention.kind == PERSON else value
-        if in_capitals(text, mention.start, mention.end):
-            return value.upper()
-        if value[0].islower() and begins_sentence(text, mention.start) and "@" not in value and "/" not in value:
-            return capitalised(value)
-        return value
+
+def _cased(place: Place, value: str) -> str:
+    """*value* in the capitals that its place asks for."""
+    if place.capitals:
+        return value.upper()
+    if place.begins and value[0].islower() and "@" not in value and "/" not in value:
+        return capitalised(value)
+    return value

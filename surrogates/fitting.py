@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-_ARTICLE: Final = re.compile(r"(?<!\w)(an?)[ \u00a0]$", re.IGNORECASE)
+from surrogates.mentions import Mention
+
 _VOWELS: Final = frozenset("aeiouàáâãäåæèéêëìíîïòóôõöøœùúûü")
 # Sounds that letters do not tell.
 _AS_CONSONANT: Final = re.compile(r"(?:eu|uni(?:[^mn]|$)|use|usu|ut[aie]|u[rk]|ubi|one\b|once\b|ewe|uw|ou[ijaí])", re.IGNORECASE)
@@ -16,19 +18,50 @@ _SENTENCE_STARTS: Final = frozenset(".!?\n\r\u2022")
 _OPENING: Final = "\"'“‘«([*_- \t"
 _SIBILANT: Final = frozenset("sxzßSXZ")
 
+_HANGING: Final = frozenset("s'’")  # what may begin a genitive
 _LINE: Final = 400  # code points to either side that are looked at
 
 ANY, VOWEL, CONSONANT = 0, 1, 2
 
 
+class Place(NamedTuple):
+    """What a place asks of its surrogate: the sound it begins with, that an -s can be hung on it, capitals throughout, a capital."""
+
+    sound: int = ANY
+    genitive: bool = False
+    capitals: bool = False
+    begins: bool = False
+
+
+def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dict[int, Place]:
+    """The places that ask for something, by their mention's number; most do not, and are passed over at little cost."""
+    found: dict[int, Place] = {}
+    english = language == "en"
+    for number, mention in enumerate(mentions):
+        start, end = mention[0], mention[1]
+        before, after = text[start - 2 : start] if start > 1 else text[:start], text[end : end + 2]
+        inside = before[:1].islower() and before[1:] == " "  # in the middle of a sentence, by the letter and the blank before it
+        if inside and before[0] not in "an" and after[:1] not in _HANGING:
+            continue
+        sound = needed_sound(text, start, language) if english else ANY
+        genitive = after[:1] in _HANGING and genitive_follows(text, end)
+        capitals = not inside and not after.islower() and in_capitals(text, mentions, number)
+        begins = not inside and begins_sentence(text, start)
+        if sound or genitive or capitals or begins:
+            found[number] = Place(sound, genitive, capitals, begins)
+    return found
+
+
 def needed_sound(text: str, start: int, language: str) -> int:
     """What an English article right before *start* asks for: ``VOWEL`` after "an", ``CONSONANT`` after "a", else ``ANY``."""
-    if language != "en" or start < 2 or text[start - 1] not in " \u00a0" or text[start - 2] not in "anAN":
+    if language != "en" or start < 2 or text[start - 1] not in " \u00a0":  # noqa: PLR2004 - "a "
         return ANY
-    found = _ARTICLE.search(text, max(0, start - 4), start)
-    if found is None:
-        return ANY
-    return VOWEL if len(found.group(1)) > 1 else CONSONANT
+    last = text[start - 2]
+    if last in "aA":
+        return CONSONANT if start == 2 or not text[start - 3].isalnum() else ANY  # noqa: PLR2004
+    if last in "nN" and start > 2 and text[start - 3] in "aA":  # noqa: PLR2004
+        return VOWEL if start == 3 or not text[start - 4].isalnum() else ANY  # noqa: PLR2004
+    return ANY
 
 
 def sounds(value: str, sound: int) -> bool:
@@ -60,15 +93,25 @@ def takes_genitive(value: str) -> bool:
     return value[-1] not in _SIBILANT
 
 
-def in_capitals(text: str, start: int, end: int) -> bool:
-    """Whether the rest of the line, behind a label ("NAME:"), is all capitals (at least four letters of it)."""
+def in_capitals(text: str, mentions: Sequence[Mention], number: int) -> bool:
+    """Whether the rest of the line, behind a label ("NAME:") and without other placeholders, is all capitals (at least four letters)."""
+    start, end = mentions[number][0], mentions[number][1]
     near = text[max(0, start - 6) : start].rpartition("\n")[2] + text[end : end + 6].partition("\n")[0]
     if not near.isupper():  # nearly always, and cheap
         return False
     line_start = max(text.rfind("\n", 0, start) + 1, start - _LINE)
     line_end = text.find("\n", end, end + _LINE)
-    before = text[line_start:start]
-    rest = before[before.rfind(":") + 1 :] + text[end : line_end if line_end >= 0 else end + _LINE]
+    line_end = min(end + _LINE, len(text)) if line_end < 0 else line_end
+    first, last = number, number + 1
+    while first and mentions[first - 1][1] > line_start:
+        first -= 1
+    while last < len(mentions) and mentions[last][0] < line_end:
+        last += 1
+    ends = [line_start, *(mention[1] for mention in mentions[first:last])]
+    starts = [*(mention[0] for mention in mentions[first:last]), line_end]
+    pieces = [text[a:b] for a, b in zip(ends, starts, strict=True)]
+    before = "".join(pieces[: number - first + 1])
+    rest = before[before.rfind(":") + 1 :] + "".join(pieces[number - first + 1 :])
     return rest.isupper() and sum(map(str.isalpha, rest)) >= 4  # noqa: PLR2004 - "OK" is no line in capitals
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from surrogates.casting.cues import Cues, cues_of, gender_after, gender_before
@@ -17,7 +18,7 @@ from surrogates.originals import OriginalNames
 
 PERSON: Final = "person"
 NOBODY: Final = -1
-Key = tuple[str, str, str]
+_NO_LIMIT: Final = 1 << 60
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Cluster:
     """The mentions of one person, or of two that are named together (``size`` 2).
 
     ``key`` is (role, index) where the corpus shares the person, else empty. ``code`` is the gender that is known (``groups``);
-    ``places`` are the numbers of the mentions.
+    ``places`` are the numbers of the mentions. With ``parts`` it is a name for other clusters together (``size`` 0).
     """
 
     key: tuple[str, str]
@@ -33,6 +34,7 @@ class Cluster:
     size: int
     places: list[int]
     corpus: bool = False
+    parts: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -44,6 +46,10 @@ class Plan:
     clusters: list[Cluster]
     owners: list[int]
     values: list[int]
+
+    def size(self) -> int:
+        """How many people the document casts for itself."""
+        return sum([cluster.size for cluster in self.clusters if not cluster.corpus])
 
     def codes(self) -> bytearray:
         """One byte for each person of the document's own, in order."""
@@ -66,91 +72,133 @@ class Planner:
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
-        clusters: list[Cluster] = []
-        owners: list[int] = []
-        by_key: dict[Key, int] = {}
-        values: list[int] = []
-        value_keys: dict[tuple[str, str, str], int] = {}
-        names = self._names.of_document() if any(m.original for m in mentions) else None
+        sheet = _Sheet(self._everywhere)
+        owned = owned_kinds()
         for number, mention in enumerate(mentions):
-            if mention.kind == PERSON:
-                at = self._person(mention, number, clusters, by_key, names)
-                owners.append(at)
-                values.append(NOBODY)
-                continue
-            owners.append(NOBODY)
-            key = (mention.kind, mention.role, mention.index or mention.original)
-            if mention.same == "mention" and not mention.index:
-                values.append(len(value_keys))
-                value_keys["", "", str(number)] = len(value_keys)
+            kind = mention[2]
+            if kind == PERSON:
+                sheet.add_person(number, mention, self._names)
             else:
-                values.append(value_keys.setdefault(key, len(value_keys)))
-        self._own(mentions, owners, by_key)
-        self._tell_genders(text, mentions, clusters, owners)
-        return Plan(text, mentions, clusters, owners, values)
+                sheet.add_value(number, mention, of_person=kind in owned)
+        if sheet.clusters:
+            sheet.settle_owners(mentions)
+            sheet.join_pairs()
+            self._tell_genders(text, mentions, sheet)
+        return Plan(text, mentions, sheet.clusters, sheet.owners, sheet.values)
 
-    def _person(self, mention: Mention, number: int, clusters: list[Cluster], by_key: dict[Key, int], names: OriginalNames | None) -> int:
-        key: Key | None = None
-        if mention.original and names is not None:
-            key = ("original", names.key_of(mention), "")
-        elif mention.same != "mention" or mention.index:
-            key = ("role", mention.role, mention.index)
-        at = by_key.get(key, NOBODY) if key else NOBODY
-        if at == NOBODY:
-            at = len(clusters)
-            corpus = key is not None and key[0] == "role" and (self._everywhere or mention.same == "corpus")
-            known = names.gender_of(mention) if names is not None and mention.original else None
-            clusters.append(Cluster((mention.role, mention.index), CODES[mention.gender or known], 1, [], corpus))
-            if key:
-                by_key[key] = at
-        cluster = clusters[at]
-        cluster.places.append(number)
-        if mention.plural:
-            cluster.size = 2
-        if cluster.code == OPEN and mention.gender:
-            cluster.code = CODES[mention.gender]
-        return at
-
-    def _own(self, mentions: Sequence[Mention], owners: list[int], by_key: dict[Key, int]) -> None:
-        """Give what belongs to somebody an owner: the one whose role it names, else the person named last, else the first one."""
-        first = next((owner for owner in owners if owner != NOBODY), NOBODY)
-        if first == NOBODY:
-            return
-        latest = NOBODY
-        by_original: dict[tuple[str, str], int] = {}  # a known value that comes back is the same person's
-        for number, mention in enumerate(mentions):
-            if mention.kind == PERSON:
-                latest = owners[number]
-            elif mention.original and (mention.kind, mention.original) in by_original:
-                owners[number] = by_original[mention.kind, mention.original]
-            elif KINDS[mention.kind].owner == PERSON:
-                named = by_key.get(("role", mention.role, mention.index), NOBODY) if mention.role else NOBODY
-                if named == NOBODY and mention.index and not mention.role:
-                    continue  # "[address 3]" is the third address, not that of somebody
-                owners[number] = named if named != NOBODY else latest if latest != NOBODY else first
-                if mention.original:
-                    by_original[mention.kind, mention.original] = owners[number]
-
-    def _tell_genders(self, text: str, mentions: Sequence[Mention], clusters: list[Cluster], owners: list[int]) -> None:
+    def _tell_genders(self, text: str, mentions: Sequence[Mention], sheet: _Sheet) -> None:
+        """What the text around its mentions tells of each person whose gender is open."""
         cues = self._cues
         if cues is None:
             return
-        people = [number for number, mention in enumerate(mentions) if mention.kind == PERSON]
+        people, clusters, owners = sheet.people, sheet.clusters, sheet.owners
+        last = len(people) - 1
         for place, number in enumerate(people):
-            cluster = clusters[owners[number]]
-            if cluster.code != OPEN or cluster.size > 1:
+            owner = owners[number]
+            cluster = clusters[owner]
+            if cluster.code != OPEN or cluster.size != 1:
                 continue
-            mention = mentions[number]
-            limit = self._next_person(mentions, people, place, owners)
-            gender = gender_before(text, mention.start, cues) or gender_after(text, mention.end, limit, cues)
+            start, end = mentions[number][:2]
+            # What follows is about this person up to where somebody else is named.
+            after = place + 1
+            while after <= last and owners[people[after]] == owner:
+                after += 1
+            limit = mentions[people[after]][0] if after <= last else _NO_LIMIT
+            gender = gender_before(text, start, cues) or gender_after(text, end, limit, cues)
             if gender:
                 cluster.code = CODES[gender]
 
-    @staticmethod
-    def _next_person(mentions: Sequence[Mention], people: list[int], place: int, owners: list[int]) -> int:
-        """Where somebody else is named next."""
-        here = owners[people[place]]
-        for number in people[place + 1 :]:
-            if owners[number] != here:
-                return mentions[number].start
-        return 1 << 60
+
+class _Sheet:
+    """A plan while it is made."""
+
+    __slots__ = ("_by_key", "_by_original", "_everywhere", "_first", "_latest", "_names", "_roles_wanted", "_value_keys", "clusters", "owners", "people", "values")
+
+    def __init__(self, everywhere: bool) -> None:  # noqa: FBT001 - of this module only
+        self.clusters: list[Cluster] = []
+        self.owners: list[int] = []
+        self.values: list[int] = []
+        self.people: list[int] = []
+        self._by_key: dict[tuple[str, str], int] = {}
+        self._by_original: dict[tuple[str, str], int] = {}
+        self._value_keys: dict[tuple[str, str, str] | int, int] = {}
+        self._roles_wanted: list[int] = []
+        self._first: list[int] = []
+        self._latest = NOBODY
+        self._everywhere = everywhere
+        self._names: OriginalNames | None = None
+
+    def add_person(self, number: int, mention: Mention, names: OriginalNames) -> None:
+        """A mention of somebody known, or of somebody new."""
+        _, _, _, role, index, same, _, gender, original, plural, _ = mention
+        key: tuple[str, str] | None = None
+        if original:
+            if self._names is None:
+                self._names = names.of_document()
+            key = ("original", self._names.key_of(mention))
+            gender = gender or self._names.gender_of(mention)
+        elif index or same != "mention":
+            key = (role, index)
+        at = self._by_key.get(key, NOBODY) if key else NOBODY
+        if at == NOBODY:
+            at = len(self.clusters)
+            corpus = key is not None and not original and (self._everywhere or same == "corpus")
+            self.clusters.append(Cluster((role, index), CODES[gender], 1, [], corpus))
+            if key:
+                self._by_key[key] = at
+        cluster = self.clusters[at]
+        cluster.places.append(number)
+        if plural:
+            cluster.size = 2
+        if gender and cluster.code == OPEN:
+            cluster.code = CODES[gender]
+        self.owners.append(at)
+        self.values.append(NOBODY)
+        self.people.append(number)
+        self._latest = at
+
+    def add_value(self, number: int, mention: Mention, *, of_person: bool) -> None:
+        """A value: its number, and whose it is as far as is known yet."""
+        _, _, kind, role, index, same, _, _, original, _, _ = mention
+        key = number if same == "mention" and not index else (kind, role, index or original)
+        self.values.append(self._value_keys.setdefault(key, len(self._value_keys)))
+        owner = NOBODY
+        if of_person:
+            if original and (kind, original) in self._by_original:
+                owner = self._by_original[kind, original]  # a known value that comes back is the same person's
+            elif role or index:
+                self._roles_wanted.append(number)  # somebody's who may be named later; a number alone is nobody's
+            else:
+                owner = self._latest
+                if owner == NOBODY:
+                    self._first.append(number)
+                elif original:
+                    self._by_original[kind, original] = owner
+        self.owners.append(owner)
+
+    def settle_owners(self, mentions: Sequence[Mention]) -> None:
+        """Give values to the role that they name; without a number to the person named last before them, else to the first."""
+        for number in self._first:
+            self.owners[number] = self.owners[self.people[0]]
+        for number in self._roles_wanted:
+            mention = mentions[number]
+            named = self._by_key.get((mention.role, mention.index), NOBODY) if mention.role else NOBODY
+            if named == NOBODY and not mention.index:
+                before = [person for person in self.people if person < number]
+                named = self.owners[before[-1] if before else self.people[0]]
+            self.owners[number] = named
+
+    def join_pairs(self) -> None:
+        """ "appellanten sub 8" are appellant 8a and 8b, where the document has these: then they are no further people."""
+        for cluster in self.clusters:
+            role, index = cluster.key
+            if cluster.size == 2 and index and index[-1].isdigit():  # noqa: PLR2004 - two people
+                parts = [self._by_key[role, index + letter] for letter in "abcdef" if (role, index + letter) in self._by_key]
+                if len(parts) > 1 and not any(self.clusters[part].corpus for part in parts):
+                    cluster.parts, cluster.size, cluster.corpus = tuple(parts), 0, False
+
+
+@cache
+def owned_kinds() -> frozenset[str]:
+    """The kinds that belong to a person."""
+    return frozenset(kind.name for kind in KINDS.values() if kind.owner == PERSON)

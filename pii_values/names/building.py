@@ -66,7 +66,7 @@ def _package() -> Path:
 
 def _countries() -> tuple[frozenset[str], Mapping[str, str]]:
     """The codes of the 105 countries of the package, and their names as it shows them."""
-    import pycountry
+    import pycountry  # noqa: PLC0415 - it comes with names-dataset, which most never install
 
     names = {country.alpha_2: country.name for country in pycountry.countries}
     return frozenset(_CODES.split()), names

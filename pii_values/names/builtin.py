@@ -2,18 +2,19 @@
 
     python -m pii_values.names.builtin [--check]
 
-writes ``data/names_index/builtin.idx.xz`` (an index as ``layout`` describes it, packed with xz: names.index unpacks it in 30 ms); with
---check it only compares. Equal inputs give equal bytes of the index. The share of a name's
-bearers who live in a country is worked out as if all countries had as many people: (weight of the name in the lists of the
-country) / (the same, summed over the countries). Ranks follow Faker's frequencies where it has them, else the order of the lists.
+writes ``data/names_index/builtin.idx.xz`` (an index as ``layout`` describes it, packed with xz: ``names.index`` unpacks it in 30
+ms); with --check it only compares. Equal inputs give equal bytes of the index. The share of a name's bearers who live in a country
+is worked out as if all lists stood for as many people: 1 for each list that the name is in, which the countries share that a list
+is for, and a tenth for lists that only tell that a name occurs. Ranks follow Faker's frequencies where it has them, else the order
+of the lists.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 import lzma
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -28,9 +29,9 @@ from pii_values.names.gathering import Gathered, Kind
 from pii_values.names.index import BUILTIN
 from pii_values.names.regions import country_name
 from pii_values.names.romanising import romanised
-from pii_values.names.sensible import is_native, tidy
-from pii_values.names.writing import TableWriter, packed, save
+from pii_values.names.sensible import is_native
 from pii_values.names.tables import plain_key
+from pii_values.names.writing import TableWriter, packed, save
 
 Gender = Literal["female", "male"]
 _DATA: Final = files("pii_values") / "data"
@@ -100,7 +101,7 @@ def _heritages(wanted: Mapping[str, str]) -> Iterator[tuple[str, _Heritage]]:
 def _take_own(entries: Iterable[_OwnNames], gathered: Gathered) -> None:
     given: Gender
     for entry in entries:
-        weight = _UNRANKED if entry.unranked else 1.0
+        weight = (_UNRANKED if entry.unranked else 1.0) / len(entry.countries)
         for country in entry.countries:
             for given, names in (("female", entry.female), ("male", entry.male)):
                 gathered.add("first", country, given, dict.fromkeys(names, 1.0), weight=weight, ranked=not entry.unranked)
@@ -109,7 +110,7 @@ def _take_own(entries: Iterable[_OwnNames], gathered: Gathered) -> None:
                 if entry.unranked:
                     gathered.add("last", country, borne, dict.fromkeys(names, 1.0), weight=weight, ranked=False)
                 else:
-                    _add_family(country, borne, dict.fromkeys(names, 1.0), gathered, "last")
+                    _add_family(country, borne, dict.fromkeys(names, 1.0), gathered, weight=weight)
 
 
 def _take_faker(entry: _FakerList, gathered: Gathered) -> None:
@@ -129,7 +130,7 @@ def _take_faker(entry: _FakerList, gathered: Gathered) -> None:
         _add_script("last", entry, None, shared, gathered, weight)
     else:
         given = {*provider.first_names_female, *provider.first_names_male} if not entry.given else set()
-        names = own["unisex_last_names"] if "unisex_last_names" in own else provider.last_names
+        names = own.get("unisex_last_names") or provider.last_names
         _add_script("last", entry, None, {n: w for n, w in _weights(names).items() if n not in given}, gathered, weight)
 
 
@@ -153,15 +154,16 @@ def _add_script(
     if kind == "first":
         gathered.add(kind, entry.country, gender, names, weight=weight, ranked=not entry.unranked)
     else:
-        _add_family(entry.country, gender, names, gathered, kind)
+        _add_family(entry.country, gender, names, gathered, weight=weight)
 
 
-def _add_family(country: str, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, kind: Kind) -> None:
+def _add_family(country: str, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, *, weight: float) -> None:
     if gender is not None:
-        gathered.add(kind, country, gender, names)
+        gathered.add("last", country, gender, names, weight=weight)
         return
     for borne in (None, "female", "male"):
-        gathered.add(kind, country, borne, {name: weight for name, weight in names.items() if borne_by(name, country) == borne})
+        fitting = {name: often for name, often in names.items() if borne_by(name, country) == borne}
+        gathered.add("last", country, borne, fitting, weight=weight)
 
 
 def _written(gathered: Gathered) -> bytes:

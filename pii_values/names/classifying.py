@@ -58,6 +58,11 @@ class Classifier:
         self._small = self._index if self._index.where == "built-in" else _builtin()
         self._lacking = frozenset(self._small.countries()) - frozenset(self._index.countries())
 
+    @property
+    def source(self) -> str:
+        """What the index was made of."""
+        return self._index.source
+
     def classify(self, name: str) -> NameFacts:
         """What *name* tells; never raises for any text."""
         parts = parted(name)

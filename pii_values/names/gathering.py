@@ -9,12 +9,12 @@ from typing import Final, Literal
 from pii_values.names.sensible import tidy
 
 Kind = Literal["first", "last", "first_native", "last_native"]
-LARGEST: Final[Mapping[Kind, int]] = {"first": 250, "last": 300, "first_native": 100, "last_native": 150}  # taken of one list
+LARGEST: Final[Mapping[Kind, int]] = {"first": 400, "last": 450, "first_native": 100, "last_native": 150}  # taken of one list
 
 
 @dataclass(slots=True)
 class Entry:
-    """``weights``: by country, the name's share of the lists there; ``female`` and ``male``: the same by who bears it."""
+    """``weights``: by country, how much it counts that the name is listed there; ``female`` and ``male``: the same by who bears it."""
 
     weights: dict[str, float] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
@@ -46,7 +46,10 @@ class Gathered:
     def add(
         self, kind: Kind, country: str, gender: str | None, names: Mapping[str, float], *, weight: float = 1.0, ranked: bool = True
     ) -> None:
-        """Add one list with the frequencies that its names have in it (of any unit); what is no name in it is left out."""
+        """Add one list, its names with their frequencies (of any unit), which only rank them; what is no name in it is left out.
+
+        *weight* is what being in the list counts.
+        """
         latin = kind in {"first", "last"}
         kept: dict[str, float] = {}
         for raw, often in names.items():
@@ -54,13 +57,11 @@ class Gathered:
             if name is not None:
                 kept[name] = kept.get(name, 0.0) + often
         chosen = _largest(kept, LARGEST[kind]) if ranked else kept.items()
-        total = sum(kept.values())
-        for name, often in chosen:
+        for name, _ in chosen:
             entry = self._entries[kind].setdefault(name, Entry())
-            share = weight * often / total
-            entry.weights[country] = entry.weights.get(country, 0.0) + share
-            entry.female += share if gender == "female" else 0.0
-            entry.male += share if gender == "male" else 0.0
+            entry.weights[country] = max(weight, entry.weights.get(country, 0.0))
+            entry.female += weight if gender == "female" else 0.0
+            entry.male += weight if gender == "male" else 0.0
             entry.both |= gender is None
             if ranked and country not in entry.ranks:
                 place = self._ranked.get((kind, country, gender), 0) + 1

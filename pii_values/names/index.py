@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from foundation.errors import DataError, UsageError
-from pii_values.names.family_genders import borne_by, differs
 from pii_values.names.layout import Opened, open_bytes, open_file
 from pii_values.names.tables import RankedNames, Table, plain_key
 
@@ -50,6 +49,8 @@ class NamesIndex:
 
     def last_names(self, country: str, gender: str | None = None, *, script: Script = "latin") -> Sequence[str]:
         """The family names of a country, most frequent first; of those that differ by gender the forms of *gender*."""
+        from pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML; opening an index should not
+
         names = self._list("last", "N", country, script)
         table = self.table("last", script)
         wanted = _gender(gender)
@@ -117,6 +118,8 @@ class NamesIndex:
 
 def _bears(gender: str, table: Table, number: int, country: str) -> bool:
     """Whether women ("F") or men bear a family name: its end tells it where that is so in the country, else the lists it is from."""
+    from pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
+
     by_end = borne_by(table.name(number), country)
     if by_end is not None:
         return by_end == _SHOWN[gender].lower()

@@ -32,7 +32,7 @@ import sys
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
 from foundation.errors import DataError
 
@@ -41,7 +41,7 @@ VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sIIIIQ")
 RANKED: Final = 0x8000
 UNKNOWN: Final = 0xFFFF
-CODES: Final = {
+CODES: Final[Mapping[str, Literal["B", "H", "I"]]] = {
     "text": "B",
     "text_at": "I",
     "shares_at": "I",

@@ -25,10 +25,15 @@ class _NoNames(FileModel):
 
 
 @cache
-def no_names() -> frozenset[str]:
-    """Words that stand in lists of names and are none, case-folded: titles, honorifics, common words of English."""
+def _listed() -> frozenset[str]:
     listed = load_yaml(files("pii_values") / "data" / "names_index" / "no_names.yaml", _NoNames).no_names
-    return STOP_WORDS.union(word.casefold() for word in listed.split())
+    return frozenset(word.casefold() for word in listed.split())
+
+
+@cache
+def no_names() -> frozenset[str]:
+    """Words that stand in lists of names and are none, case-folded: titles, honorifics, common words of our languages."""
+    return STOP_WORDS | _listed()
 
 
 @cache
@@ -47,7 +52,10 @@ def tidy(raw: str) -> str | None:
     words, parts = name.split(" "), re.split(r"[ -]", name)
     if not words[0].lstrip("’'")[0].isupper() or not words[-1].lstrip("’'")[0].isupper():
         return None
-    if any(len(part) > 1 and part.isupper() for part in parts) or any(part.casefold() in no_names() for part in parts):
+    if any(len(part) > 1 and part.isupper() for part in parts):
+        return None
+    # In longer names "de" and "la" are at home, and so are syllables such as "In-ho"; titles are not.
+    if any(word.casefold() in _listed() for word in words) if len(words) > 1 else name.casefold() in no_names():
         return None
     if not all(_is_latin(letter) for part in parts for letter in part if letter.isalpha()):
         return None

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple, overload
 
 from pii_values.names.layout import RANKED, UNKNOWN, Opened
 
-_LETTERS: Final = str.maketrans({"đ": "d", "ð": "d", "ø": "o", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss", "þ": "th", "ə": "e", "ɔ": "o", "ŋ": "n"})
+_PLAIN_LETTERS: Final = "đd ðd øo łl ıi æae œoe ßss þth əe ɔo ŋn".split()
+_LETTERS: Final = str.maketrans({pair[0]: pair[1:] for pair in _PLAIN_LETTERS})
 _NO_LETTERS: Final = str.maketrans({"-": " ", "'": None, "’": None, "ʼ": None, "`": None, ".": None})
 
 
@@ -18,7 +19,8 @@ def plain_key(name: str) -> str:
     """*name* as it is compared where accents and capitals do not count: "Đặng" and "dang" are one, "Al-Amin" and "al amin" too."""
     text = name.casefold().translate(_LETTERS).translate(_NO_LETTERS)
     if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c) or not c.isascii() and ord(c) > 0x36F)
+        # Marks above and below Latin letters go; the vowel signs of other scripts are more than accents.
+        text = "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f")
     return text
 
 
@@ -55,7 +57,7 @@ class Table:
 
     def find(self, name: str) -> int | None:
         """The number of exactly this name (in a plain table: the first that differs in accents and capitals only)."""
-        number = self._first_at_least(plain_key(name) if self.plain else name)
+        number = self._first_alike(plain_key(name)) if self.plain else self._first_from(name.encode("utf-8", "surrogatepass"))
         if number == self._length:
             return None
         found = self.name(number)
@@ -73,12 +75,23 @@ class Table:
                 found.append(found[-1] + 1)
         return found
 
-    def _first_at_least(self, key: str) -> int:
+    def _first_from(self, key: bytes) -> int:
+        """The first name that is not before *key*; UTF-8 sorts as the characters do."""
+        text, starts = self._text, self._text_at
         low, high = 0, self._length
         while low < high:
             middle = (low + high) // 2
-            there = self.name(middle)
-            if (plain_key(there) if self.plain else there) < key:
+            if bytes(text[starts[middle] : starts[middle + 1]]) < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _first_alike(self, key: str) -> int:
+        low, high = 0, self._length
+        while low < high:
+            middle = (low + high) // 2
+            if plain_key(self.name(middle)) < key:
                 low = middle + 1
             else:
                 high = middle

@@ -82,7 +82,7 @@ class TableWriter:
             padded = data + bytes(-len(data) % 8)
             parts.append(padded)
             offset += len(padded)
-        order = {"all": [[country, "".join(self._inner[country])] for country in self._seen[""]]}
+        order: dict[str, list[Any]] = {"all": [[country, "".join(self._inner[country])] for country in self._seen[""]]}
         order |= {gender: list(self._seen[gender]) for gender in "FM"}
         return {"names": self._names, "plain": self._plain, "sections": sections, "lists": lists, "order": order}, parts
 

@@ -77,7 +77,7 @@ def describe(plan: AskPlan) -> str:
     if plan.about_usd is None or plan.most_usd is None:
         lines.append("Nobody has told what the model costs.")
     else:
-        lines.append(f"Estimated cost: about ${plan.about_usd:,.4f}, at the very most ${plan.most_usd:,.4f}.")
+        lines.append(f"Estimated cost: about ${plan.about_usd:,.4f}; under ${plan.most_usd:,.4f} even if every reply is refused.")
     lines.append("Answers that the store holds already are neither asked nor paid for again.")
     return "\n".join(lines)
 

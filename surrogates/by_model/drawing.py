@@ -205,7 +205,7 @@ class _Desk:
             provider=plan.provider,
             model=plan.model,
             seed=seed,
-            samples=plan.values,
+            samples=0,  # it makes no records of its own
             config={"surrogates": True, "provider": plan.provider, "model": plan.model, "endpoint": plan.endpoint, "seed": seed},
             config_digest=plan.digest,
             run_id=f"surrogates-{plan.digest[:8]}-{seed}",

@@ -106,12 +106,16 @@ def _no_contact(value: str, request: ValueRequest, language: str) -> None:  # no
 
 
 def _no_tag(value: str, request: ValueRequest, language: str) -> None:
-    words = folded(value)
+    words = " ".join(_without_article(folded(value).split()))
     gap = folded(request.sentence.gap)
     known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(words)
     # A role ("nurse") is a word for a tag and a fine value of another kind.
     if words in {gap, request.kind} or (known is not None and known.what in {"value", "name", "blank"}):
         raise Unfit("tag_word", "it only names the kind of thing; give one such thing")
+
+
+def _without_article(words: list[str]) -> list[str]:
+    return words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
 
 
 def _fits(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check

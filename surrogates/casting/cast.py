@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Final, NamedTuple, Protocol
 
+from foundation.errors import UsageError
 from surrogates.casting.groups import GROUPS, Region
 from surrogates.fitting import ANY, sounds, takes_genitive
 from surrogates.mentions import Gender
@@ -50,6 +51,8 @@ class Caster:
     def __init__(self, pools: Pools, country: str) -> None:
         self._pools = pools
         self._country = country
+        self._countries = [pools.countries(region) for _, region in GROUPS]
+        self._names: dict[tuple[str, Gender], tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     def cast(
         self, seed: int, group: int, anchor: date, value_id: str, *, taken: set[str], needs: Needs = NO_NEEDS, origin: str | None = None
@@ -60,9 +63,10 @@ class Caster:
         """
         gender, region = GROUPS[group]
         for turn in range(_COUNTRIES):
-            country = origin or pick(mix(seed, _COUNTRY + turn), self._pools.countries(region))
-            given, one = _suited(self._pools.given(country, gender), mix(seed, _GIVEN), taken, needs.given_sound, needs.given_genitive)
-            family, two = _suited(self._pools.family(country, gender), mix(seed, _FAMILY), taken, needs.family_sound, needs.family_genitive)
+            country = origin or pick(mix(seed, _COUNTRY + turn), self._countries[group])
+            givens, families = self._names.get((country, gender)) or self._known(country, gender)
+            given, one = _suited(givens, mix(seed, _GIVEN), taken, needs.given_sound, needs.given_genitive)
+            family, two = _suited(families, mix(seed, _FAMILY), taken, needs.family_sound, needs.family_genitive)
             if one and two:
                 break
         taken.add(given)
@@ -78,6 +82,14 @@ class Caster:
             anchor=anchor,
             value_id=value_id,
         )
+
+    def _known(self, country: str, gender: Gender) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The pools of a country and gender; raises ``UsageError`` for a country without names."""
+        names = self._pools.given(country, gender), self._pools.family(country, gender)
+        if not all(names):
+            raise UsageError(f"no names of {country} are known", remedy="Take --groups exact, or another --locale or names index.")
+        self._names[country, gender] = names
+        return names
 
 
 def _suited(names: tuple[str, ...], seed: int, taken: set[str], sound: int, genitive: bool) -> tuple[str, bool]:

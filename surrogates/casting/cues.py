@@ -89,7 +89,10 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
     """The gender of the first pronoun or noun after *end* that is told before *limit* (where the next person is named)."""
     known = cues.after
     window = text[end : min(end + _AFTER, limit)]
-    for word in window.split():
+    words = window.split()
+    if known.keys().isdisjoint(words):
+        return None
+    for word in words:
         gender = known.get(word)
         if gender is None:
             continue

@@ -40,18 +40,25 @@ class Register:
     """The forms of one language."""
 
     def __init__(self, source: _Register) -> None:
-        self._first, self._later = source.default.first, source.default.later
-        self._tag: tuple[Style, ...] = tuple(style for style, weight in source.tag.items() for _ in range(weight))
-        self._roles: Mapping[str, Style] = {role: style for style, roles in source.roles.items() for role in roles}
+        self._tag: tuple[str, ...] = tuple(_plain(style) for style, weight in source.tag.items() for _ in range(weight))
+        self._default = (_plain(source.default.first), _plain(source.default.later))
+        self._roles: dict[str, tuple[str, str]] = {}
+        for style, roles in source.roles.items():
+            for role in roles:
+                first, later = self._roles.get(role, self._default)
+                self._roles[role] = (style, later) if style == "full" else (first if first == "full" else style, style)
 
-    def style(self, role: str, *, tag: bool, first: bool, seed: int) -> Style:
-        """The form of a mention; ``tag``: of a general tag, where each mention is somebody new."""
-        if tag:
-            return self._tag[below(seed, len(self._tag))]
-        listed = self._roles.get(role)
-        if listed is not None and not (listed == "full" and not first):
-            return listed
-        return self._first if first else self._later
+    def of_tag(self, seed: int) -> str:
+        """The form of a general tag, where each mention is somebody new."""
+        return self._tag[below(seed, len(self._tag))]
+
+    def of_role(self, role: str) -> tuple[str, str]:
+        """The forms of a role's first mention in a document and of later ones."""
+        return self._roles.get(role, self._default)
+
+
+def _plain(style: Style) -> str:
+    return "full" if style == "titled" else style
 
 
 @cache

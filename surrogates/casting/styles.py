@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,38 +14,41 @@ from surrogates.seeds import mix
 
 _STYLE: Final = 0x30
 _BEFORE: Final = 12
-_TITLE: Final = re.compile(
-    r"(?<!\w)(?:dr|drs|doctor|prof|professor|mr|mrs|ms|miss|mister|sir|madam|judge|justice|nurse|officer|sgt|capt|rev|sister|coach|"
-    r"mevrouw|mevr|mw|meneer|heer|dhr|mej|ir|sra?|senhora?|dra|dona|herr|frau)\.?[ \u00a0]$",
-    re.IGNORECASE,
+_TITLES: Final = frozenset(
+    "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
+    "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau".split()
 )
 
 
 def titled(text: str, start: int) -> bool:
     """Whether a title stands right before *start*."""
-    return text[start - 1 : start] in {" ", "\u00a0"} and _TITLE.search(text, max(0, start - _BEFORE), start) is not None
+    if text[start - 1 : start] not in {" ", "\u00a0"}:
+        return False
+    words = text[max(0, start - _BEFORE) : start].split()
+    return bool(words) and words[-1].rstrip(".").lower().lstrip("(\"'“‘") in _TITLES
 
 
 def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
     """The form (one of ``SUBTYPES``) of each mention of a person, by the mention's number."""
     styles: dict[int, str] = {}
+    text, mentions = plan.text, plan.mentions
     for cluster in plan.clusters:
-        for turn, number in enumerate(cluster.places):
-            styles[number] = _style(plan, register, cluster.places, number, first=turn == 0, seed=seed)
+        turn = 0
+        for number in cluster.places:
+            start, _, _, role, index, same, form, _, original, _, _ = mentions[number]
+            if form and form in SUBTYPES:
+                style = form
+            elif original:
+                style = form_of(original) or _single(plan, mentions[number], number, cluster.places)
+            elif titled(text, start):
+                style = "family"
+            elif same == "mention" and not index:
+                style = register.of_tag(mix(seed, _STYLE + number))
+            else:
+                style = register.of_role(role)[turn]
+            styles[number] = style
+            turn = 1
     return styles
-
-
-def _style(plan: Plan, register: Register, places: Sequence[int], number: int, *, first: bool, seed: int) -> str:
-    mention = plan.mentions[number]
-    if mention.form in SUBTYPES:
-        return mention.form
-    if mention.original:
-        return form_of(mention.original) or _single(plan, mention, number, places)
-    if titled(plan.text, mention.start):
-        return "family"
-    tag = mention.same == "mention" and not mention.index
-    style = register.style(mention.role, tag=tag, first=first, seed=mix(seed, _STYLE + number))
-    return "full" if style == "titled" else style
 
 
 def _single(plan: Plan, mention: Mention, number: int, places: Sequence[int]) -> str:

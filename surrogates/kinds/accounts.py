@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from surrogates.draws import Draw
@@ -42,7 +43,7 @@ def payment_card(draw: Draw) -> str:
     original = draw.original.strip()
     sign = next((c for c in original if c in " -"), "") if original else pick(mix(seed, 2), (" ", " ", "-", ""))
     cuts = (0, 4, 10, 15) if length == 15 else (0, 4, 8, 12, 16)
-    return sign.join(number[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
+    return sign.join(number[a:b] for a, b in pairwise(cuts))
 
 
 def bank_account(draw: Draw) -> str:

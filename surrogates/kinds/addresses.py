@@ -24,9 +24,12 @@ _FULL: Final = 30  # of 100 addresses without a stated form, those with the city
 _NUMBERED: Final = re.compile(
     r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$"
 )
-_CODE: Final = re.compile(
-    r"[0-9]{4,6}(?:-[0-9]{4})?|[0-9]{4} ?[A-Z]{2}|[0-9]{3} [0-9]{2}|[0-9]{2}-[0-9]{3}|[0-9]{5}-[0-9]{3}|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
-)
+_SMALL: Final = re.compile(r"\{(flat|n+)\}")
+_CODES: Final = (  # of postcodes in use, each tried at the place of a part's first digits
+    r"[0-9]{5}-[0-9]{3,4}", r"[0-9]{4} ?[A-Z]{2}\b", r"[0-9]{3} [0-9]{2}\b", r"[0-9]{2}-[0-9]{3}\b", r"[0-9]{4,6}",
+    r"[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b", r"[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b",
+)  # fmt: skip
+_CODE: Final = re.compile("|".join(_CODES))
 
 
 @cache
@@ -86,21 +89,27 @@ def address(draw: Draw) -> str:
     facts = facts_of(country)
     city = home_city(draw)
     full = draw.form == "full" or (not draw.form and below(mix(seed, _HOUSE + 3), 100) < _FULL)
-    text = pick(mix(seed, _HOUSE + 4), facts.address)
+    text = pick(mix(seed, _HOUSE + 4), facts.address).replace("{street}", street_name(country, mix(seed, _STREET)))
+    if full:
+        text = _whole(facts, city, seed).replace("{address}", text).replace("{postcode}", postcode_of(city, country, seed))
     text = text.replace("{house}", house_number(facts, seed))
-    text = text.replace("{street}", street_name(country, mix(seed, _STREET)))
-    if not full:
-        return fill_flat(text, seed)
-    whole = pick(mix(seed, _HOUSE + 5), facts.full)
-    for slot, value in (("{city}", city.name), ("{region}", city.region.name), ("{short}", city.region.short or city.region.name)):
-        whole = whole.replace(slot, value)
-    whole = whole.replace("{postcode}", postcode_of(city, country, seed))
-    return fill_flat(whole.replace("{address}", text), seed)
+    return _SMALL.sub(lambda m: _small(m[1], mix(seed, m.start())), text) if "{" in text else text
 
 
-def fill_flat(text: str, seed: int) -> str:
-    """The number of a flat or floor, where the form has one."""
-    return text.replace("{flat}", str(1 + below(mix(seed, _HOUSE + 6), 40))) if "{flat}" in text else text
+def _whole(facts: CountryEntry, city: City, seed: int) -> str:
+    """The form of a whole address with city and region; a city is not named twice where its region bears its name."""
+    region = city.region
+    forms = [form for form in facts.full if region.name != city.name or "{region}" not in form] or facts.full
+    whole = pick(mix(seed, _HOUSE + 5), forms).replace("{city}", city.name).replace("{region}", region.name)
+    return whole.replace("{short}", region.short or region.name)
+
+
+def _small(slot: str, seed: int) -> str:
+    """The number of a flat or floor, or one of as many digits as the slot has letters."""
+    if slot == "flat":
+        return str(1 + below(seed, 40))
+    low = 10 ** (len(slot) - 1)
+    return str(low + below(seed, 9 * low))
 
 
 def _like(draw: Draw, country: str, seed: int) -> str:

@@ -260,34 +260,3 @@ def teudat_zehut(h: Holder) -> str:
 
     body = h.digits(1, 8) if h.number(2, 0, 9) == 0 else f"{h.number(1, 10_000_000, 69_999_999):08d}"
     return body + str(luhn.calc_check_digit(body)) if int(body) else "000000018"
-
-
-def tfn(h: Holder) -> str:
-    """Australia: tax file number."""
-    from stdnum.au import tfn as known  # noqa: PLC0415
-
-    for turn in range(_TRIES):
-        body = str(h.number(1 + turn, 10_000_000, 99_999_999))
-        check = known.checksum(body + "0")  # the last digit weighs ten, which is minus one here
-        if check < 10:
-            number = f"{body}{check}"
-            return f"{number[:3]} {number[3:6]} {number[6:]}"
-    raise AssertionError  # one body in eleven has no digit
-
-
-def ird(h: Holder) -> str:
-    """New Zealand: tax number; there is no other number of a person."""
-    from stdnum.nz import ird as known  # noqa: PLC0415
-
-    for turn in range(_TRIES):
-        body = str(h.number(1 + turn, 10_100_000, 13_999_999))
-        check = str(known.calc_check_digit(body))
-        if len(check) == 1:
-            number = body + check
-            return f"{number[:3]}-{number[3:6]}-{number[6:]}"
-    raise AssertionError  # few bodies have no digit
-
-
-def tin_fj(h: Holder) -> str:
-    """Fiji: tax number of a person, nine digits."""
-    return f"{h.number(1, 10, 19)}-{h.digits(2, 5)}-{h.digits(3, 1)}-{h.digits(4, 1)}"

@@ -6,6 +6,7 @@ RFC 5737 and RFC 3849 keep for documentation.
 
 from __future__ import annotations
 
+from typing import Final
 
 from surrogates.draws import Draw
 from surrogates.kinds.folding import folded
@@ -70,32 +71,24 @@ def _names(draw: Draw) -> tuple[str, str]:
     return pick(mix(seed, 1), _NAMES), pick(mix(seed, 2), _NAMES)
 
 
+_HANDLES: Final = (
+    "{given}{sign}{family}{tail}", "{given}{sign}{family}{tail}", "{given}{sign}{family}{tail}", "{g}{sign}{family}{tail}",
+    "{family}{sign}{given}{tail}", "{given}{sign}{f}{number}", "{family}{sign}{g}{number}", "{given}{fam}{number}", "{giv}{family}{tail}",
+)  # fmt: skip
+
+
 def _handle(draw: Draw) -> str:
     """What stands for a person in their addresses; one for each person, always with a part of the name."""
     given, family = _names(draw)
     seed = owned_seed(draw, _USER)
     number = below(mix(seed, 3), 100)
-    owner = draw.owner
-    if owner is not None and number < 30:
-        tail = f"{owner.born.year % 100:02d}"
-    else:
-        tail = str(number) if number < 70 else ""
-    sign = pick(mix(seed, 4), _SEPARATORS)
-    match below(mix(seed, 5), 9):
-        case 0 | 1 | 2:
-            return f"{given}{sign}{family}{tail}"
-        case 3:
-            return f"{given[0]}{sign}{family}{tail}"
-        case 4:
-            return f"{family}{sign}{given}{tail}"
-        case 5:
-            return f"{given}{sign}{family[0]}{tail or number}"
-        case 6:
-            return f"{family}{sign}{given[0]}{tail or number}"
-        case 7:
-            return f"{given}{family[:3]}{tail or number}"
-        case _:
-            return f"{given[:3]}{family}{tail}"
+    tail = str(number) if number < 70 else ""
+    if draw.owner is not None and number < 30:
+        tail = f"{draw.owner.born.year % 100:02d}"
+    return pick(mix(seed, 5), _HANDLES).format(
+        given=given, family=family, g=given[0], f=family[0], giv=given[:3], fam=family[:3],
+        sign=pick(mix(seed, 4), _SEPARATORS), tail=tail, number=tail or number,
+    )  # fmt: skip
 
 
 def username(draw: Draw) -> str:

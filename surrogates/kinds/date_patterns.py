@@ -58,6 +58,9 @@ def _compiled(precision: str, language: str, country: str) -> tuple[Pattern, ...
 
 
 def usual(day: date, precision: str, draw: Draw) -> str:
-    """*day* in one of the usual ways; one document keeps to one of them. *precision*: date, birth, day_month, month_year, numeric or iso."""
+    """*day* in one of the usual ways; one document keeps to one of them.
+
+    *precision*: date, birth, day_month, month_year, numeric or iso.
+    """
     template, getters = pick(style_seed(draw, _STYLE), _compiled(precision, draw.language, draw.country))
     return template % tuple(getter(day) for getter in getters)

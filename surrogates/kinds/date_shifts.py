@@ -12,7 +12,8 @@ from functools import cache
 from typing import Final
 
 from surrogates.kinds.calendars import range_words
-from surrogates.kinds.date_formats import Layout, Precision, parse, write
+from surrogates.kinds.date_formats import parse
+from surrogates.kinds.date_layouts import Layout, Precision, write
 from surrogates.kinds.files import Order
 from surrogates.kinds.kind import salt_of
 from surrogates.seeds import below, mix

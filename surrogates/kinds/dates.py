@@ -13,7 +13,8 @@ from typing import Final
 from surrogates.draws import Draw
 from surrogates.kinds.calendars import calendar_of
 from surrogates.kinds.clock import clock_time, with_time
-from surrogates.kinds.date_formats import parse, write
+from surrogates.kinds.date_formats import parse
+from surrogates.kinds.date_layouts import write
 from surrogates.kinds.date_patterns import usual
 from surrogates.kinds.date_shifts import moved
 from surrogates.kinds.facts import facts_of

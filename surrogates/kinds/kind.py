@@ -16,7 +16,7 @@ _SHOUTED: Final = 2  # letters from which on capitals throughout are a way of wr
 
 
 class Kind(NamedTuple):
-    """``entity_type`` and ``subtype`` are the taxonomy's (None: it has none that fits); ``owner``: whose facts the value must agree with."""
+    """``entity_type`` and ``subtype`` are the taxonomy's (None: none fits); ``owner``: whose facts the value must agree with."""
 
     name: str
     entity_type: str

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from foundation.yaml_files import load_yaml
 from surrogates.kinds.files import PlacesFile
-from surrogates.seeds import below, pick, mix
+from surrogates.seeds import below, mix, pick
 
 Size = Literal["large", "middle", "small"]
 SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")

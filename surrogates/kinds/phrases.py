@@ -15,12 +15,12 @@ from itertools import product
 from typing import Final
 
 from foundation.errors import ConfigError
+from foundation.yaml_files import load_yaml
 from surrogates.draws import Draw
 from surrogates.kinds.files import WordsFile
 from surrogates.kinds.kind import Drawing, cased_like, numbered_seed, owned_seed, salt_of
 from surrogates.kinds.locations import city_names
 from surrogates.seeds import below, mix, pick
-from foundation.yaml_files import load_yaml
 
 FALLBACK: Final = "en"  # languages without a file get the words of this one
 _SLOT: Final = re.compile(r"\{(\w+)\}")
@@ -70,8 +70,13 @@ def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ..
     out: dict[str, None] = {}
     for entry in listed:
         template, slots = _compiled(_gendered(entry, female), language, country, female)
-        out.update(dict.fromkeys(template % combination for combination in _thinned(slots)))
+        out.update(dict.fromkeys(template % words for words in _thinned(slots) if not _echoes(words)))
     return tuple(out)
+
+
+def _echoes(words: tuple[str, ...]) -> bool:
+    """Whether a compound would repeat itself ("Moor" + "moor")."""
+    return len(words) == 2 and words[0].casefold() == words[1].casefold()
 
 
 def _thinned(slots: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:

@@ -15,8 +15,8 @@ from surrogates.kinds.kind import Drawing, Kind, Owner
 
 @cache
 def _kinds() -> dict[str, Kind]:
-    from surrogates.kinds.files import KindsFile  # noqa: PLC0415 - pydantic is needed only to read data
     from foundation.yaml_files import load_yaml  # noqa: PLC0415
+    from surrogates.kinds.files import KindsFile  # noqa: PLC0415 - pydantic is needed only to read data
 
     read = load_yaml(files("surrogates") / "data" / "kinds.yaml", KindsFile).kinds
     return {name: Kind(name, entry.type, entry.subtype, entry.owner, _drawing(entry.draw)) for name, entry in read.items()}

@@ -159,4 +159,4 @@ def test_names_do_not_repeat_within_a_document():
     for one, value in zip(done.placed, values(done), strict=True):
         full[one.value_id].add(value)
     assert len(full) == 80
-    assert max(parts.values()) <= 3
+    assert max(count for part, count in parts.items() if part != "Al") <= 3  # the article of Arab family names

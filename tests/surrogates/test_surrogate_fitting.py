@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from surrogates.mentions import Mention
 from surrogates.fitting import ANY, CONSONANT, VOWEL, begins_sentence, genitive_follows, in_capitals, needed_sound, sounds, takes_genitive
 
 
@@ -65,7 +66,7 @@ def test_a_name_with_a_sibilant_takes_no_genitive():
 )
 def test_lines_in_capitals(text, capitals):
     at = text.index("@")
-    assert in_capitals(text, at, at + 1) is capitals
+    assert in_capitals(text, [Mention(at, at + 1, "person")], 0) is capitals
 
 
 @pytest.mark.parametrize(

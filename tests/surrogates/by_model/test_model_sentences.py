@@ -65,7 +65,7 @@ def test_what_was_there_is_never_shown_where_it_is_known():
 
 def test_without_borders_the_reach_is_limited_and_words_are_whole():
     text = "word " * 100 + "<COMPANY>" + " term" * 100
-    before, gap, after = sentence(text)
+    before, _, after = sentence(text)
     assert len(before) <= REACH
     assert len(after) <= REACH
     assert set(before.split()) == {"word"}

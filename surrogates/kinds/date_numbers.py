@@ -1,0 +1,143 @@
+"""Which of the numbers of a written date is its day, its month and its year.
+
+Their values decide where they can (a month is at most 12, a day at most 31), then signs and words beside them, then the order that is
+usual in the country; so one text is always read in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from surrogates.kinds.date_layouts import Part
+from surrogates.kinds.files import Order
+
+_MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
+_YEARS: Final = (1000, 2999)
+_NUMBERS: Final = 4  # more numbers than these are no date
+
+
+def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
+    """*parts* with every number named; None where the numbers make no date."""
+    places = [at for at, part in enumerate(parts) if part.field == "number"]
+    if len(places) > _NUMBERS:
+        return None
+    names = _names(parts, places, order)
+    if names is None:
+        return None
+    out = list(parts)
+    for at, name in zip(places, names, strict=True):
+        text = parts[at].text
+        out[at] = Part(name, text, str(len(text)) if text[0] == "0" or len(text) > 2 or _padded(parts, places) else "")
+    return out
+
+
+def _padded(parts: list[Part], places: list[int]) -> bool:
+    """Whether a number of one of its fellows begins with a zero, so that all have two digits."""
+    return any(parts[at].text[0] == "0" and len(parts[at].text) == 2 for at in places)
+
+
+def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | None:
+    texts = [parts[at].text for at in places]
+    values = [int(text) if len(text) <= 8 else -1 for text in texts]
+    if any(value < 0 for value in values):
+        return None
+    marked = [_MARKS.get(parts[at + 1].text) if at + 1 < len(parts) else None for at in places]
+    if places and all(marked):
+        return _sound([mark or "" for mark in marked])
+    signs = {part.field for part in parts}
+    if "plural" in signs:
+        decade = len(texts) == 1 and values[0] % 10 == 0 and len(texts[0]) in {2, 4}
+        return ["decade"] if decade else None
+    if "quarter_sign" in signs and places and parts[places[0] - 1].field == "quarter_sign" and places[0] > 0:
+        if len(texts) == 1 and values[0] in range(1, 5):
+            return ["quarter"]
+        return ["quarter", "year"] if len(texts) == 2 and values[0] in range(1, 5) and _is_year(texts[1]) else None
+    if "month" in signs:
+        return _beside_month(parts, places, texts)
+    if "season" in signs:
+        return ["year"] * len(texts) if all(len(t) in {2, 4} for t in texts) and len(texts) <= 1 else None
+    return _alone(parts, places, texts, values, order)
+
+
+def _sound(names: list[str]) -> list[str] | None:
+    return names if len(set(names)) == len(names) else None
+
+
+def _is_year(text: str) -> bool:
+    return (len(text) == 4 and _YEARS[0] <= int(text) <= _YEARS[1]) or len(text) == 2
+
+
+def _beside_month(parts: list[Part], places: list[int], texts: list[str]) -> list[str] | None:
+    """The numbers beside a month's name: a day, a year or both."""
+    if sum(part.field == "month" for part in parts) > 1:
+        return None
+    names = []
+    for at, text in zip(places, texts, strict=True):
+        quoted = at > 0 and parts[at - 1].text in "'’‘"
+        day = len(text) <= 2 and 1 <= int(text) <= 31 and not quoted and "day" not in names
+        if not day and not _is_year(text):
+            return None
+        names.append("day" if day else "year")
+    return _sound(names)
+
+
+def _alone(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
+    """Numbers without a month's name."""
+    match len(texts):
+        case 0:
+            return [] if any(part.field == "weekday" for part in parts) else None
+        case 1:
+            return _one(parts, places[0], texts[0])
+        case 2:
+            return _two(parts, places, texts, values, order)
+        case 3:
+            return _three(parts[places[0] + 1].text, texts, values, order)
+        case _:
+            return None
+
+
+def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
+    quoted = at > 0 and parts[at - 1].text in "'’‘"
+    if (len(text) == 4 and _is_year(text)) or (len(text) == 2 and quoted):
+        return ["year"]
+    if len(text) == 8 and _is_year(text[:4]) and 1 <= int(text[4:6]) <= 12 and 1 <= int(text[6:]) <= 31:
+        return ["compact"]
+    follows = at + 1 < len(parts) and parts[at + 1].field == "suffix"
+    weekday = any(part.field == "weekday" for part in parts)
+    return ["day"] if (follows or weekday) and len(text) <= 2 and 1 <= int(text) <= 31 else None
+
+
+def _two(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
+    between = "".join(part.text for part in parts[places[0] + 1 : places[1]])
+    if between.strip() not in {"/", "-", ".", "–"}:
+        return None
+    if len(texts[0]) == 4:
+        return ["year", "month"] if _is_year(texts[0]) and 1 <= values[1] <= 12 and len(texts[1]) <= 2 else None
+    if len(texts[1]) == 4 or values[1] > 31:
+        return ["month", "year"] if _is_year(texts[1]) and 1 <= values[0] <= 12 else None
+    if len(texts[0]) > 2 or len(texts[1]) > 2:
+        return None
+    return _by_order(("day", "month"), values, order == "dmy")
+
+
+def _by_order(names: tuple[str, str], values: list[int], day_first: bool) -> list[str] | None:
+    """Day and month in the order that their values allow, else in the usual one."""
+    first, second = values[0], values[1]
+    forward = 1 <= first <= 31 and 1 <= second <= 12
+    backward = 1 <= first <= 12 and 1 <= second <= 31
+    if forward and (day_first or not backward):
+        return list(names)
+    return list(reversed(names)) if backward else None
+
+
+def _three(sign: str, texts: list[str], values: list[int], order: Order) -> list[str] | None:
+    if len(texts[0]) == 4:
+        swapped = values[1] > 12
+        names = ["year", "day", "month"] if swapped else ["year", "month", "day"]
+        return names if _is_year(texts[0]) and max(len(texts[1]), len(texts[2])) <= 2 else None
+    if max(map(len, texts[:2])) > 2 or not _is_year(texts[2]):
+        return None
+    if len(texts[2]) == 2 and (values[0] > 31 or (order == "ymd" and 1 <= values[1] <= 12 and 1 <= values[2] <= 31)):
+        return ["year", "month", "day"]
+    pair = _by_order(("day", "month"), values[:2], order != "mdy" or sign == ".")
+    return [*pair, "year"] if pair else None
