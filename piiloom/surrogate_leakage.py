@@ -10,15 +10,16 @@ from typing import Any, Final
 from rich.table import Table
 
 from foundation.errors import UsageError
+from pii_values.names.index import open_names
+from pii_values.names.pools import NamePools
 from piiloom.surrogating import Reading, miss_rates, tag_mapping
 from piiloom.terminal import console, harmless, say
 from piiloom.terminal import say_json as print_json
-from pii_values.names.index import open_names
-from pii_values.names.pools import NamePools
 from surrogates.inputs.source import iter_documents
 from surrogates.leakage.collisions import chance_of_any, expected_pairs
 from surrogates.leakage.pool_simulation import family_attack, possible_names
 from surrogates.leakage.recognising import STRATEGIES, Leakage, leakage
+from surrogates.originals import name_parts
 from surrogates.placeholders.finder import Finder
 from surrogates.planning import Planner
 from surrogates.settings import Settings
@@ -57,8 +58,10 @@ def estimate_and_report(
         "names": {
             "source": index.source,
             "full_names_by_group": possible,
-            "expected_pairs_of_people_with_one_name": round(sum(expected_pairs(people // len(possible), n) for n in possible.values()), 3),
-            "chance_of_any_such_pair_in_the_smallest_group": round(max(chance_of_any(people // len(possible), n) for n in possible.values()), 4),
+            "expected_pairs_with_one_name": round(sum(expected_pairs(people // len(possible), n) for n in possible.values()), 3),
+            "chance_of_any_such_pair_in_the_smallest_group": round(
+                max(chance_of_any(people // len(possible), n) for n in possible.values()), 4
+            ),
         },
         "known_pool_attack_on_family_names": family_attack(pools, index, settings.country, _SEED, originals).to_json(),
     }
@@ -72,8 +75,6 @@ def estimate_and_report(
 
 def _sizes(reading: Reading, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
     """How often each person of each document is named, and the family names that are known."""
-    from surrogates.originals import name_parts
-
     inputs = reading.settings()
     finder = None if reading.spans else Finder(tag_mapping(placeholders, inputs))
     planner = Planner(settings.language)
@@ -96,7 +97,7 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
     console().print(table)
     attack = report["known_pool_attack_on_family_names"]
     say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {report['names']['source']}")
-    say(f"pairs of people with one full name to be expected: {report['names']['expected_pairs_of_people_with_one_name']}")
+    say(f"pairs of people with one full name to be expected: {report['names']['expected_pairs_with_one_name']}")
     say(
         f"known pool: {attack['given_away']:.1%} of leftover family names are in no pool; AUC {attack['membership_auc']:.2f} by membership, "
         f"{attack['frequency_auc']:.2f} with frequencies (0.5: nothing can be told)"
@@ -107,7 +108,7 @@ def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     (out / "leakage.json").write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     try:
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     except ImportError:
         say(f"leakage.json: {out} (for the plot: pip install 'piiloom[report]')")
         return

@@ -6,15 +6,16 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from foundation.errors import OutputError, UsageError
+from piiloom.surrogate_values import Asked, values_by_model
 from piiloom.terminal import console, error_console, harmless, say, say_aside, say_json
 from surrogates.casting.groups import Weights
-from surrogates.inputs.settings import InputSettings
+from surrogates.inputs.settings import InputSettings, Quoting
 from surrogates.inputs.source import iter_documents
 from surrogates.kinds.span_kinds import kind_of_span
 from surrogates.outputs.checking import verify_folder
@@ -42,7 +43,8 @@ class Reading:
     encoding: str | None
     header: bool
     delimiter: str | None
-    max_unpacked_mb: int
+    quoting: Quoting
+    max_unpacked: int
     spans: bool
     spans_field: str | None
 
@@ -59,7 +61,8 @@ class Reading:
             spans_field=self.spans_field,
             use_spans=self.spans,
             kind_of=kind_of_span if self.spans else None,
-            max_unpacked=self.max_unpacked_mb * 2**20,
+            quoting=self.quoting,
+            max_unpacked=self.max_unpacked * 2**20,
         )
 
 
@@ -70,6 +73,7 @@ def run_and_report(
     placeholders: str,
     on_unknown: OnUnknown,
     told: Mapping[str, Any],
+    asked: Asked,
     weights: str,
     leakage: str,
     scan: bool,
@@ -87,10 +91,27 @@ def run_and_report(
     factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=on_unknown, scan=scan, miss_rates=rates)
     if vault is not None:
         say_aside(f"warning: {vault} will hold what was redacted, where it is known; keep it apart from the corpus")
-    with _Bar() as bar:
-        report = run_surrogates(
-            inputs, out, factory, seed=settings.seed, locale=settings.locale, workers=count, progress=bar.show, force=force, vault=vault
-        )
+    about = {
+        "placeholders": "spans" if mapping is None else "auto" if placeholders == "auto" else Path(placeholders).name,
+        **settings.to_json(),
+    }
+    with values_by_model(asked, inputs, factory, out) as (working, drawn):
+        with _Bar() as bar:
+            report = run_surrogates(
+                inputs,
+                out,
+                working,
+                seed=settings.seed,
+                locale=settings.locale,
+                workers=count,
+                progress=bar.show,
+                force=force,
+                vault=vault,
+                about=about,
+            )
+        rejects = drawn.put_rejects(out) if drawn is not None else None
+    if rejects is not None:
+        say_aside(f"values that the model could not give, with reasons: {rejects}")
     if as_json:
         say_json({"out": str(out), **report.report})
     else:
@@ -106,7 +127,10 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     if out is not None:
         out.write_text(text, encoding="utf-8")
     if as_json:
-        rules = [{"pattern": r.name, "kind": r.kind, "role": r.role, "same": r.same, "use": r.use, "confidence": r.confidence, "count": r.count} for r in mapping.rules]
+        rules = [
+            {"pattern": r.name, "kind": r.kind, "role": r.role, "same": r.same, "use": r.use, "confidence": r.confidence, "count": r.count}
+            for r in mapping.rules
+        ]
         unknown = [{"tag": one.tag, "count": one.count} for one in mapping.unknown]
         left = [{"tag": one.tag, "count": one.count} for one in mapping.left_alone]
         say_json({"documents": documents, "rules": rules, "unknown": unknown, "left_alone": left, "file": str(out) if out else None})
@@ -121,7 +145,9 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         table.add_row(harmless(rule.name), rule.kind, harmless(rule.role), rule.same, f"{rule.count:,}", sure)
     console().print(table)
-    say(f"{len(mapping.rules):,} rules, {len(mapping.unknown):,} unknown tags, {len(mapping.left_alone):,} kinds of brackets left alone: {out}")
+    say(
+        f"{len(mapping.rules):,} rules, {len(mapping.unknown):,} unknown tags, {len(mapping.left_alone):,} kinds of brackets left alone: {out}"
+    )
 
 
 def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
@@ -180,12 +206,18 @@ class _Bar:
 
     def __init__(self) -> None:
         screen = error_console()
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[detail]}"), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[detail]}"),
+            TimeRemainingColumn(),
+        )
         self._progress = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
         self._task = self._progress.add_task("preparing", total=None, detail="")
         self._phase = ""
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
@@ -218,7 +250,9 @@ def _print(report: RunReport) -> None:
         table.add_row(name, f"{found['total']:,}", harmless(", ".join(f"{tag} {count:,}" for tag, count in list(listed.items())[:_SHOWN])))
     residual = told["engine"].get("looks_like_personal_information_still")
     if residual is not None:
-        table.add_row("looks personal still", f"{sum(residual.values()):,}", ", ".join(f"{why} {count:,}" for why, count in residual.items()))
+        table.add_row(
+            "looks personal still", f"{sum(residual.values()):,}", ", ".join(f"{why} {count:,}" for why, count in residual.items())
+        )
     console().print(table)
     for row in told["engine"].get("leakage", ()):
         shares = ", ".join(f"{name} {row[name]:.1%}" for name in ("consistent", "per-mention", "markov"))

@@ -135,10 +135,11 @@ class Engine:
     def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
         """Fill the documents of the chunk that was looked at as number *first_look*."""
         with unhurried():
-            return self._fill(documents, [self.plan(document) for document in documents], self._starts[first_look])
+            planned = [self.plan(document) for document in documents]
+            self.plans = [plan for plan, _ in planned]
+            return list(self._each(documents, planned, self._starts[first_look]))
 
-    def _fill(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> list[Filled]:
-        filled: list[Filled] = []
+    def _each(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> Iterator[Filled]:
         for document, (plan, found) in zip(documents, planned, strict=True):
             count = plan.size()
             done = self.fill_plan(plan, document.number, self._groups[at : at + count])
@@ -146,9 +147,7 @@ class Engine:
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
                 done.left = list(found.left)
-            filled.append(done)
-        self.plans = [plan for plan, _ in planned]
-        return filled
+            yield done
 
     def fill_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Filled:
         """Fill one planned document; *number* is its place in the input, *groups* are those of its own people."""
@@ -158,19 +157,16 @@ class Engine:
     def _document_seed(self, number: int) -> int:
         return mix(mix(self._seed, _DOCUMENT), number)
 
-    def fill_all(self, documents: Sequence[Document]) -> list[Filled]:
-        """Both passes over documents in memory; each is planned once."""
+    def fill_all(self, documents: Sequence[Document]) -> Iterator[Filled]:
+        """Both passes over documents in memory, each planned once; they are filled one after another, as they are asked for."""
         with unhurried():
-            return self._fill_all(documents)
-
-    def _fill_all(self, documents: Sequence[Document]) -> list[Filled]:
-        planned = [self.plan(document) for document in documents]
-        codes = bytearray()
-        shared: dict[tuple[str, str], list[int]] = {}
-        for plan, _ in planned:
-            note_people(plan, codes, shared)
-        self.take(self._hand_out(bytes(codes), [len(codes)], shared))
-        return self._fill(documents, planned, 0)
+            planned = [self.plan(document) for document in documents]
+            codes = bytearray()
+            shared: dict[tuple[str, str], list[int]] = {}
+            for plan, _ in planned:
+                note_people(plan, codes, shared)
+            self.take(self._hand_out(bytes(codes), [len(codes)], shared))
+            yield from self._each(documents, planned, 0)
 
 
 @contextmanager

@@ -97,7 +97,7 @@ class _Page:
                 cast, style = people[owner], styles[number]
                 value = written(cast[0], style) if len(cast) == 1 or not plural else self._together(cast, style)
                 value_id, entity_type, subtype = cast[0].value_id, "name", SUBTYPES[style]
-                if original and len(original) > 3 and original.isupper():  # noqa: PLR2004 - initials are
+                if original and len(original) > 3 and original.isupper():
                     value = value.upper()
             else:
                 kind = kinds[kind_name]
@@ -105,10 +105,8 @@ class _Page:
                 value_id = person.value_id if person is not None else f"v{values[number] + 1}"
                 bearer = person if kind_name in owned else None
                 draw = _draw(Draw, (mix(value_seed, values[number]), country, language, anchor, shift, bearer, original, form, index))
-                if original or number in notable or self._given:
-                    value = self._fitted(number, kind, draw)
-                else:
-                    value = kind[4](draw)
+                plain = not original and number not in notable and not self._given
+                value = kind[4](draw) if plain else self._fitted(number, kind, draw)
                 entity_type, subtype = kind[1], kind[2]
             if number in notable and not original:
                 value = _cased(notable[number], value)

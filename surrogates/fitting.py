@@ -41,10 +41,13 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
         start, end = mention[0], mention[1]
         before, after = text[start - 2 : start] if start > 1 else text[:start], text[end : end + 2]
         inside = before[:1].islower() and before[1:] == " "  # in the middle of a sentence, by the letter and the blank before it
-        if inside and before[0] not in "an" and after[:1] not in _HANGING:
+        hanging = after[:1] in _HANGING
+        if inside and before[0] not in "an" and not hanging:
             continue
         sound = needed_sound(text, start, language) if english else ANY
-        genitive = after[:1] in _HANGING and genitive_follows(text, end)
+        if inside and not sound and not hanging:
+            continue
+        genitive = hanging and genitive_follows(text, end)
         capitals = not inside and not after.islower() and in_capitals(text, mentions, number)
         begins = not inside and begins_sentence(text, start)
         if sound or genitive or capitals or begins:
@@ -54,13 +57,13 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
 
 def needed_sound(text: str, start: int, language: str) -> int:
     """What an English article right before *start* asks for: ``VOWEL`` after "an", ``CONSONANT`` after "a", else ``ANY``."""
-    if language != "en" or start < 2 or text[start - 1] not in " \u00a0":  # noqa: PLR2004 - "a "
+    if language != "en" or start < 2 or text[start - 1] not in " \u00a0":
         return ANY
     last = text[start - 2]
     if last in "aA":
-        return CONSONANT if start == 2 or not text[start - 3].isalnum() else ANY  # noqa: PLR2004
-    if last in "nN" and start > 2 and text[start - 3] in "aA":  # noqa: PLR2004
-        return VOWEL if start == 3 or not text[start - 4].isalnum() else ANY  # noqa: PLR2004
+        return CONSONANT if start == 2 or not text[start - 3].isalnum() else ANY
+    if last in "nN" and start > 2 and text[start - 3] in "aA":
+        return VOWEL if start == 3 or not text[start - 4].isalnum() else ANY
     return ANY
 
 
@@ -112,7 +115,7 @@ def in_capitals(text: str, mentions: Sequence[Mention], number: int) -> bool:
     pieces = [text[a:b] for a, b in zip(ends, starts, strict=True)]
     before = "".join(pieces[: number - first + 1])
     rest = before[before.rfind(":") + 1 :] + "".join(pieces[number - first + 1 :])
-    return rest.isupper() and sum(map(str.isalpha, rest)) >= 4  # noqa: PLR2004 - "OK" is no line in capitals
+    return rest.isupper() and sum(map(str.isalpha, rest)) >= 4
 
 
 def begins_sentence(text: str, start: int) -> bool:

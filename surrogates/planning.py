@@ -112,9 +112,22 @@ class Planner:
 class _Sheet:
     """A plan while it is made."""
 
-    __slots__ = ("_by_key", "_by_original", "_everywhere", "_first", "_latest", "_names", "_roles_wanted", "_value_keys", "clusters", "owners", "people", "values")
+    __slots__ = (
+        "_by_key",
+        "_by_original",
+        "_everywhere",
+        "_first",
+        "_latest",
+        "_names",
+        "_roles_wanted",
+        "_value_keys",
+        "clusters",
+        "owners",
+        "people",
+        "values",
+    )
 
-    def __init__(self, everywhere: bool) -> None:  # noqa: FBT001 - of this module only
+    def __init__(self, everywhere: bool) -> None:
         self.clusters: list[Cluster] = []
         self.owners: list[int] = []
         self.values: list[int] = []
@@ -189,10 +202,10 @@ class _Sheet:
             self.owners[number] = named
 
     def join_pairs(self) -> None:
-        """ "appellanten sub 8" are appellant 8a and 8b, where the document has these: then they are no further people."""
+        """Several together: "appellanten sub 8" are appellant 8a and 8b, where the document has these: then they are no further people."""
         for cluster in self.clusters:
             role, index = cluster.key
-            if cluster.size == 2 and index and index[-1].isdigit():  # noqa: PLR2004 - two people
+            if cluster.size == 2 and index and index[-1].isdigit():
                 parts = [self._by_key[role, index + letter] for letter in "abcdef" if (role, index + letter) in self._by_key]
                 if len(parts) > 1 and not any(self.clusters[part].corpus for part in parts):
                     cluster.parts, cluster.size, cluster.corpus = tuple(parts), 0, False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Literal
 
@@ -20,7 +20,7 @@ class Settings:
 
     ``balance``: "exact" and "weights" share people out over the groups (``weights``); "cue" gives them names of the texts' own
     country, and only the genders are shared out. ``keep`` is the probability with which the Markov strategy repeats the surrogate
-    of the mention before. ``anchor`` is the day about which dates lie that nothing tells; ``date_scope``: whose dates move together.
+    of the mention before. ``anchor`` is the day about which dates lie that nothing tells. All known dates of a document move together.
     """
 
     seed: int = 0
@@ -34,7 +34,6 @@ class Settings:
     names: str | None = None
     anchor: date = date(2025, 6, 15)
     keep_weekdays: bool = False
-    date_scope: Literal["document", "persona"] = "document"
 
     @property
     def language(self) -> str:
@@ -45,3 +44,16 @@ class Settings:
     def country(self) -> str:
         """ISO 3166 alpha-2."""
         return self.locale.partition("_")[2] or "US"
+
+    def to_json(self) -> dict[str, object]:
+        """What a report says of the settings; no path."""
+        return {
+            "strategy": self.strategy,
+            "keep": self.keep if self.strategy == "markov" else None,
+            "scope": self.scope,
+            "groups": self.balance,
+            "weights": asdict(self.weights) if self.balance == "weights" else None,
+            "english_only": self.english_only,
+            "keep_weekdays": self.keep_weekdays,
+            "anchor": self.anchor.isoformat(),
+        }

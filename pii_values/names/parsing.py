@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from foundation.errors import UsageError
 
 # Short for Mohammed: a given name, which nameparser takes for a title or lets stand as if it were the name itself.
 _SHORTENED: Final = {"md": "Mohammed", "mohd": "Mohammed", "muhd": "Mohammed", "mhd": "Mohammed", "md.": "Mohammed", "mohd.": "Mohammed"}
@@ -23,8 +25,7 @@ class Parts(NamedTuple):
 
 def parted(name: str) -> Parts:
     """The parts of *name*, in Western order unless a comma says otherwise."""
-    from nameparser import HumanName  # noqa: PLC0415 - only who classifies needs it
-
+    human_name = _parser()
     words = name.split()
     titles = []
     while len(words) > 1 and words[0].casefold() in _HONORIFICS:
@@ -32,10 +33,18 @@ def parted(name: str) -> Parts:
     shortened = _SHORTENED.get(words[0].casefold()) if len(words) > 1 else None
     if shortened is not None:
         words[0] = shortened
-    found = HumanName(" ".join(words)).as_dict()
+    found = human_name(" ".join(words)).as_dict()
     given = (*found["first"].split(), *found["middle"].split())
     title = " ".join([*titles, *found["title"].split()])
     return Parts(title, given, found["last"], found["suffix"], _told(title))
+
+
+def _parser() -> Any:
+    try:
+        from nameparser import HumanName  # noqa: PLC0415 - only who classifies needs it
+    except ImportError as error:
+        raise UsageError("the package nameparser is not installed", remedy="Run: pip install 'piiloom[names]'.") from error
+    return HumanName
 
 
 def _told(title: str) -> str | None:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from foundation.yaml_files import load_yaml
 from surrogates.mentions import Gender
 
-_AFTER: Final = 110  # code points after a mention in which a pronoun is taken to be the person's
+_AFTER: Final = 80  # code points after a mention in which a pronoun is taken to be the person's
 _BEFORE: Final = 26
 _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
@@ -52,7 +52,7 @@ def cues_of(language: str) -> Cues | None:
     if not source.is_file():
         return None
     known = load_yaml(source, _CuesFile)
-    return Cues(before=_spelled(_sides(known.titles, known.kin), "."), after=_spelled(_sides(known.pronouns, known.nouns), ",.;:!?)\"”’…"))
+    return Cues(before=_spelled(_sides(known.titles, known.kin), "."), after=_spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…'))
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:
@@ -74,13 +74,13 @@ def _spelled(words: dict[str, Gender], signs: str) -> dict[str, Gender]:
 
 def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
     """The gender that a title or a word of kinship right before *start* tells; an initial may stand between."""
-    if start < 2 or text[start - 1] not in _BLANKS:  # noqa: PLR2004 - a letter and a blank
+    if start < 2 or text[start - 1] not in _BLANKS:
         return None
     words = text[max(0, start - _BEFORE) : start].split()
     if not words:
         return None
     last = words[-1]
-    if len(last) == 2 and last[1] == "." and last[0].isupper() and len(words) > 1 and last not in cues.before:  # noqa: PLR2004
+    if len(last) == 2 and last[1] == "." and last[0].isupper() and len(words) > 1 and last not in cues.before:
         last = words[-2]
     return cues.before.get(last)
 
@@ -98,5 +98,5 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
             continue
         # A pronoun of the second sentence on is more likely somebody else's.
         before = window[: window.find(word)]
-        return gender if sum(map(before.count, _SENTENCE_ENDS)) < 2 else None  # noqa: PLR2004
+        return gender if sum(map(before.count, _SENTENCE_ENDS)) < 2 else None
     return None

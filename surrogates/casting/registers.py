@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -43,10 +42,12 @@ class Register:
         self._tag: tuple[str, ...] = tuple(_plain(style) for style, weight in source.tag.items() for _ in range(weight))
         self._default = (_plain(source.default.first), _plain(source.default.later))
         self._roles: dict[str, tuple[str, str]] = {}
+        full = set(source.roles.get("full", ()))
+        for role in full:
+            self._roles[role] = ("full", self._default[1])
         for style, roles in source.roles.items():
-            for role in roles:
-                first, later = self._roles.get(role, self._default)
-                self._roles[role] = (style, later) if style == "full" else (first if first == "full" else style, style)
+            for role in roles if style != "full" else ():
+                self._roles[role] = ("full" if role in full else style, style)
 
     def of_tag(self, seed: int) -> str:
         """The form of a general tag, where each mention is somebody new."""

@@ -18,11 +18,12 @@ _TITLES: Final = frozenset(
     "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
     "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau".split()
 )
+_ENDS: Final = frozenset(form[-2:] for title in _TITLES for form in (title, title + "."))  # nearly all that is no title ends otherwise
 
 
 def titled(text: str, start: int) -> bool:
     """Whether a title stands right before *start*."""
-    if text[start - 1 : start] not in {" ", "\u00a0"}:
+    if start < 2 or text[start - 1] not in " \u00a0" or text[start - 3 : start - 1].lower() not in _ENDS:
         return False
     words = text[max(0, start - _BEFORE) : start].split()
     return bool(words) and words[-1].rstrip(".").lower().lstrip("(\"'“‘") in _TITLES

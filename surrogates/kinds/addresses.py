@@ -12,7 +12,7 @@ from surrogates.draws import Draw
 from surrogates.kinds.facts import facts_of
 from surrogates.kinds.files import CountryEntry, StreetsFile
 from surrogates.kinds.kind import cased_like, home_of, salt_of
-from surrogates.kinds.locations import City, places_of
+from surrogates.kinds.locations import City, Region, places_of
 from surrogates.kinds.masks import fill, reshaped
 from surrogates.kinds.places import home_city, other_region, place_seed
 from surrogates.seeds import below, mix, pick
@@ -57,16 +57,20 @@ def house_number(facts: CountryEntry, seed: int) -> str:
     return f"{number}{'ABCD'[number % 4]}" if highest < 400 and below(mix(seed, _HOUSE + 2), 12) == 0 else str(number)
 
 
+@cache
+def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
+    """All shapes of the region's postcodes: the country's, with the region's first characters laid over or put before the tail."""
+    facts = facts_of(country)
+    shapes = facts.postcode or ["#####"]
+    if not region.post or not facts.postcode:
+        return tuple(shapes)
+    tail = facts.postcode_tail
+    return tuple(start + (mask[len(start) :] if tail is None else tail) for start in region.post for mask in shapes)
+
+
 def postcode_of(city: City, country: str, seed: int) -> str:
     """A postcode that begins as those of the city's region do."""
-    facts = facts_of(country)
-    if not facts.postcode:
-        return fill("#####", seed)
-    mask = pick(seed, facts.postcode)
-    if city.region.post:
-        start = pick(mix(seed, 1), city.region.post)
-        mask = start + (facts.postcode_tail if facts.postcode_tail is not None else mask[len(start) :])
-    return fill(mask, mix(seed, _POST))
+    return fill(pick(mix(seed, 1), _postcode_masks(city.region, country)), mix(seed, _POST))
 
 
 def postcode(draw: Draw) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from surrogates.draws import Draw
@@ -13,6 +14,7 @@ from surrogates.seeds import below, mix, pick
 
 _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
+_FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _NEAR: Final = 3  # a count stays within a third of what it was
 _LARGEST: Final = 10**9
@@ -26,18 +28,26 @@ def clock_time(seed: int) -> str:
     return f"{hour:02d}:{minute:02d}"
 
 
-def _told(hour: int, minute: int, form: str) -> str:
-    """{H} {HH} hours of 24, {h} hours of 12, {MM} minutes, {ap} {AP} am or pm."""
-    half = "am" if hour < 12 else "pm"
-    twelve = str(hour % 12 or 12)
-    return (
-        form.replace("{HH}", f"{hour:02d}")
-        .replace("{H}", str(hour))
-        .replace("{h}", twelve)
-        .replace("{MM}", f"{minute:02d}")
-        .replace("{ap}", half)
-        .replace("{AP}", half.upper())
-    )
+@cache
+def _compiled(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The times of *language* as templates, and the fields that they take."""
+    return tuple((_FIELD.sub("%s", form), tuple(_FIELD.findall(form))) for form in calendar_of(language).times)
+
+
+def _told(hour: int, minute: int, field: str) -> str:
+    """H and HH: hour of 24, h: hour of 12, MM: minute, ap and AP: am or pm."""
+    match field:
+        case "HH":
+            return f"{hour:02d}"
+        case "H":
+            return str(hour)
+        case "h":
+            return str(hour % 12 or 12)
+        case "MM":
+            return f"{minute:02d}"
+        case _:
+            half = "am" if hour < 12 else "pm"
+            return half if field == "ap" else half.upper()
 
 
 def with_time(day: str, draw: Draw) -> str:
@@ -51,7 +61,8 @@ def time_value(draw: Draw) -> str:
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
     if known is not None:
         return _like(known, int(hour), int(minute))
-    return _told(int(hour), int(minute), pick(style_seed(draw, _TIME), calendar_of(draw.language).times))
+    template, fields = pick(style_seed(draw, _TIME), _compiled(draw.language))
+    return template % tuple(_told(int(hour), int(minute), field) for field in fields)
 
 
 def _like(known: re.Match[str], hour: int, minute: int) -> str:

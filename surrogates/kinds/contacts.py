@@ -19,10 +19,11 @@ _MAIL: Final = salt_of("email")
 _URL: Final = salt_of("url")
 _IP: Final = salt_of("ip_address")
 _NAMES: Final = (
-    "amber arrow aspen birch bluebird breeze cedar clover cobalt comet copper coral crane cricket dahlia daisy delta dune ember falcon fern "
-    "finch flint fox gale garnet ginger glacier harbor hazel heron indigo ivy jade jasper juniper kestrel lark laurel lemon lily linden lotus "
-    "lynx maple marble meadow mint moss nectar nova oak olive onyx opal orchid otter pearl pebble pepper pine plum poppy quartz quill raven "
-    "reed ridge river robin rowan saffron sage sienna silver sparrow spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
+    "amber arrow aspen birch bluebird breeze cedar clover cobalt comet copper coral crane cricket dahlia daisy delta dune "
+    "ember falcon fern finch flint fox gale garnet ginger glacier harbor hazel heron indigo ivy jade jasper juniper kestrel "
+    "lark laurel lemon lily linden lotus lynx maple marble meadow mint moss nectar nova oak olive onyx opal orchid otter "
+    "pearl pebble pepper pine plum poppy quartz quill raven reed ridge river robin rowan saffron sage sienna silver sparrow "
+    "spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
 ).split()
 _HOSTS: Final = (
     "",
@@ -54,7 +55,8 @@ _SITES: Final = (
 )
 _PAGES: Final = (
     "", "", "/about", "/contact", "/news", "/events", "/team", "/blog", "/faq", "/help", "/login", "/profile", "/shop", "/courses", "/docs",
-    "/watch", "/gallery", "/forum", "/jobs", "/support", "/article", "/posts", "/map", "/register", "/menu", "/archive", "/library", "/search",
+    "/watch", "/gallery",
+    "/forum", "/jobs", "/support", "/article", "/posts", "/map", "/register", "/menu", "/archive", "/library", "/search",
 )  # fmt: skip
 _DOCUMENTED: Final = ("192.0.2.", "198.51.100.", "203.0.113.")
 _SEPARATORS: Final = (".", ".", "_", "", "-")

@@ -14,12 +14,13 @@ from surrogates.kinds.files import Order
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)
 _NUMBERS: Final = 4  # more numbers than these are no date
+_LONGEST: Final = 8  # digits of a number in a date (20120131)
 
 
 def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
     """*parts* with every number named; None where the numbers make no date."""
     places = [at for at, part in enumerate(parts) if part.field == "number"]
-    if len(places) > _NUMBERS:
+    if len(places) > _NUMBERS or any(len(parts[at].text) > _LONGEST for at in places):
         return None
     names = _names(parts, places, order)
     if names is None:
@@ -38,25 +39,27 @@ def _padded(parts: list[Part], places: list[int]) -> bool:
 
 def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | None:
     texts = [parts[at].text for at in places]
-    values = [int(text) if len(text) <= 8 else -1 for text in texts]
-    if any(value < 0 for value in values):
-        return None
-    marked = [_MARKS.get(parts[at + 1].text) if at + 1 < len(parts) else None for at in places]
+    values = [int(text) for text in texts]
+    marked = [_MARKS.get(parts[at + 1].text, "") if at + 1 < len(parts) else "" for at in places]
     if places and all(marked):
-        return _sound([mark or "" for mark in marked])
+        return _sound(marked)
     signs = {part.field for part in parts}
     if "plural" in signs:
-        decade = len(texts) == 1 and values[0] % 10 == 0 and len(texts[0]) in {2, 4}
-        return ["decade"] if decade else None
-    if "quarter_sign" in signs and places and parts[places[0] - 1].field == "quarter_sign" and places[0] > 0:
-        if len(texts) == 1 and values[0] in range(1, 5):
-            return ["quarter"]
-        return ["quarter", "year"] if len(texts) == 2 and values[0] in range(1, 5) and _is_year(texts[1]) else None
+        return ["decade"] if len(texts) == 1 and values[0] % 10 == 0 and len(texts[0]) in {2, 4} else None
+    if "quarter_sign" in signs and places and places[0] > 0 and parts[places[0] - 1].field == "quarter_sign":
+        return _beside_quarter(texts, values)
     if "month" in signs:
         return _beside_month(parts, places, texts)
     if "season" in signs:
-        return ["year"] * len(texts) if all(len(t) in {2, 4} for t in texts) and len(texts) <= 1 else None
+        return ["year"] * len(texts) if len(texts) <= 1 and all(len(text) in {2, 4} for text in texts) else None
     return _alone(parts, places, texts, values, order)
+
+
+def _beside_quarter(texts: list[str], values: list[int]) -> list[str] | None:
+    """A quarter's number, and a year or none."""
+    if values[0] not in range(1, 5) or len(texts) > 2 or not all(_is_year(text) for text in texts[1:]):
+        return None
+    return ["quarter", "year"][: len(texts)]
 
 
 def _sound(names: list[str]) -> list[str] | None:

@@ -21,7 +21,6 @@ from surrogates.seeds import pick
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")
 Getter = Callable[[date], str]
-Pattern = tuple[str, tuple[Getter, ...]]
 
 
 def _english(day: int) -> str:
@@ -50,11 +49,19 @@ def _getter(field: str, words: CalendarEntry) -> Getter:
 
 
 @cache
-def _compiled(precision: str, language: str, country: str) -> tuple[Pattern, ...]:
+def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]:
     words = calendar_of(language)
     order = facts_of(country).order
     listed = words.patterns.get(f"{precision}_{order}") or words.patterns.get(precision) or words.patterns[f"{precision}_dmy"]
-    return tuple((_FIELD.sub("%s", text), tuple(_getter(field, words) for field in _FIELD.findall(text))) for text in listed)
+    return tuple(_writer(_FIELD.sub("%s", text), [_getter(field, words) for field in _FIELD.findall(text)]) for text in listed)
+
+
+def _writer(template: str, getters: list[Getter]) -> Getter:
+    """The function that writes a day; those of three fields, which most are, without a loop."""
+    if len(getters) == 3:
+        one, two, three = getters
+        return lambda day: template % (one(day), two(day), three(day))
+    return lambda day: template % tuple([getter(day) for getter in getters])
 
 
 def usual(day: date, precision: str, draw: Draw) -> str:
@@ -62,5 +69,4 @@ def usual(day: date, precision: str, draw: Draw) -> str:
 
     *precision*: date, birth, day_month, month_year, numeric or iso.
     """
-    template, getters = pick(style_seed(draw, _STYLE), _compiled(precision, draw.language, draw.country))
-    return template % tuple(getter(day) for getter in getters)
+    return pick(style_seed(draw, _STYLE), _compiled(precision, draw.language, draw.country))(day)

@@ -34,6 +34,18 @@ RESERVED: Final = {
 _ID: Final = salt_of("national_id")
 _TAX: Final = salt_of("tax_id")
 _PAPERS: Final = {name: salt_of(name) for name in ("passport", "driving_licence", "licence_plate")}
+# Countries that have no entry in countries.yaml but a rule for their numbers.
+_OTHERS: Final = {
+    "BG": "eastern_ids:egn",
+    "EE": "nordic_ids:isikukood",
+    "HR": "eastern_ids:oib",
+    "LT": "nordic_ids:isikukood",
+    "LV": "nordic_ids:personas_kods",
+    "RU": "eastern_ids:inn",
+    "SI": "eastern_ids:emso",
+    "SK": "eastern_ids:rodne_cislo",
+    "UA": "eastern_ids:rnokpp",
+}
 _SEPARATORS: Final = re.compile(r"[ .\-/]")
 
 
@@ -59,12 +71,13 @@ def national_id(draw: Draw) -> str:
     country = home_of(draw)
     if country == "GB" and (draw.form == "nhs" or (draw.original and re.fullmatch(r"[0-9 ]+", draw.original))):
         return _number(draw, "european_ids:nhs", _ID)
-    return _number(draw, facts_of(country).national_id, _ID)
+    return _number(draw, _OTHERS.get(country) or facts_of(country).national_id, _ID)
 
 
 def tax_id(draw: Draw) -> str:
     """The number by which the tax office knows the owner."""
-    return _number(draw, facts_of(home_of(draw)).tax_id, _TAX)
+    country = home_of(draw)
+    return _number(draw, _OTHERS.get(country) or facts_of(country).tax_id, _TAX)
 
 
 def _paper(name: str) -> Callable[[Draw], str]:

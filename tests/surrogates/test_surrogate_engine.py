@@ -39,7 +39,7 @@ def documents(*texts):
 
 
 def fill(*texts, **told):
-    return Engine(Settings(**told), POOLS).fill_all(documents(*texts))
+    return list(Engine(Settings(**told), POOLS).fill_all(documents(*texts)))
 
 
 def values(filled):
@@ -87,7 +87,7 @@ def test_groups_are_equal_and_reported():
 def test_chunks_do_not_matter():
     texts = ["<STUDENT> met <NAME>. She left. <PAIR1> came, <DATE>.", "nothing", "<NAME> <NAME>", "", "<TUTOR> <STUDENT3>"] * 4
     docs = documents(*texts)
-    whole = Engine(Settings(seed=9), POOLS).fill_all(docs)
+    whole = list(Engine(Settings(seed=9), POOLS).fill_all(docs))
     for size in (1, 3, 7):
         engine = Engine(Settings(seed=9), POOLS)
         chunks = [docs[at : at + size] for at in range(0, len(docs), size)]
@@ -122,7 +122,13 @@ def test_genders_follow_the_text():
     gathered = engine.gather([engine.look(docs)])
     assert group_report(gathered)["gender_told_by_text"] == {"female": 30, "male": 30}
     female, male = set(), set()
-    for code in POOLS.countries("Europe") + POOLS.countries("Africa") + POOLS.countries("Asia") + POOLS.countries("Americas") + POOLS.countries("Oceania"):
+    for code in (
+        POOLS.countries("Europe")
+        + POOLS.countries("Africa")
+        + POOLS.countries("Asia")
+        + POOLS.countries("Americas")
+        + POOLS.countries("Oceania")
+    ):
         female.update(POOLS.given(code, "female"))
         male.update(POOLS.given(code, "male"))
     engine.take(gathered)
@@ -130,7 +136,27 @@ def test_genders_follow_the_text():
         assert values(done)[0].split()[0] in (female if number % 2 == 0 else male)
 
 
-PIECES = st.sampled_from(["<STUDENT>", "<TUTOR2>", "<NAME>", "<DATE>", "<CITY>", "<EMAIL>", "<AGE>", "<PAIR1>", "an ", "A", ". ", "\n", "she", "é👍", "'s", "<", "<<NAME>>"])
+PIECES = st.sampled_from(
+    [
+        "<STUDENT>",
+        "<TUTOR2>",
+        "<NAME>",
+        "<DATE>",
+        "<CITY>",
+        "<EMAIL>",
+        "<AGE>",
+        "<PAIR1>",
+        "an ",
+        "A",
+        ". ",
+        "\n",
+        "she",
+        "é👍",
+        "'s",
+        "<",
+        "<<NAME>>",
+    ]
+)
 
 
 @given(st.lists(PIECES, max_size=25).map("".join), st.integers(0, 2**32), st.sampled_from(["consistent", "per-mention", "markov"]))

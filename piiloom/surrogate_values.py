@@ -1,0 +1,84 @@
+"""Values by a model for ``piiloom surrogate run``: what leaves the machine is said, agreed to, asked, and handed to the run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import typer
+
+from foundation.errors import UsageError
+from piiloom.terminal import error_console, say_aside
+from surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
+from surrogates.by_model.terms import ModelWish
+from surrogates.inputs.settings import InputSettings
+from surrogates.work import WorkFactory
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options about a model."""
+
+    values: Literal["code", "llm"]
+    provider: str | None
+    model: str | None
+    base_url: str | None
+    concurrency: int
+    budget_usd: float | None
+    price: str | None
+    unpriced: bool
+    store: Path
+    yes: bool
+
+
+@contextmanager
+def values_by_model(asked: Asked, inputs: InputSettings, factory: WorkFactory, out: Path) -> Iterator[tuple[WorkFactory, Drawn | None]]:
+    """The factory that knows the model's values, and what was drawn; the factory as it is where code draws all values."""
+    if asked.values == "code":
+        if asked.provider or asked.model or asked.base_url:
+            raise UsageError("a provider is asked for values only", where="--provider", remedy="Add --values llm.")
+        yield factory, None
+        return
+    if not asked.provider:
+        raise UsageError("who is to be asked?", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
+    if not asked.yes and not sys.stdin.isatty():
+        raise UsageError("sentences would leave this machine, and nobody is here to agree", where="--values llm", remedy="Add --yes.")
+    wish = ModelWish(
+        provider=asked.provider,
+        model=asked.model,
+        base_url=asked.base_url,
+        concurrency=asked.concurrency,
+        budget_usd=asked.budget_usd,
+        prices=asked.price,
+        unpriced=asked.unpriced,
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    asked.store.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
+        drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=_agreement(asked.yes), watch=_Line().show)
+        yield replace(factory, given=drawn.values), drawn
+
+
+def _agreement(yes: bool) -> Callable[[str], bool]:
+    def agree(words: str) -> bool:
+        say_aside(words)
+        return yes or typer.confirm("Send these sentences?", err=True)
+
+    return agree
+
+
+class _Line:
+    """How far the asking is, on one line of a terminal."""
+
+    def __init__(self) -> None:
+        self._screen = error_console()
+
+    def show(self, now: AskProgress) -> None:
+        """Write the line over the one before."""
+        if self._screen.is_terminal:
+            self._screen.print(f"\r{now.line()}", end="")

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from kind_draws import COUNTRIES, draw, owned
+
+from foundation.errors import UsageError
+from surrogates.kinds.phrases import languages
+from surrogates.kinds.registry import KINDS, get_kind
+from taxonomy.entity_types import load_taxonomy
+
+NAMES = (
+    "person username email phone fax url ip_address national_id tax_id passport driving_licence licence_plate payment_card bank_account medical_record "
+    "student_id employee_id policy_number case_number device_id vehicle_id id_number postcode password parcel number letter date birth_date year "
+    "birth_year month weekday time duration holiday datetime age city region country street address location room landmark organisation company "
+    "employer school university hospital department bank charity club authority course degree field grade occupation money nationality ethnicity "
+    "language gender religion political orientation kin condition medication product title generic"
+).split()
+# Kinds of which there are not two dozen to choose from.
+FEW = {
+    "letter",
+    "year",
+    "month",
+    "weekday",
+    "gender",
+    "orientation",
+    "title",
+    "nationality",
+    "region",
+    "birth_year",
+    "city",
+    "ip_address",
+    "person",
+}
+
+
+def test_every_kind_of_the_contract_is_there_and_no_other():
+    assert sorted(KINDS) == sorted(NAMES)
+
+
+def test_types_and_subtypes_exist_in_the_taxonomy():
+    known = {entity.name: {subtype.name for subtype in entity.subtypes} for entity in load_taxonomy().types.values()}
+    for kind in KINDS.values():
+        assert kind.entity_type in known, kind.name
+        assert kind.subtype is None or kind.subtype in known[kind.entity_type], kind.name
+
+
+def test_an_unknown_kind_names_the_closest():
+    with pytest.raises(UsageError, match="hospital"):
+        get_kind("hospitall")
+
+
+def test_importing_the_registry_loads_no_data_and_no_library():
+    code = "import sys, surrogates.kinds.registry; print([m for m in ('pydantic', 'yaml', 'stdnum', 'phonenumbers', 'faker') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("country", [*COUNTRIES, "GH", "AQ", "XK"])
+def test_every_kind_gives_clean_and_varied_text_in_every_country(country):
+    for name, kind in KINDS.items():
+        values = set()
+        for seed in range(100):
+            value = kind.draw(owned(seed, country) if kind.owner == "person" and seed % 4 else draw(seed, country))
+            assert value, name
+            assert value == value.strip(), (name, value)
+            assert not set("<>[]{}\n") & set(value), (name, value)
+            values.add(value)
+        assert len(values) >= 24 or name in FEW, (name, len(values))
+
+
+@pytest.mark.parametrize("language", [*languages(), "da", "no", "pl", "ja", ""])
+def test_every_kind_gives_text_in_every_language(language):
+    for name, kind in KINDS.items():
+        for seed in range(30):
+            value = kind.draw(owned(seed, "NL", language=language) if kind.owner == "person" else draw(seed, "NL", language))
+            assert value == value.strip() != "", name
+            assert not set("<>[]{}%") & set(value) or "%" in value, (name, value)
+
+
+def test_equal_draws_give_equal_values_in_another_process():
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from kind_draws import draw, owned; from surrogates.kinds.registry import KINDS;"
+        "print(repr([[k.draw(owned(s, c)) if k.owner == 'person' else k.draw(draw(s, c)) for k in KINDS.values()] for s in range(5) for c in ('US', 'NL', 'JP')]))"
+    )
+    here = str(__file__).rpartition("/")[0]
+    seen = {subprocess.run([sys.executable, "-c", code, here], capture_output=True, text=True, check=True).stdout for _ in range(2)}
+    assert len(seen) == 1
+    assert seen != {""}
+
+
+def test_originals_of_any_sort_never_raise():
+    odd = (
+        "",
+        " ",
+        "²",
+        "٣",
+        "\x00",
+        "a" * 500,
+        "1" * 400,
+        "--",
+        "31/31/31",
+        "ß",
+        "İ",
+        "N/A",
+        "0",
+        "[x]",
+        "é̀",
+        "%s",
+        "{city}",
+        "２０１２",
+        "1" * 5000,
+    )
+    for name, kind in KINDS.items():
+        for original in odd:
+            assert isinstance(kind.draw(draw(3, "US", original=original)), str), name
+            assert isinstance(kind.draw(owned(3, "NL", original=original)), str), name
+
+
+def test_originals_in_capitals_give_values_in_capitals():
+    for name in ("city", "hospital", "company", "street", "country", "occupation", "month", "weekday", "school"):
+        value = get_kind(name).draw(draw(9, original="BOSTON GENERAL"))
+        assert value == value.upper(), name
+
+
+def test_other_words_than_the_original_come_out():
+    for name in ("country", "religion", "language", "condition", "field", "kin"):
+        for seed in range(300):
+            first = get_kind(name).draw(draw(seed))
+            assert get_kind(name).draw(draw(seed, original=first)).casefold() != first.casefold()
