@@ -46,20 +46,22 @@ def tidy(raw: str) -> str | None:
     if raw.isascii() and raw.isalpha() and len(raw) > 1 and raw[0].isupper() and raw[1:].islower() and raw[:2] != "Mc":
         return None if raw.casefold() in no_names() else raw  # nearly all, and much quicker
     name = unicodedata.normalize("NFC", raw.strip()).replace("‘", "’").replace("ʻ", "’").replace("`", "’")
-    if len(name) < 2 or not _NAME.fullmatch(name):
+    if len(name) < 2 or not _NAME.fullmatch(name) or not _well_spelled(name):
         return None
-    # "de la Cruz" may stand after a given name only, "Chia-ling" anywhere.
-    words, parts = name.split(" "), re.split(r"[ -]", name)
-    if not words[0].lstrip("’'")[0].isupper() or not words[-1].lstrip("’'")[0].isupper():
-        return None
-    if any(len(part) > 1 and part.isupper() for part in parts):
-        return None
+    words = name.split(" ")
     # In longer names "de" and "la" are at home, and so are syllables such as "In-ho"; titles are not.
     if any(word.casefold() in _listed() for word in words) if len(words) > 1 else name.casefold() in no_names():
         return None
-    if not all(_is_latin(letter) for part in parts for letter in part if letter.isalpha()):
-        return None
     return _MC.sub(lambda match: f"Mc{match.group(1).upper()}", name)
+
+
+def _well_spelled(name: str) -> bool:
+    """Whether *name* is in Latin letters and begins and ends with a capitalised word, and no word is all capitals."""
+    # "de la Cruz" may stand after a given name only, "Chia-ling" anywhere.
+    words = name.split(" ")
+    capitalised = all(word.lstrip("’'")[0].isupper() for word in (words[0], words[-1]))
+    shouted = any(len(part) > 1 and part.isupper() for part in re.split(r"[ -]", name))
+    return capitalised and not shouted and all(_is_latin(letter) for letter in name if letter.isalpha())
 
 
 def is_native(name: str) -> bool:

@@ -38,7 +38,7 @@ def _nicknames() -> dict[str, str]:
 def initials(given: str) -> str:
     """The initials of a given name: "J.B." for "Jan Bart", "J.-P." for "Jean-Pierre"; a name in a script without capitals stays whole."""
     parts = given.split()
-    return "".join("-".join(f"{piece[0]}." for piece in part.split("-") if piece) for part in parts)
+    return "".join("-".join(f"{piece[0].upper()}." for piece in part.split("-") if piece) for part in parts)
 
 
 def alone(family: str) -> str:

@@ -7,7 +7,8 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from foundation.yaml_files import load_yaml
-from surrogates.kinds.files import CalendarEntry, CalendarsFile
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.files import CalendarEntry, CalendarsFile, Order
 
 FALLBACK: Final = "en"
 
@@ -24,6 +25,13 @@ class Meaning(NamedTuple):
 def calendars() -> dict[str, CalendarEntry]:
     """All languages."""
     return load_yaml(files("surrogates") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
+
+
+@cache
+def date_order(language: str, country: str) -> Order:
+    """The usual order of day, month and year: the language's, or the country's where one language has several (English)."""
+    known = calendars().get(language)
+    return (known.order if known else None) or facts_of(country).order
 
 
 def calendar_of(language: str) -> CalendarEntry:

@@ -77,7 +77,7 @@ def _word(text: str, meaning: Meaning | None, before: list[Part]) -> Part:
     folded = text.casefold()
     swedish = last is not None and last.text == ":" and len(before) > 1 and before[-2].field == "number"
     if folded in _SUFFIXES and last is not None and (last.field == "number" or swedish):
-        return Part("suffix", text, folded)
+        return Part("suffix", text, "a" if swedish else folded)
     if folded == "s" and last is not None and last.field == "number":
         return Part("plural", text)
     if folded in _QUARTERS:

@@ -13,6 +13,7 @@ from surrogates.kinds.files import Order
 
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)
+_ARTICLES: Final = frozenset("the of on de het op den der am dem le el il al o dia día jour giorno em do no".split())
 _NUMBERS: Final = 4  # more numbers than these are no date
 _LONGEST: Final = 8  # digits of a number in a date (20120131)
 
@@ -28,13 +29,16 @@ def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
     out = list(parts)
     for at, name in zip(places, names, strict=True):
         text = parts[at].text
-        out[at] = Part(name, text, str(len(text)) if text[0] == "0" or len(text) > 2 or _padded(parts, places) else "")
+        out[at] = Part(name, text, str(len(text)) if text[0] == "0" or len(text) > 2 or _padded(parts, places, order) else "")
     return out
 
 
-def _padded(parts: list[Part], places: list[int]) -> bool:
-    """Whether a number of one of its fellows begins with a zero, so that all have two digits."""
-    return any(parts[at].text[0] == "0" and len(parts[at].text) == 2 for at in places)
+def _padded(parts: list[Part], places: list[int], order: Order) -> bool:
+    """Whether days and months have two digits: one begins with a zero, or none shows fewer where zeros are usual (not month first)."""
+    texts = [parts[at].text for at in places if len(parts[at].text) <= 2]
+    if any(text[0] == "0" for text in texts):
+        return True
+    return order != "mdy" and len(texts) > 1 and all(len(text) == 2 for text in texts) and all(part.field != "month" for part in parts)
 
 
 def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | None:
@@ -107,7 +111,8 @@ def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
         return ["compact"]
     follows = at + 1 < len(parts) and parts[at + 1].field == "suffix"
     weekday = any(part.field == "weekday" for part in parts)
-    return ["day"] if (follows or weekday) and len(text) <= 2 and 1 <= int(text) <= 31 else None
+    strange = any(part.field == "" and part.text.isalpha() and part.text.casefold() not in _ARTICLES for part in parts)
+    return ["day"] if (follows or weekday) and not strange and len(text) <= 2 and 1 <= int(text) <= 31 else None
 
 
 def _two(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
@@ -115,6 +120,8 @@ def _two(parts: list[Part], places: list[int], texts: list[str], values: list[in
     if between.strip() not in {"/", "-", ".", "–"}:
         return None
     if len(texts[0]) == 4:
+        if between == "/" and values[1] == (values[0] + 1) % 100:
+            return None  # "2010/11": two years
         return ["year", "month"] if _is_year(texts[0]) and 1 <= values[1] <= 12 and len(texts[1]) <= 2 else None
     if len(texts[1]) == 4 or values[1] > 31:
         return ["month", "year"] if _is_year(texts[1]) and 1 <= values[0] <= 12 else None

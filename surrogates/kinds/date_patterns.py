@@ -12,8 +12,7 @@ from functools import cache
 from typing import Final
 
 from surrogates.draws import Draw
-from surrogates.kinds.calendars import calendar_of
-from surrogates.kinds.facts import facts_of
+from surrogates.kinds.calendars import calendar_of, date_order
 from surrogates.kinds.files import CalendarEntry
 from surrogates.kinds.kind import salt_of, style_seed
 from surrogates.seeds import pick
@@ -51,7 +50,7 @@ def _getter(field: str, words: CalendarEntry) -> Getter:
 @cache
 def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]:
     words = calendar_of(language)
-    order = facts_of(country).order
+    order = date_order(language, country)
     listed = words.patterns.get(f"{precision}_{order}") or words.patterns.get(precision) or words.patterns[f"{precision}_dmy"]
     return tuple(_writer(_FIELD.sub("%s", text), [_getter(field, words) for field in _FIELD.findall(text)]) for text in listed)
 

@@ -11,13 +11,12 @@ from datetime import date, timedelta
 from typing import Final
 
 from surrogates.draws import Draw
-from surrogates.kinds.calendars import calendar_of
+from surrogates.kinds.calendars import calendar_of, date_order
 from surrogates.kinds.clock import clock_time, with_time
 from surrogates.kinds.date_formats import parse
 from surrogates.kinds.date_layouts import write
 from surrogates.kinds.date_patterns import usual
 from surrogates.kinds.date_shifts import moved
-from surrogates.kinds.facts import facts_of
 from surrogates.kinds.kind import cased_like, salt_of, style_seed
 from surrogates.seeds import below, mix
 
@@ -44,7 +43,7 @@ def born_on(draw: Draw) -> date:
 def _moved(draw: Draw) -> str | None:
     if not draw.original:
         return None
-    return moved(draw.original, draw.shift, draw.language, facts_of(draw.country).order, draw.anchor)
+    return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
 
 def date_value(draw: Draw) -> str:
@@ -61,7 +60,7 @@ def birth_date(draw: Draw) -> str:
     """The birth date of the owner, in the way the original is written or as is usual."""
     born = born_on(draw)
     if draw.original:
-        layout = parse(draw.original, draw.language, facts_of(draw.country).order, draw.anchor)
+        layout = parse(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
         if layout is not None and layout.precision != "weekday":
             return write(layout, born)
     if draw.form == "year":

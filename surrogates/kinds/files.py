@@ -122,8 +122,11 @@ class PhonesFile(FileModel):
 
 
 class CalendarEntry(FileModel):
-    """A language's words for dates; lists begin with January and Monday. ``patterns`` by precision and order, see ``date_patterns``."""
+    """A language's words for dates; lists begin with January and Monday. ``patterns`` by precision and order, see ``date_patterns``;
+    ``order`` is None where it is the country's.
+    """
 
+    order: Order | None = None
     months: list[Text] = Field(min_length=12, max_length=12)
     short_months: list[list[Text]] = Field(min_length=12, max_length=12)
     weekdays: list[Text] = Field(min_length=7, max_length=7)
