@@ -63,7 +63,10 @@ def estimate_and_report(
                 max(chance_of_any(people // len(possible), n) for n in possible.values()), 4
             ),
         },
-        "known_pool_attack_on_family_names": family_attack(pools, index, settings.country, _SEED, originals).to_json(),
+        "known_pool_attack_on_family_names": {
+            name: family_attack(pools, index, settings.country, _SEED, originals, own_country=own).to_json()
+            for name, own in (("ten groups", False), ("names of the texts' own country", True))
+        },
     }
     if out is not None:
         _write(report, found, out)
@@ -95,13 +98,12 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
     for one in found:
         table.add_row(f"{one.miss_rate:.2%}", *(f"{share:.1%}" for share in (one.any_miss, one.consistent, one.per_mention, one.markov)))
     console().print(table)
-    attack = report["known_pool_attack_on_family_names"]
     say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {report['names']['source']}")
     say(f"pairs of people with one full name to be expected: {report['names']['expected_pairs_with_one_name']}")
-    say(
-        f"known pool: {attack['given_away']:.1%} of leftover family names are in no pool; AUC {attack['membership_auc']:.2f} by membership, "
-        f"{attack['frequency_auc']:.2f} with frequencies (0.5: nothing can be told)"
-    )
+    say("known pool, family names (AUC 0.5: leftovers can't be told from surrogates):")
+    for name, attack in report["known_pool_attack_on_family_names"].items():
+        shares = f"AUC {attack['membership_auc']:.2f} by membership, {attack['frequency_auc']:.2f} with frequencies"
+        say(f"  {name}: {attack['given_away']:.1%} of leftovers are in no pool; {shares}")
 
 
 def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 
@@ -34,6 +34,11 @@ class Asked:
     unpriced: bool
     store: Path
     yes: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Asked:
+        """What the options of the command say."""
+        return cls(**{field.name: options[field.name] for field in fields(cls)})
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from surrogates.placeholders.survey import Survey
 from surrogates.running import run_surrogates
 from surrogates.running_progress import Progress as RunProgress
 from surrogates.running_progress import RunReport
-from surrogates.settings import OnUnknown, Settings
+from surrogates.settings import Settings
 from surrogates.work import WorkFactory
 
 _SHOWN: Final = 12
@@ -48,6 +48,23 @@ class Reading:
     spans: bool
     spans_field: str | None
 
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Reading:
+        """What the options of a command say; those that it does not have are as if not given."""
+        return cls(
+            path=options["source"],
+            text_fields=options["text_field"] or [],
+            id_field=options["id_field"],
+            file_format=options["file_format"],
+            encoding=options["encoding"],
+            header=options["header"],
+            delimiter=options["delimiter"],
+            quoting=options["quoting"],
+            max_unpacked=options["max_unpacked"],
+            spans=bool(options.get("spans") or options.get("spans_field")),
+            spans_field=options.get("spans_field"),
+        )
+
     def settings(self) -> InputSettings:
         """The same for ``surrogates``; raises ``UsageError`` for what cannot be."""
         return InputSettings(
@@ -66,36 +83,23 @@ class Reading:
         )
 
 
-def run_and_report(
-    reading: Reading,
-    out: Path,
-    *,
-    placeholders: str,
-    on_unknown: OnUnknown,
-    told: Mapping[str, Any],
-    asked: Asked,
-    weights: str,
-    leakage: str,
-    scan: bool,
-    workers: str,
-    vault: Path | None,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Run, with a progress bar on standard error, and print what was done."""
-    if weights and told["balance"] != "weights":
+def run_and_report(options: Mapping[str, Any]) -> None:
+    """Run as the *options* of the command say, with a progress bar on standard error, and print what was done."""
+    if options["weights"] and options["groups"] != "weights":
         raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
-    settings = Settings(**told, weights=Weights.parse(weights))
-    count, rates, inputs = _workers(workers), miss_rates(leakage), reading.settings()
+    settings = _settings(options)
+    out, vault, placeholders = options["out"], options["vault"], options["placeholders"]
+    reading = Reading.of(options)
+    count, rates, inputs = _workers(options["workers"]), miss_rates(options["leakage"]), reading.settings()
     mapping = None if reading.spans else tag_mapping(placeholders, inputs)
-    factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=on_unknown, scan=scan, miss_rates=rates)
+    factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
     if vault is not None:
         say_aside(f"warning: {vault} will hold what was redacted, where it is known; keep it apart from the corpus")
     about = {
         "placeholders": "spans" if mapping is None else "auto" if placeholders == "auto" else Path(placeholders).name,
         **settings.to_json(),
     }
-    with values_by_model(asked, inputs, factory, out) as (working, drawn):
+    with values_by_model(Asked.of(options), inputs, factory, out) as (working, drawn):
         with _Bar() as bar:
             report = run_surrogates(
                 inputs,
@@ -105,14 +109,14 @@ def run_and_report(
                 locale=settings.locale,
                 workers=count,
                 progress=bar.show,
-                force=force,
+                force=options["force"],
                 vault=vault,
                 about=about,
             )
         rejects = drawn.put_rejects(out) if drawn is not None else None
     if rejects is not None:
         say_aside(f"values that the model could not give, with reasons: {rejects}")
-    if as_json:
+    if options["as_json"]:
         say_json({"out": str(out), **report.report})
     else:
         _print(report)
@@ -189,6 +193,21 @@ def _learnt(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMappin
         if limit is not None and seen > limit:
             break
     return documents, survey.mapping()
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    return Settings(
+        seed=options["seed"],
+        locale=options["locale"],
+        scope=options["scope"],
+        strategy=options["strategy"],
+        keep=options["keep"],
+        balance=options["groups"],
+        weights=Weights.parse(options["weights"]),
+        english_only=options["english_only"],
+        names=str(options["names"]) if options["names"] else None,
+        keep_weekdays=options["keep_weekdays"],
+    )
 
 
 def _workers(text: str) -> int | Literal["ray"]:

@@ -115,7 +115,7 @@ def _belgian_bank(seed: int) -> str:
 def _norwegian(body: str, seed: int) -> str:
     """Ten digits and their check digit (weights 5 4 3 2 7 6 5 4 3 2, modulo 11), a new account where there is none."""
     for turn in range(_TRIES):
-        ten = body[:4] + digits(mix(seed, 10 + turn), 6)
+        ten = f"{1000 + int(body[:4]) % 9000}" + digits(mix(seed, 10 + turn), 6)
         check = -sum(int(d) * w for d, w in zip(ten, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
         if check < 10 and ten[4:6] != "00":
             return f"{ten}{check}"

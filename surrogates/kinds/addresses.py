@@ -14,7 +14,7 @@ from surrogates.kinds.files import CountryEntry, StreetsFile
 from surrogates.kinds.kind import cased_like, home_of, salt_of
 from surrogates.kinds.locations import City, Region, places_of
 from surrogates.kinds.masks import fill, reshaped
-from surrogates.kinds.places import home_city, other_region, place_seed
+from surrogates.kinds.places import home_city, place_seed
 from surrogates.seeds import below, mix, pick
 
 _STREET: Final = salt_of("street")
@@ -142,21 +142,20 @@ def _piece(piece: str, draw: Draw, country: str, city: City, seed: int, *, first
     """One part of an address: house and street, region and code, code, region, flat, or city."""
     facts = facts_of(country)
     regions = {name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name}
+    if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
+        return reshaped_digits(piece, seed)
     code = _CODE.search(piece)
     if code is not None:
         around = piece[: code.start()] + "\0" + piece[code.end() :]
         rest = re.sub(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*", lambda m: _place(m.group(), city, regions), around)
         new = postcode_of(city, country, seed)
         return rest.replace("\0", new if " " in code.group() else new.replace(" ", ""))
-    if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
-        return reshaped_digits(piece, seed)
     numbered = _NUMBERED.search(piece)
     if numbered is not None:
         house, road = house_number(facts, seed), street_name(country, mix(seed, _STREET))
         return f"{house}{numbered['gap']}{road}" if numbered["head"] else f"{road}{numbered['back']}{house}"
     if piece.casefold() in regions:
-        region = other_region(draw._replace(original=piece), city.region)
-        return region.short if region.short and len(piece) <= 3 else region.name
+        return _place(piece, city, regions)
     return street_name(country, mix(seed, _STREET)) if first else city.name if piece else piece
 
 

@@ -118,7 +118,7 @@ def number(draw: Draw) -> str:
 def letter(draw: Draw) -> str:
     """A capital letter; in the original's shape where there is one."""
     seed = mix(draw.seed, _LETTER)
-    return reshaped(draw.original, seed) if any(map(str.isalpha, draw.original)) else fill("@", seed)
+    return reshaped(draw.original, seed) if any(map(str.isalnum, draw.original)) else fill("@", seed)
 
 
 def generic(draw: Draw) -> str:

@@ -1,7 +1,8 @@
 """Makes ``data/phones.yaml``: for every country shapes of mobile and landline numbers that libphonenumber takes whatever their free digits.
 
 ``python -m surrogates.kinds.phone_plans FILE`` writes it anew. A shape is an example number of libphonenumber's metadata, or one
-with another beginning, whose last digits may all be replaced: 400 random fillings of each are tried.
+with another beginning, whose last digits may all be replaced: all choices of the first three of these digits are tried, and the
+number as it is written must be read as the same one.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any, Final
 
 from surrogates.seeds import below, mix, seed_of
 
-_TRIES: Final = 400
+_TRIES: Final = 60
 _BEGINNINGS: Final = 60  # other beginnings that are tried for each kind of number
-_KEPT: Final = 8  # shapes of each kind
+_KEPT: Final = 6  # shapes of each kind
 _FREE: Final = (3, 7)  # fewest and most free digits
 
 
@@ -23,16 +24,36 @@ def _filled(start: str, free: int, seed: int) -> str:
 
 
 def _sound(start: str, free: int, country: str, tries: int) -> bool:
-    """Whether numbers that begin with *start* are valid whatever follows, and are the country's own."""
+    """Whether numbers that begin with *start* are valid whatever follows, as they are written too, and are the country's own."""
+    return all(_valid(_filled(start, free, mix(seed_of(start, country), turn)), country) for turn in range(tries))
+
+
+def _all_sound(start: str, free: int, country: str) -> bool:
+    """As ``_sound``, with every choice of the first three free digits, four times each."""
+    rest = free - 3
+    return all(
+        _valid(f"{start}{first:03d}{below(mix(first, turn), 10**rest):0{rest}d}" if rest else f"{start}{first:03d}", country)
+        for turn in range(4 if rest else 1)
+        for first in range(1000)
+    )
+
+
+def _valid(text: str, country: str) -> bool:
+    import phonenumbers as library  # noqa: PLC0415
+
+    number = _number(text, country)
+    if not library.is_valid_number_for_region(number, country):
+        return False
+    forms = (library.PhoneNumberFormat.NATIONAL, library.PhoneNumberFormat.INTERNATIONAL)
+    return all(library.parse(library.format_number(number, form), country) == number for form in forms)
+
+
+def _number(text: str, country: str) -> Any:
+    """The number *text* of *country*; Italian numbers keep their zero."""
     import phonenumbers as library  # noqa: PLC0415
 
     code = library.country_code_for_region(country)
-    for turn in range(tries):
-        text = _filled(start, free, mix(seed_of(start, country), turn))
-        number = library.PhoneNumber(country_code=code, national_number=int(text), italian_leading_zero=text[0] == "0" or None)
-        if not library.is_valid_number_for_region(number, country):
-            return False
-    return True
+    return library.PhoneNumber(country_code=code, national_number=int(text), italian_leading_zero=text[0] == "0" or None)
 
 
 def _starts(example: str, country: str) -> list[tuple[str, int]]:
@@ -40,7 +61,7 @@ def _starts(example: str, country: str) -> list[tuple[str, int]]:
     length = len(example)
     found = []
     for free in range(min(_FREE[1], length - 2), _FREE[0] - 1, -1):
-        if _sound(example[: length - free], free, country, 40) and _sound(example[: length - free], free, country, _TRIES):
+        if _sound(example[: length - free], free, country, _TRIES) and _all_sound(example[: length - free], free, country):
             found.append((example[: length - free], free))
             break
     if not found:
@@ -50,7 +71,7 @@ def _starts(example: str, country: str) -> list[tuple[str, int]]:
     keep = 1 if width > 2 else 0
     for turn in range(_BEGINNINGS):
         start = _filled(example[:keep], width - keep, mix(seed_of(example), turn))
-        if (start, free) not in found and _sound(start, free, country, 25) and _sound(start, free, country, _TRIES):
+        if (start, free) not in found and _sound(start, free, country, _TRIES) and _all_sound(start, free, country):
             found.append((start, free))
         if len(found) == _KEPT:
             break
@@ -62,9 +83,7 @@ def _mask(start: str, free: int, country: str, written: int) -> str:
     import phonenumbers as library  # noqa: PLC0415
 
     text = _filled(start, free, seed_of(start))
-    code = library.country_code_for_region(country)
-    number = library.PhoneNumber(country_code=code, national_number=int(text), italian_leading_zero=text[0] == "0" or None)
-    shown = library.format_number(number, written)
+    shown = library.format_number(_number(text, country), written)
     left, out = free, []
     for c in reversed(shown):
         out.append("#" if c.isdigit() and left else c)

@@ -21,6 +21,7 @@ from surrogates.seeds import mix, pick
 _PHONE: Final = salt_of("phone")
 _FAX: Final = salt_of("fax")
 _DEFAULT: Final = "US"  # countries without a plan of their own (Antarctica and the like)
+_DIGITS: Final = re.compile("[0-9]+")
 _EXTENSION: Final = re.compile(r"\s*(?:x|ext\.?|#)\s*[0-9]+\s*$", re.IGNORECASE)
 
 
@@ -63,7 +64,7 @@ def _written(draw: Draw, seed: int) -> str:
 def _like(original: str, plan: PhonePlan, seed: int) -> str:
     """A number written as *original*: with or without the country's code, with its separators and extension."""
     extension = _EXTENSION.search(original)
-    tail = reshaped(extension.group(), mix(seed, 7)) if extension and original != extension.group() else ""
+    tail = _DIGITS.sub(lambda m: reshaped(m.group(), mix(seed, 7)), extension.group()) if extension and original != extension.group() else ""
     body = original.removesuffix(extension.group()) if tail and extension else original
     abroad = body.startswith(("+", "00"))
     number = fill(pick(seed, plan.international if abroad else plan.national), seed)

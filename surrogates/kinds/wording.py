@@ -41,6 +41,8 @@ kin = spoken("kin")
 title = spoken("title", owned=True)
 
 _GRADE: Final = salt_of("grade")
+_DIGITS: Final = "0123456789"
+_NUMBER: Final = _DIGITS + ".,"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
 _gender = spoken("gender", owned=True)
 _nationality = spoken("nationality", owned=True)
@@ -69,14 +71,14 @@ def grade(draw: Draw) -> str:
     if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
         known = [grade for grade in _LETTERS if grade != original.upper()]
         return pick(seed, known)
-    if original[:1].isdigit():
+    if original[:1] in _DIGITS and original:
         return _other_score(original, seed)
     return phrase("grade", draw, mix(draw.seed, _GRADE))
 
 
 def _other_score(text: str, seed: int) -> str:
     """Another number near *text*, at most a hundred, of as many decimals; what follows it stays ("/20", "%")."""
-    end = next((at for at, c in enumerate(text) if not (c.isdigit() or c in ".,")), len(text))
+    end = next((at for at, c in enumerate(text) if c not in _NUMBER), len(text))
     number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
     digits = number.replace(".", "").replace(",", "")
     top = {1: 10, 2: 100}.get(len(digits), 10 ** len(digits))

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from surrogates.casting.cast import Pools
-from surrogates.casting.groups import GENDERS, GROUPS
+from surrogates.casting.groups import GROUPS
 from surrogates.leakage.known_pool import PoolAttack, attack
-from surrogates.mentions import Gender
 from surrogates.seeds import below, mix, pick
 
 _EXPONENT: Final = 0.8
@@ -34,11 +33,16 @@ class RankedNames(Protocol):
         ...
 
 
-def family_attack(pools: Pools, ranked: RankedNames, country: str, seed: int, originals: Sequence[str] = ()) -> PoolAttack:
-    """Attack family names: what stands in a text most often alone, and is told least by a given name's language."""
+def family_attack(
+    pools: Pools, ranked: RankedNames, country: str, seed: int, originals: Sequence[str] = (), *, own_country: bool = False
+) -> PoolAttack:
+    """Attack family names: what stands in a text most often alone, and is told least by a given name's language.
+
+    ``own_country``: surrogates are names of *country* (``--groups cue``), not of the ten groups.
+    """
     real = _zipf(ranked.last_names(country))
     leftovers = list(originals) or [_drawn(real, mix(seed, _LEFTOVER + i)) for i in range(_PEOPLE)]
-    surrogates, shares = _evenly(pools, seed)
+    surrogates, shares = _evenly(pools, seed, country if own_country else None)
     frequency = dict(real) if not originals else {name: count / len(originals) for name, count in Counter(originals).items()}
     return attack(leftovers, surrogates, shares.keys(), lambda name: frequency.get(name, 0.0), lambda name: shares.get(name, 0.0))
 
@@ -67,12 +71,11 @@ def _drawn(shares: Sequence[tuple[str, float]], seed: int) -> str:
     return shares[-1][0]
 
 
-def _evenly(pools: Pools, seed: int) -> tuple[list[str], dict[str, float]]:
-    """Surrogates' family names, and the probability of each."""
+def _evenly(pools: Pools, seed: int, only: str | None) -> tuple[list[str], dict[str, float]]:
+    """Surrogates' family names, and the probability of each; *only* one country's, where it is given."""
     shares: dict[str, float] = {}
-    genders: Sequence[Gender] = GENDERS
     for gender, region in GROUPS:
-        countries = pools.countries(region)
+        countries = (only,) if only else pools.countries(region)
         for code in countries:
             names = pools.family(code, gender)
             for name in names:
@@ -81,5 +84,5 @@ def _evenly(pools: Pools, seed: int) -> tuple[list[str], dict[str, float]]:
     for number in range(_PEOPLE):
         one = mix(seed, _SURROGATE + number)
         gender, region = GROUPS[number % len(GROUPS)]
-        drawn.append(pick(mix(one, 1), pools.family(pick(one, pools.countries(region)), genders[genders.index(gender)])))
+        drawn.append(pick(mix(one, 1), pools.family(only or pick(one, pools.countries(region)), gender)))
     return drawn, shares

@@ -23,6 +23,7 @@ ROOMS = (
     "generation",
     "evaluation",
     "annotation_app",
+    "surrogates",
     "piiloom",
 )
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))

@@ -1,0 +1,140 @@
+"""Homes whose parts agree, addresses and contacts made of their owner's name."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address, ip_network
+
+import pytest
+from kind_draws import COUNTRIES, FAMILY, GIVEN, draw, owned, persona
+
+from surrogates.kinds.facts import facts_of
+from surrogates.kinds.folding import folded
+from surrogates.kinds.locations import SIZES, places_of
+from surrogates.kinds.registry import get_kind
+
+
+@pytest.mark.parametrize("country", COUNTRIES)
+def test_countries_have_regions_and_cities_of_every_size(country):
+    places = places_of(country)
+    assert len(places.regions) >= 4
+    assert len(places.cities) >= 20
+    names = [city.name for region in places.regions for city in places.cities if city.region == region]
+    assert all(name == name.strip() and not re.search(r"[<>\[\]{}0-9]|\(", name.replace("6th of October", "").replace("10th of Ramadan", "")) for name in names)
+    for size in SIZES:
+        assert len({city.name for city in places.by_size[size]}) >= 3
+
+
+@pytest.mark.parametrize("country", COUNTRIES)
+def test_city_region_and_postcode_of_a_person_agree(country):
+    places = places_of(country)
+    for seed in range(150):
+        drawn = owned(seed, country)
+        region = next(r for r in places.regions if r.name == get_kind("region").draw(drawn))
+        assert any(city.name == get_kind("city").draw(drawn) and city.region == region for city in places.cities)
+        if region.post and facts_of(country).postcode:
+            assert get_kind("postcode").draw(drawn).startswith(region.post)
+
+
+def test_a_city_stays_in_its_size_class_and_becomes_another():
+    for country, name in (("US", "Chicago"), ("NL", "Delft"), ("DE", "Husum"), ("BR", "SANTOS"), ("FR", "Lyon")):
+        known = places_of(country).by_name
+        for seed in range(100):
+            new = get_kind("city").draw(draw(seed, country, original=name))
+            assert new.casefold() != name.casefold()
+            assert known[new.casefold()].size == known[name.casefold()].size
+            assert new.isupper() == name.isupper()
+
+
+def test_regions_keep_to_abbreviations():
+    short = {region.short for region in places_of("US").regions}
+    for seed in range(60):
+        assert get_kind("region").draw(draw(seed, original="CA")) in short - {"CA"}
+        assert get_kind("region").draw(draw(seed, original="California")) not in short | {"California"}
+
+
+@pytest.mark.parametrize(
+    ("country", "original", "shape"),
+    [
+        ("US", "123 Park Drive, San Diego, CA, 03245", r"\d+ [^,]+, [^,]+, [A-Z]{2}, \d{5}"),
+        ("US", "123 Park Drive, San Diego, CA 03245-1234", r"\d+ [^,]+, [^,]+, [A-Z]{2} \d{5}"),
+        ("US", "4 Elm St", r"\d+ [^,\d]+"),
+        ("US", "Elm Street, Boston", r"[^,\d]+, [^,\d]+"),
+        ("NL", "Dorpsstraat 12, 1234 AB Amsterdam", r"[^,\d]+ \d+[A-D]?, \d{4} [A-Z]{2} [^,\d]+"),
+        ("NL", "Dorpsstraat 12", r"[^,\d]+ \d+[A-D]?"),
+        ("DE", "Hauptstr. 5, 10115 Berlin", r"[^,\d]+ \d+[A-D]?, \d{5} [^,\d]+"),
+        ("GB", "Flat 3, 12 High Street, Leeds, LS1 4AB", r"Flat \d, \d+[A-D]? [^,\d]+, [^,\d]+, [A-Z]{1,2}[\dA-Z]{1,2} ?\d[A-Z]{2}"),
+        ("US", "PO Box 1234, Austin, TX", r"PO Box \d{4}, [^,]+, [A-Z]{2}"),
+    ],
+)
+def test_addresses_keep_the_parts_that_stand_there(country, original, shape):
+    for seed in range(60):
+        value = get_kind("address").draw(draw(seed, country, original=original))
+        assert re.fullmatch(shape, value), value
+
+
+def test_parts_of_an_original_address_lie_in_one_place():
+    places = places_of("US")
+    for seed in range(100):
+        _, city, short, code = get_kind("address").draw(draw(seed, original="123 Park Drive, San Diego, CA, 03245")).split(", ")
+        regions = [found.region for found in places.cities if found.name == city]
+        assert any(region.short == short and code.startswith(region.post) for region in regions)
+
+
+def test_street_and_address_of_a_person_agree():
+    for country in ("US", "NL", "BR"):
+        for seed in range(50):
+            drawn = owned(seed, country)
+            assert get_kind("street").draw(drawn) in get_kind("address").draw(drawn)
+            assert get_kind("city").draw(drawn) in get_kind("address").draw(drawn._replace(form="full")) or drawn.form != "full"
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("family", FAMILY)
+def test_mail_and_username_are_made_of_the_name(given, family):
+    owner = persona(hash(given) % 1 + 5, "US")
+    owner.given, owner.family = given, family
+    first, last = folded(given), folded(family)
+    for seed in range(40):
+        drawn = draw(seed, owner=owner)
+        owner.seed = seed * 7919 + 3
+        mail = get_kind("email").draw(drawn)
+        assert re.fullmatch(r"[a-z0-9._-]+@([a-z0-9-]+\.)*(example\.(com|org|net)|[a-z]+\.(example|test|invalid))", mail), mail
+        user = get_kind("username").draw(drawn)
+        assert re.fullmatch(r"[a-z0-9._]+", user)
+        assert mail.partition("@")[0].replace("-", "_") == user
+        letters = re.sub("[^a-z]", "", user)
+        if first or last:
+            assert first[:1] in letters or last[:1] in letters
+            assert (first or last)[:3] in letters or (last or first)[:3] in letters
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("Weiß", "weiss"), ("Søren", "soren"), ("Łukasz", "lukasz"), ("Ångström", "angstrom"), ("Þóra", "thora"), ("Петров", "petrov"), ("Γεώργιος", "georgios"),
+     ("김민준", "gimminjun"), ("さくら", "sakura"), ("محمد", "mhmd"), ("Nguyễn", "nguyen"), ("Đặng", "dang"), ("ʻAlohi", "alohi"), ("王", ""), ("O'Neil", "oneil"), ("de la Cruz", "delacruz"), ("İbrahim", "ibrahim")],
+)  # fmt: skip
+def test_names_are_written_in_ascii(name, plain):
+    assert folded(name) == plain
+
+
+def test_usernames_keep_their_sign():
+    assert get_kind("username").draw(owned(2, "US", original="@someone")).startswith("@")
+
+
+def test_network_addresses_are_for_documentation():
+    networks = [ip_network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")]
+    for seed in range(500):
+        address = ip_address(get_kind("ip_address").draw(draw(seed)))
+        assert any(address.version == network.version and address in network for network in networks)
+    assert ":" in get_kind("ip_address").draw(draw(1, original="2a00:1450::1"))
+    assert "." in get_kind("ip_address").draw(draw(1, original="10.0.0.1"))
+
+
+def test_web_addresses_are_reserved():
+    for seed in range(500):
+        url = get_kind("url").draw(draw(seed, shift=seed))
+        host = re.sub(r"^https?://|^www\.", "", re.sub(r"^https?://", "", url)).partition("/")[0]
+        assert re.search(r"(^|\.)example(\.(com|org|net))?$", host), url
+    assert get_kind("url").draw(draw(3, original="https://www.foo.com/bar")).startswith("https://www.")
+    assert "/" not in get_kind("url").draw(draw(3, original="foo.com"))
