@@ -76,7 +76,7 @@ def _run(page: AppTest) -> float:
 
 def _draw() -> None:
     # Streamlit runs the text of this function by itself, without what stands around it.
-    from annotation_app.people.identity import LOCAL  # noqa: PLC0415
-    from annotation_app.screens.dashboard import dashboard_page  # noqa: PLC0415
+    from annotation_app.people.identity import LOCAL
+    from annotation_app.screens.dashboard import dashboard_page
 
     dashboard_page(LOCAL)

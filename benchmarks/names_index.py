@@ -112,7 +112,7 @@ class Ours:
 
 def ours(index: Path | None) -> dict[str, Any]:
     started = time.perf_counter()
-    from pii_values.names.index import open_names  # noqa: PLC0415 - its import is part of what is timed
+    from pii_values.names.index import open_names
 
     opened = open_names(index)
     load_s = time.perf_counter() - started
@@ -123,7 +123,7 @@ def ours(index: Path | None) -> dict[str, Any]:
 
 def builtin_one(_: Path | None) -> dict[str, Any]:
     started = time.perf_counter()
-    from pii_values.names.index import builtin  # noqa: PLC0415 - as above
+    from pii_values.names.index import builtin
 
     opened = builtin()
     load_s = time.perf_counter() - started
@@ -148,7 +148,7 @@ class Theirs:
 
 def theirs(_: Path | None) -> dict[str, Any]:
     started = time.perf_counter()
-    from names_dataset import NameDataset  # noqa: PLC0415 - as above
+    from names_dataset import NameDataset
 
     dataset = NameDataset()
     load_s = time.perf_counter() - started
@@ -161,8 +161,8 @@ CHILDREN = {"ours": ours, "builtin": builtin_one, "theirs": theirs}
 
 def accuracy(index: Path | None) -> None:
     """Gender and region of 400 names of each locale, half of them of women, by the large and the built-in index."""
-    from pii_values.names.classifying import Classifier  # noqa: PLC0415
-    from pii_values.names.index import builtin, open_names  # noqa: PLC0415
+    from pii_values.names.classifying import Classifier
+    from pii_values.names.index import builtin, open_names
 
     rows: dict[str, list[float]] = {}
     for label, opened in (("large", open_names(index)), ("built-in", builtin())):
@@ -184,7 +184,7 @@ def accuracy(index: Path | None) -> None:
 
 def faker_names(locale: str) -> list[tuple[str, str]]:
     """Names of women and men by turns, and which."""
-    from faker import Faker  # noqa: PLC0415
+    from faker import Faker
 
     faker = Faker(locale)
     faker.seed_instance(17)

@@ -75,7 +75,7 @@ def ours(originals: dict[str, str], copies: dict[str, str]) -> set[str]:
 
 def datasketch_lsh(originals: dict[str, str], copies: dict[str, str]) -> set[str]:
     """Ask MinHash LSH with 16 bands of 4, the parameters of our quality judge."""
-    from datasketch import MinHash, MinHashLSH  # noqa: PLC0415 - a peer, not a dependency
+    from datasketch import MinHash, MinHashLSH
 
     def sketch(text: str) -> MinHash:
         made = MinHash(num_perm=PERMUTATIONS, seed=1)

@@ -1,7 +1,7 @@
 """Surrogates: ours against presidio-anonymizer with Faker operators, and one core against two; every row in a process of its own.
 
-    pip install presidio-anonymizer && python -m benchmarks.surrogates
-    python -m benchmarks.surrogates --only cores --documents 500000
+    pip install presidio-anonymizer && python benchmarks/surrogates.py
+    python benchmarks/surrogates.py --only cores --documents 500000
 
 Both fill the same documents (about 1,000 characters, ten placeholders, spans given), pinned to one core. Ours casts people in
 balanced groups, keeps one surrogate a person, moves dates, makes e-mail and phone agree and gives an offset map; presidio with
@@ -15,11 +15,15 @@ import json
 import multiprocessing
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections import deque
 from pathlib import Path
 from typing import Any
+
+# As a script this file would stand in the way of the package of its name.
+sys.path = [str(Path(__file__).parents[1]), *(place for place in sys.path if Path(place or ".").resolve() != Path(__file__).parent)]
 
 _WORDS = (
     "the meeting about the report was moved because nobody had read it and the room upstairs is being painted so we will talk "

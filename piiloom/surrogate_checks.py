@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
-from foundation.errors import UsageError
+from foundation.errors import OutputError, UsageError
 from pii_values.names.regions import region_of
 from surrogates.kinds.phrases import languages
 from surrogates.outputs.folder import OutputFolder
@@ -39,12 +40,10 @@ def checked_locale(locale: str) -> str:
 
 def warning_of_language(locale: str) -> str | None:
     """What the user must hear where the language of *locale* has no words of ours."""
-    language = locale[:2]
-    if language in languages():
+    language, known = locale[:2], languages()
+    if language in known:
         return None
-    return (
-        f"there are no words in {language!r}: organisations, occupations and the like come in English ({', '.join(languages())} have words)"
-    )
+    return f"no words are known in {language!r}: organisations, occupations and the like come in English (known: {', '.join(known)})"
 
 
 def check_places(out: Path, source: Path, vault: Path | None, *, force: bool) -> None:
@@ -80,6 +79,21 @@ def worker_count(text: str) -> int | Literal["ray"]:
     return int(text)
 
 
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A hidden file beside *path* to write to, which gets its name at the end; ``OutputError`` where that cannot be, and nothing left."""
+    draft = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        yield draft
+        draft.replace(path)
+    except OSError as error:
+        remedy = "Name another place with --out, or make the folder first"
+        raise OutputError(f"the file cannot be written ({error.strerror})", where=str(path), remedy=remedy) from error
+    finally:
+        if draft.exists():
+            draft.unlink()
+
+
 class PlaceholderKeys:
     """Says of a JSON key whether it holds what *mapping* takes for a placeholder; picklable, compiled where it is used."""
 
@@ -88,6 +102,7 @@ class PlaceholderKeys:
         self._finder: Finder | None = None
 
     def __call__(self, key: str) -> bool:
+        """Whether *key* does."""
         if self._finder is None:
             self._finder = Finder(self._mapping)
         found = self._finder.find(key)

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from foundation.errors import UsageError
+from foundation.errors import OutputError, UsageError
 from pii_values.names.index import open_names
 from pii_values.names.pools import NamePools
-from piiloom.surrogating import Reading, miss_rates, tag_mapping
-from piiloom.terminal import console, harmless, say
+from piiloom.surrogate_checks import checked_locale, miss_rates, written_whole
+from piiloom.surrogating import Reading, tag_mapping
+from piiloom.terminal import console, harmless, say, say_aside
 from piiloom.terminal import say_json as print_json
 from surrogates.inputs.source import iter_documents
 from surrogates.leakage.collisions import chance_of_any, expected_pairs
@@ -39,10 +40,12 @@ def estimate_and_report(
     as_json: bool,
 ) -> None:
     """Plan all documents, estimate, and print; with *out* also write ``leakage.json`` and, where matplotlib is there, a plot."""
-    rates = miss_rates(miss)
+    rates = miss_rates(miss, "--miss")
     if not rates:
         raise UsageError("no miss rate is given", where="--miss", remedy="Give shares between 0 and 1: 0.01,0.05.")
-    settings = Settings(locale=locale)
+    settings = Settings(locale=checked_locale(locale))
+    if out is not None and out.exists() and not out.is_dir():
+        raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
     sizes, originals = _sizes(reading, placeholders, settings)
     found = [leakage(sizes, rate, keep=keep) for rate in rates]
     index = open_names(names)
@@ -108,11 +111,12 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
 
 def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    (out / "leakage.json").write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    with written_whole(out / "leakage.json") as draft:
+        draft.write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     except ImportError:
-        say(f"leakage.json: {out} (for the plot: pip install 'piiloom[report]')")
+        say_aside(f"leakage.json: {out} (for the plot: pip install 'piiloom[report]')")
         return
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()
@@ -123,5 +127,6 @@ def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
         axes.plot(rates, [100 * share for share in shares], style, marker="o", label=name)
     axes.set(xscale="log", xlabel="missed mentions (%)", ylabel="documents that leak recognisably (%)", ylim=(0, 102))
     axes.legend()
-    figure.savefig(out / "leakage.png", dpi=150)
-    say(f"leakage.json and leakage.png: {out}")
+    with written_whole(out / "leakage.png") as draft:
+        figure.savefig(draft, dpi=150, format="png")
+    say_aside(f"leakage.json and leakage.png: {out}")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import typer
 
@@ -63,9 +64,10 @@ def values_by_model(asked: Asked, inputs: InputSettings, factory: WorkFactory, o
         unpriced=asked.unpriced,
     )
     out.parent.mkdir(parents=True, exist_ok=True)
-    asked.store.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
-        drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=_agreement(asked.yes), watch=_Line().show)
+        with _Line() as line:
+            agree = _agreement(asked.yes)
+            drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=agree, watch=line.show)
         yield replace(factory, given=drawn.values), drawn
 
 
@@ -81,9 +83,19 @@ class _Line:
     """How far the asking is, on one line of a terminal."""
 
     def __init__(self) -> None:
-        self._screen = error_console()
+        self._on = error_console().is_terminal
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\n")
 
     def show(self, now: AskProgress) -> None:
         """Write the line over the one before."""
-        if self._screen.is_terminal:
-            self._screen.print(f"\r{now.line()}", end="")
+        if self._on:
+            sys.stderr.write(f"\r\x1b[2K{now.line()[: get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
+            self._shown = True

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from foundation.errors import OutputError, UsageError
+from piiloom.surrogate_checks import (
+    PlaceholderKeys,
+    check_places,
+    checked_locale,
+    miss_rates,
+    warning_of_language,
+    worker_count,
+    written_whole,
+)
 from piiloom.surrogate_values import Asked, values_by_model
 from piiloom.terminal import console, error_console, harmless, say, say_aside, say_json
 from surrogates.casting.groups import Weights
@@ -90,9 +98,14 @@ def run_and_report(options: Mapping[str, Any]) -> None:
     settings = _settings(options)
     out, vault, placeholders = options["out"], options["vault"], options["placeholders"]
     reading = Reading.of(options)
-    count, rates, inputs = _workers(options["workers"]), miss_rates(options["leakage"]), reading.settings()
+    count, rates, inputs = worker_count(options["workers"]), miss_rates(options["leakage"], "--leakage"), reading.settings()
+    check_places(out, reading.path, vault, force=options["force"])
     mapping = None if reading.spans else tag_mapping(placeholders, inputs)
+    if mapping is not None:
+        inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
     factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
+    if (warning := warning_of_language(settings.locale)) is not None:
+        say_aside(f"warning: {warning}")
     if vault is not None:
         say_aside(f"warning: {vault} will hold what was redacted, where it is known; keep it apart from the corpus")
     about = {
@@ -129,7 +142,8 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     documents, mapping = _learnt(reading.settings(), limit=None)
     text = dump_mapping(mapping)
     if out is not None:
-        out.write_text(text, encoding="utf-8")
+        with written_whole(out) as draft:
+            draft.write_text(text, encoding="utf-8")
     if as_json:
         rules = [
             {"pattern": r.name, "kind": r.kind, "role": r.role, "same": r.same, "use": r.use, "confidence": r.confidence, "count": r.count}
@@ -149,9 +163,8 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         table.add_row(harmless(rule.name), rule.kind, harmless(rule.role), rule.same, f"{rule.count:,}", sure)
     console().print(table)
-    say(
-        f"{len(mapping.rules):,} rules, {len(mapping.unknown):,} unknown tags, {len(mapping.left_alone):,} kinds of brackets left alone: {out}"
-    )
+    others = f"{len(mapping.unknown):,} unknown tags, {len(mapping.left_alone):,} kinds of brackets left alone"
+    say(f"{len(mapping.rules):,} rules, {others}: {out}")
 
 
 def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
@@ -170,20 +183,6 @@ def tag_mapping(placeholders: str, inputs: InputSettings) -> TagMapping:
     return _learnt(inputs, limit=_SURVEYED)[1]
 
 
-def miss_rates(text: str) -> tuple[float, ...]:
-    """The rates of "0.01,0.05"; raises ``UsageError`` for what is no share."""
-    rates = []
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        try:
-            rate = float(part)
-        except ValueError:
-            rate = -1.0
-        if not 0 < rate < 1:
-            raise UsageError(f"{part!r} is no miss rate", remedy="Give shares between 0 and 1: 0.01,0.05.")
-        rates.append(rate)
-    return tuple(rates)
-
-
 def _learnt(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMapping]:
     survey, seen, documents = Survey(), 0, 0
     for document in iter_documents(inputs):
@@ -198,7 +197,7 @@ def _learnt(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMappin
 def _settings(options: Mapping[str, Any]) -> Settings:
     return Settings(
         seed=options["seed"],
-        locale=options["locale"],
+        locale=checked_locale(options["locale"]),
         scope=options["scope"],
         strategy=options["strategy"],
         keep=options["keep"],
@@ -208,16 +207,6 @@ def _settings(options: Mapping[str, Any]) -> Settings:
         names=str(options["names"]) if options["names"] else None,
         keep_weekdays=options["keep_weekdays"],
     )
-
-
-def _workers(text: str) -> int | Literal["ray"]:
-    if text == "ray":
-        return "ray"
-    if text == "auto":
-        return len(os.sched_getaffinity(0))
-    if not text.isdigit() or not int(text):
-        raise UsageError(f"{text!r} is no number of workers", where="--workers", remedy="Give a number from 1 on, auto or ray.")
-    return int(text)
 
 
 class _Bar:

@@ -41,6 +41,9 @@ def _is_latin(letter: str) -> bool:
     return unicodedata.name(letter, "").startswith("LATIN")
 
 
+_PARTICLES: Final = frozenset("de den der het in ten ter te van von zu zur".split())
+
+
 def tidy(raw: str) -> str | None:
     """The name as it is written in a text, or None for what is none: "Mcbride" gives "McBride", "Dr. Lee" and "EDNA (2)" nothing."""
     if raw.isascii() and raw.isalpha() and len(raw) > 1 and raw[0].isupper() and raw[1:].islower() and raw[:2] != "Mc":
@@ -59,7 +62,9 @@ def _well_spelled(name: str) -> bool:
     """Whether *name* is in Latin letters and begins and ends with a capitalised word, and no word is all capitals."""
     # "de la Cruz" may stand after a given name only, "Chia-ling" anywhere.
     words = name.split(" ")
-    capitalised = all(word.lstrip("’'")[0].isupper() for word in (words[0], words[-1]))
+    # Dutch and German particles are small where a given name stands before them; the caller sees to names that stand alone.
+    first = words[0] in _PARTICLES and len(words) > 1 or words[0].lstrip("’'")[0].isupper()
+    capitalised = first and words[-1].lstrip("’'")[0].isupper()
     shouted = any(len(part) > 1 and part.isupper() for part in re.split(r"[ -]", name))
     return capitalised and not shouted and all(_is_latin(letter) for letter in name if letter.isalpha())
 

@@ -15,8 +15,8 @@ from execution.calls import Calls
 from foundation.errors import ProviderError
 from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
 from surrogates.by_model.judging import Fault, Unfit, accepted, folded
-from surrogates.by_model.requests import ValueRequest
 from surrogates.by_model.terms import Terms
+from surrogates.by_model.value_requests import ValueRequest
 
 # So many prompts in a row that a provider does not take, or calls in a row that it does not answer, are no accident.
 _REFUSED_PROMPTS = 3

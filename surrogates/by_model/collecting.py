@@ -17,9 +17,9 @@ from execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_us
 from foundation.seeding import digest
 from providers.prices import UNKNOWN, ModelSpec
 from providers.protocol import Provider, TokenUsage
-from surrogates.by_model.requests import ValueRequest, requests_of
 from surrogates.by_model.sentences import REACH, Sentence
 from surrogates.by_model.terms import Terms
+from surrogates.by_model.value_requests import ValueRequest, requests_of
 from surrogates.documents import Document
 from surrogates.planning import Plan
 

@@ -13,7 +13,7 @@ from screening.gate import Expectations
 from screening.identifier_patterns import find_identifiers
 from screening.refusals import RefusalsGate
 from surrogates.by_model.kinds import told_of
-from surrogates.by_model.requests import ValueRequest
+from surrogates.by_model.value_requests import ValueRequest
 from surrogates.fitting import VOWEL, sounds, takes_genitive
 from surrogates.placeholders.folding import plain
 from surrogates.placeholders.vocabulary import vocabulary

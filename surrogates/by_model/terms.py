@@ -12,7 +12,7 @@ from prompts.library import open_library
 from providers.protocol import Message, PromptCall, SamplingSettings
 from surrogates.by_model.judging import Fault
 from surrogates.by_model.kinds import language_name, told_of
-from surrogates.by_model.requests import ValueRequest
+from surrogates.by_model.value_requests import ValueRequest
 from surrogates.settings import Settings
 
 STAGE: Final = "surrogate_value"

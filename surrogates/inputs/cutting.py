@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from foundation.errors import DataError
-from surrogates.inputs.encodings import UTF8_BOM
+from surrogates.inputs.decoding import UTF8_BOM
 from surrogates.inputs.faults import line_at
 from surrogates.inputs.json_walking import Scan, blank_end, key_scanner
 from surrogates.inputs.parts import InputFile, ParquetLayout, TableLayout

@@ -120,9 +120,9 @@ class CellPlace:
         self.id_of_cell = (column, row)
         self.start = self.end = 0
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, filled: Filled) -> str:  # noqa: ARG002 - a slot's signature
         """Not used: Parquet files are not rewritten as text."""
-        raise NotImplementedError(raw, filled)
+        raise TypeError("a Parquet file has no text to splice: its columns are rewritten")
 
 
 class ParquetReader:

@@ -7,7 +7,7 @@ from typing import Final
 
 from foundation.errors import DataError
 from surrogates.documents import Document, Filled
-from surrogates.inputs.encodings import UTF8_BOM
+from surrogates.inputs.decoding import UTF8_BOM
 from surrogates.inputs.faults import cannot_read, line_at, undecodable
 from surrogates.inputs.json_rows import read_array, read_lines
 from surrogates.inputs.parquet_files import ParquetReader

@@ -16,7 +16,7 @@ from foundation.errors import DataError
 from surrogates.documents import Document
 from surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
 from surrogates.inputs.cutting import cuts
-from surrogates.inputs.encodings import encoding_of, to_utf8
+from surrogates.inputs.decoding import encoding_of, to_utf8
 from surrogates.inputs.faults import cannot_read
 from surrogates.inputs.listing import Listed, format_of, list_files
 from surrogates.inputs.parquet_files import parquet_layout

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from surrogates.inputs.encodings import MirrorEncoder
+from surrogates.inputs.decoding import MirrorEncoder
 from surrogates.inputs.parquet_files import RowCursor, changed_table, open_parquet, pyarrow_modules
 from surrogates.inputs.parts import InputFile, ParquetLayout, Part
 

@@ -114,7 +114,7 @@ def people() -> People:
         documents = [document(number) for number in range(len(told), len(told) + count)]
         gathered = engine.gather([engine.look(documents)])
         engine.take(gathered)
-        groups = marshal.loads(gathered)[0]
+        groups = marshal.loads(gathered)[0]  # noqa: S302 - the engine wrote it a moment ago
         reports.append(group_report(gathered))
         for group, done in zip(groups, engine.fill(documents, 0), strict=True):
             texts = [done.text[one.new_start : one.new_end] for one in done.placed]

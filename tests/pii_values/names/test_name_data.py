@@ -76,7 +76,7 @@ def test_regions_by_country():
         ("CHIA-HAO", None),
         ("JENSEN", None),
         ("'s Gravensande", None),
-        ("van der Loo", None),
+        ("van der Loo", "van der Loo"),
         ("Dr. Lee", None),
         ("Edna (2)", None),
         ("A", None),

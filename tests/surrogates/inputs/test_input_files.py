@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.errors import DataError, UsageError
-from surrogates.inputs.encodings import MirrorEncoder, to_utf8
+from surrogates.inputs.decoding import MirrorEncoder, to_utf8
 from surrogates.inputs.parts import InputFile
 from surrogates.inputs.settings import InputSettings
 from surrogates.inputs.source import open_source
