@@ -62,6 +62,7 @@ class Engine:
         self._filler = Filler(settings, Caster(pools, settings.country))
         self._given = given
         self._seed = seed_of("surrogates", settings.seed)
+        self._first_seed = mix(self._seed, _DOCUMENT)
         self._groups: bytes = b""
         self._starts: list[int] = []
         self._shared: Shared = {}
@@ -155,18 +156,21 @@ class Engine:
         return self._filler.fill(plan, self._document_seed(number), groups, self._shared, given)
 
     def _document_seed(self, number: int) -> int:
-        return mix(mix(self._seed, _DOCUMENT), number)
+        return mix(self._first_seed, number)
 
     def fill_all(self, documents: Sequence[Document]) -> Iterator[Filled]:
         """Both passes over documents in memory, each planned once; they are filled one after another, as they are asked for."""
         with unhurried():
-            planned = [self.plan(document) for document in documents]
-            codes = bytearray()
-            shared: dict[tuple[str, str], list[int]] = {}
-            for plan, _ in planned:
-                note_people(plan, codes, shared)
-            self.take(self._hand_out(bytes(codes), [len(codes)], shared))
-            yield from self._each(documents, planned, 0)
+            yield from self._both_passes(documents)
+
+    def _both_passes(self, documents: Sequence[Document]) -> Iterator[Filled]:
+        planned = [self.plan(document) for document in documents]
+        codes = bytearray()
+        shared: dict[tuple[str, str], list[int]] = {}
+        for plan, _ in planned:
+            note_people(plan, codes, shared)
+        self.take(self._hand_out(bytes(codes), [len(codes)], shared))
+        yield from self._each(documents, planned, 0)
 
 
 @contextmanager

@@ -95,7 +95,10 @@ class _Page:
             owner = owners[number]
             if kind_name == PERSON:
                 cast, style = people[owner], styles[number]
-                value = written(cast[0], style) if len(cast) == 1 or not plural else self._together(cast, style)
+                if plural and len(cast) > 1:
+                    value = self._together(cast, style)
+                else:
+                    value = cast[0].given if style == "given" else written(cast[0], style)
                 value_id, entity_type, subtype = cast[0].value_id, "name", SUBTYPES[style]
                 if original and len(original) > 3 and original.isupper():
                     value = value.upper()

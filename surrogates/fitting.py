@@ -39,14 +39,15 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
     english = language == "en"
     for number, mention in enumerate(mentions):
         start, end = mention[0], mention[1]
-        before, after = text[start - 2 : start] if start > 1 else text[:start], text[end : end + 2]
-        inside = before[:1].islower() and before[1:] == " "  # in the middle of a sentence, by the letter and the blank before it
-        hanging = after[:1] in _HANGING
-        if inside and before[0] not in "an" and not hanging:
+        hanging = text[end : end + 1] in _HANGING
+        # In the middle of a sentence, as a small letter and a blank before it tell.
+        inside = start > 1 and text[start - 1] == " " and ("a" <= (last := text[start - 2]) <= "z" or last.islower())
+        if inside and not hanging and last not in "an":
             continue
         sound = needed_sound(text, start, language) if english else ANY
         if inside and not sound and not hanging:
             continue
+        after = text[end : end + 2]
         genitive = hanging and genitive_follows(text, end)
         capitals = not inside and not after.islower() and in_capitals(text, mentions, number)
         begins = not inside and begins_sentence(text, start)

@@ -49,7 +49,7 @@ class Plan:
 
     def size(self) -> int:
         """How many people the document casts for itself."""
-        return sum([cluster.size for cluster in self.clusters if not cluster.corpus])
+        return sum([0 if cluster.corpus else cluster.size for cluster in self.clusters])
 
     def codes(self) -> bytearray:
         """One byte for each person of the document's own, in order."""

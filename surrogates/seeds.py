@@ -27,9 +27,9 @@ def mix(seed: int, salt: int) -> int:
 
 def below(seed: int, limit: int) -> int:
     """A number from 0 to *limit* - 1; *limit* may be up to 2**32 without a bias that could be seen."""
-    return (seed >> 11) * limit >> 53
+    return seed % limit
 
 
 def pick(seed: int, items: Sequence[T]) -> T:
     """One of *items*, each as often as any other."""
-    return items[(seed >> 11) * len(items) >> 53]
+    return items[seed % len(items)]

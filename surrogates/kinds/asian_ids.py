@@ -13,9 +13,7 @@ from surrogates.kinds.holders import Holder
 _UNISSUED: Final = "KLMNPQRTUWX"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 # Districts whose code held for every birth year from 1905 on (checked with stdnum).
-_COUNTIES: Final = (
-    "110101 110102 110105 110106 110108 120101 120102 120103 310101 310104 310105 310106 310110"
-).split()
+_COUNTIES: Final = ("110101 110102 110105 110106 110108 120101 120102 120103 310101 310104 310105 310106 310110").split()
 _TW_CODES: Final = {c: n for n, c in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO", 10)}
 _ID_PLACES: Final = (
     "1101",

@@ -64,7 +64,9 @@ def _written(draw: Draw, seed: int) -> str:
 def _like(original: str, plan: PhonePlan, seed: int) -> str:
     """A number written as *original*: with or without the country's code, with its separators and extension."""
     extension = _EXTENSION.search(original)
-    tail = _DIGITS.sub(lambda m: reshaped(m.group(), mix(seed, 7)), extension.group()) if extension and original != extension.group() else ""
+    tail = (
+        _DIGITS.sub(lambda m: reshaped(m.group(), mix(seed, 7)), extension.group()) if extension and original != extension.group() else ""
+    )
     body = original.removesuffix(extension.group()) if tail and extension else original
     abroad = body.startswith(("+", "00"))
     number = fill(pick(seed, plan.international if abroad else plan.national), seed)

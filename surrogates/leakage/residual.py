@@ -25,7 +25,8 @@ _TOLD: Final = re.compile(rf"\b(?:{_LEAD})[ \n]+({_NAME}(?: {_NAME})?)")
 _PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |Mc|O['’])*{_NAME})\b)")
 # Words that follow a greeting and are nobody's name.
 _NO_NAMES: Final = frozenset(
-    "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i mom dad".split()
+    "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
+    "mom dad".split()
 )
 _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\d{2}-\d{2}-\d{2})\b")
 

@@ -18,10 +18,15 @@ import pytest
 import yaml
 
 from pii_values.names.index import builtin
-from pii_values.names.pools import NamePools
+from pii_values.names.pools import GENDERS, NamePools
+from pii_values.names.regions import REGIONS
 from tests.fakes.llm_server import LLMServer
+from tests.pii_values.names.small_dataset import install
+from tests.pii_values.names.test_index import package
 from tests.providers.provider_calls import MODELS
 from tests.surrogates.by_model.model_runs import naming
+
+__all__ = ["package"]
 
 FIRST = "Dear [NAME 1], on [DATE] <STUDENT> wrote to [EMAIL]. [NAME 1] said a<b [sic] <ZORBLAX>.\n"
 SECOND = "<TUTOR> met <STUDENT> in [CITY] at [COMPANY]. She asked [PHONE].\n"
@@ -322,24 +327,26 @@ def test_groups_are_exact_or_weighted(fill, tmp_path):
 def test_groups_by_cue_take_names_of_the_texts_own_country(fill, tmp_path):
     source = lines(tmp_path / "a.jsonl", ["[NAME 1] kwam."] * 30)
     pools = NamePools(builtin())
-    dutch = {*pools.given("NL", "female"), *pools.given("NL", "male")}
+    dutch = {*pools.family("NL", "female"), *pools.family("NL", "male")}
     shares = {}
     for groups in ("cue", "exact"):
         fill(source, "--groups", groups, "--locale", "nl_NL", out=groups)
         names = put_in(tmp_path / groups)
-        shares[groups] = sum(name.split()[0] in dutch for name in names) / len(names)
+        shares[groups] = sum(name.split(" ", 1)[1] in dutch for name in names) / len(names)
     assert shares["cue"] == 1
-    assert shares["exact"] < 0.8
+    assert shares["exact"] < 0.5
 
 
 def test_english_only_leaves_names_that_are_known_in_english_speaking_countries(fill, tmp_path):
     report = fill(lines(tmp_path / "a.jsonl", ["[NAME 1] left."] * 60), "--english-only")
-    pools = NamePools(builtin())
-    known = {name for country in ("US", "GB", "CA", "AU", "IE", "NZ") for sex in ("female", "male") for name in pools.given(country, sex)}
+    pools = NamePools(builtin(), english_only=True)
+    known = {name for region in REGIONS for country in pools.countries(region) for sex in GENDERS for name in pools.given(country, sex)}
     assert report["about"]["english_only"] is True
-    given = [name.split()[0] for name in put_in(tmp_path / "out")]
-    assert all(name.isascii() for name in given)
-    assert sum(name in known for name in given) >= 0.9 * len(given)
+    names = put_in(tmp_path / "out")
+    assert all(name.isascii() for name in names)
+    assert {name.split()[0] for name in names} <= known
+    fill(tmp_path / "a.jsonl", out="any")
+    assert not {name.split()[0] for name in put_in(tmp_path / "any")} <= known
 
 
 def test_known_dates_keep_their_weekday_when_asked(fill, tmp_path):
@@ -427,11 +434,12 @@ def test_without_the_scan_nothing_is_said_of_leftovers(fill, tmp_path):
     assert "looks_like_personal_information_still" not in fill(source, "--no-scan", out="not")["engine"]
 
 
-def test_names_of_an_index_of_ones_own(fill, tmp_path, notes):
-    from tests.pii_values.names.small_dataset import install  # noqa: F401 - says that the helper is where it was
-
-    report = fill(notes)
-    assert report["engine"]["names"].startswith("built-in")
+def test_names_come_from_the_index_that_is_named(fill, cli, package, tmp_path, notes):
+    install(package)
+    index = tmp_path / "own.idx"
+    assert cli("names", "build", "--out", index, "--quiet").code == 0
+    assert fill(notes, out="shipped")["engine"]["names"].startswith("built-in")
+    assert fill(notes, "--names", index)["engine"]["names"] == "names-dataset 0.0.1"
 
 
 def test_a_bar_on_a_terminal_does_not_disturb_the_json(notes, tmp_path):
@@ -476,7 +484,7 @@ def test_values_by_a_model_are_asked_of_the_server_and_kept(cli, notes, tmp_path
     told = report["engine"]["by_model"]
     assert (told["values_drawn"], told["by_kind"]) == (1, {"company": 1})
     assert put_in(tmp_path / "out", "company") == ["Bobobobo"]
-    assert "1 sentences of 1 documents" in outcome.err
+    assert "1 sentence of 1 document " in outcome.err
     assert "sk-test" not in outcome.err + outcome.out
     assert {**json.loads(again.out), "out": 0} == {**report, "out": 0}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "kept", "notes", "out"]

@@ -110,7 +110,20 @@ def test_birth_date_and_sex_in_ids_are_the_owners(country):
 
 @pytest.mark.parametrize(
     ("country", "place", "odd_for"),
-    [("RO", 0, "male"), ("DK", -1, "male"), ("CN", -2, "male"), ("KR", 7, "male"), ("MY", -1, "male"), ("BG", -2, "female"), ("FI", -2, "male"), ("NO", -3, "male"), ("EG", -2, "male"), ("FR", 0, "male"), ("TW", 1, "male"), ("LT", 0, "male")],
+    [
+        ("RO", 0, "male"),
+        ("DK", -1, "male"),
+        ("CN", -2, "male"),
+        ("KR", 7, "male"),
+        ("MY", -1, "male"),
+        ("BG", -2, "female"),
+        ("FI", -2, "male"),
+        ("NO", -3, "male"),
+        ("EG", -2, "male"),
+        ("FR", 0, "male"),
+        ("TW", 1, "male"),
+        ("LT", 0, "male"),
+    ],
 )
 def test_the_digit_of_the_sex_is_the_owners(country, place, odd_for):
     for seed in range(300):
@@ -126,7 +139,11 @@ def test_birth_dates_that_stdnum_does_not_read_are_the_owners_too():
             assert drawn.owner.born.strftime(shape) in re.sub(r"[ -]", "", get_kind("national_id").draw(drawn))
         drawn = owned(seed, "NO")
         number = get_kind("national_id").draw(drawn)
-        assert (int(number[:2]), int(number[2:4]) - 80, int(number[4:6])) == (drawn.owner.born.day, drawn.owner.born.month, drawn.owner.born.year % 100)
+        assert (int(number[:2]), int(number[2:4]) - 80, int(number[4:6])) == (
+            drawn.owner.born.day,
+            drawn.owner.born.month,
+            drawn.owner.born.year % 100,
+        )
         drawn = owned(seed, "AE")
         assert get_kind("national_id").draw(drawn).split("-")[1] == str(drawn.owner.born.year)
 
@@ -143,7 +160,9 @@ def test_one_person_has_one_number_whatever_the_mention():
     for country in COUNTRIES:
         for name in ("national_id", "tax_id", "phone", "email", "username", "passport", "bank_account", "postcode", "city"):
             kind = get_kind(name)
-            assert kind.draw(draw(1, country, owner=persona(8, country))) == kind.draw(draw(2, country, owner=persona(8, country), shift=31)), (country, name)
+            assert kind.draw(draw(1, country, owner=persona(8, country))) == kind.draw(
+                draw(2, country, owner=persona(8, country), shift=31)
+            ), (country, name)
 
 
 def test_phones_of_one_person_differ_by_index():
@@ -168,7 +187,14 @@ def test_phones_are_valid_or_of_a_kept_block(country):
 
 @pytest.mark.parametrize(
     ("original", "shape"),
-    [("555-123-4567", r"\d{3}-\d{3}-\d{4}"), ("(555) 123-4567", r"\(\d{3}\) \d{3}-\d{4}"), ("5551234567", r"\d{10}"), ("555.123.4567", r"\d{3}\.\d{3}\.\d{4}"), ("+15551234567", r"\+1\d{10}"), ("555-123-4567 x123", r"\d{3}-\d{3}-\d{4} x\d{3}")],
+    [
+        ("555-123-4567", r"\d{3}-\d{3}-\d{4}"),
+        ("(555) 123-4567", r"\(\d{3}\) \d{3}-\d{4}"),
+        ("5551234567", r"\d{10}"),
+        ("555.123.4567", r"\d{3}\.\d{3}\.\d{4}"),
+        ("+15551234567", r"\+1\d{10}"),
+        ("555-123-4567 x123", r"\d{3}-\d{3}-\d{4} x\d{3}"),
+    ],
 )
 def test_phones_keep_the_way_of_the_original(original, shape):
     for seed in range(80):
@@ -230,7 +256,14 @@ def test_reshaping_leaves_signs_alone():
 
 @pytest.mark.parametrize(
     ("original", "shape"),
-    [("$52,400", r"\$[456]\d,\d00"), ("€ 1.250,00", r"€ [12]\.\d{2}\d,00"), ("2 500 kr", r"[123] \d00 kr"), ("£9.99", r"£\d\.\d\d"), ("₹9,60,000", r"₹\d,\d0,000"), ("100", r"[1-9]00")],
+    [
+        ("$52,400", r"\$[456]\d,\d00"),
+        ("€ 1.250,00", r"€ [12]\.\d{2}\d,00"),
+        ("2 500 kr", r"[123] \d00 kr"),
+        ("£9.99", r"£\d\.\d\d"),
+        ("₹9,60,000", r"₹\d,\d0,000"),
+        ("100", r"[1-9]00"),
+    ],
 )
 def test_money_keeps_sign_grouping_and_size(original, shape):
     values = {get_kind("money").draw(draw(seed, original=original)) for seed in range(60)}

@@ -20,7 +20,10 @@ def test_countries_have_regions_and_cities_of_every_size(country):
     assert len(places.regions) >= 4
     assert len(places.cities) >= 20
     names = [city.name for region in places.regions for city in places.cities if city.region == region]
-    assert all(name == name.strip() and not re.search(r"[<>\[\]{}0-9]|\(", name.replace("6th of October", "").replace("10th of Ramadan", "")) for name in names)
+    assert all(
+        name == name.strip() and not re.search(r"[<>\[\]{}0-9]|\(", name.replace("6th of October", "").replace("10th of Ramadan", ""))
+        for name in names
+    )
     for size in SIZES:
         assert len({city.name for city in places.by_size[size]}) >= 3
 
