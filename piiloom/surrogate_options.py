@@ -101,6 +101,12 @@ WeightsOption = Annotated[
     str,
     typer.Option("--weights", metavar="NAME=N,…", rich_help_panel=_CAST, help="For --groups weights: female=2,Africa=3; others weigh 1."),
 ]
+ScriptOption = Annotated[
+    Literal["latin", "native"],
+    typer.Option(
+        "--script", rich_help_panel=_CAST, help="native: names of the texts' own country in its own script (zh_CN, ko_KR, ru_RU, ar_EG …)."
+    ),
+]
 EnglishOnlyOption = Annotated[
     bool, typer.Option("--english-only", rich_help_panel=_CAST, help="Only names that are also in use in English-speaking countries.")
 ]

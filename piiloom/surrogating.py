@@ -204,6 +204,7 @@ def _settings(options: Mapping[str, Any]) -> Settings:
         balance=options["groups"],
         weights=Weights.parse(options["weights"]),
         english_only=options["english_only"],
+        script=options["script"],
         names=str(options["names"]) if options["names"] else None,
         keep_weekdays=options["keep_weekdays"],
     )

@@ -126,8 +126,8 @@ class _Page:
     # People
 
     def _cast(self, groups: Sequence[int], shared: Shared) -> list[People]:
-        settings, clusters = self._filler.settings, self._plan.clusters
-        origin = self._filler.country if settings.balance == "cue" else None
+        clusters = self._plan.clusters
+        origin = self._filler.country if self._filler.settings.own_names else None
         people: list[People] = []
         taken: set[str] = set()
         at, seed = 0, mix(self._seed, _PEOPLE)

@@ -19,8 +19,9 @@ class Settings:
     """``locale`` is the language and country of the texts ("nl_NL").
 
     ``balance``: "exact" and "weights" share people out over the groups (``weights``); "cue" gives them names of the texts' own
-    country, and only the genders are shared out. ``keep`` is the probability with which the Markov strategy repeats the surrogate
-    of the mention before. ``anchor`` is the day about which dates lie that nothing tells. All known dates of a document move together.
+    country, and only the genders are shared out, as with ``script`` "native", the script of that country. ``keep`` is the
+    probability with which the Markov strategy repeats the surrogate of the mention before. ``anchor`` is the day about which dates
+    lie that nothing tells. All known dates of a document move together.
     """
 
     seed: int = 0
@@ -31,9 +32,15 @@ class Settings:
     balance: Balance = "exact"
     weights: Weights = field(default_factory=Weights)
     english_only: bool = False
+    script: Literal["latin", "native"] = "latin"
     names: str | None = None
     anchor: date = date(2025, 6, 15)
     keep_weekdays: bool = False
+
+    @property
+    def own_names(self) -> bool:
+        """Whether people bear names of the texts' own country."""
+        return self.balance == "cue" or self.script == "native"
 
     @property
     def language(self) -> str:
@@ -54,6 +61,7 @@ class Settings:
             "groups": self.balance,
             "weights": asdict(self.weights) if self.balance == "weights" else None,
             "english_only": self.english_only,
+            "script": self.script,
             "keep_weekdays": self.keep_weekdays,
             "anchor": self.anchor.isoformat(),
         }

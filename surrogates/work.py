@@ -54,7 +54,7 @@ class SurrogateWork:
         index = open_names(Path(settings.names) if settings.names else None)
         self._made = made
         self._genders: dict[str, Gender] | None = None
-        pools = NamePools(index, english_only=settings.english_only)
+        pools = NamePools(index, script=settings.script, english_only=settings.english_only)
         finder = Finder(made.mapping, on_unknown=made.on_unknown) if made.mapping is not None else None
         self._known = _given_names(pools, settings.country) if made.scan or made.mapping is None else {}
         self._given = GivenValues(made.given) if made.given is not None else None

@@ -35,6 +35,9 @@ def _nicknames() -> dict[str, str]:
     return load_yaml(files("surrogates") / "data" / "nicknames.yaml", _NicknamesFile).nicknames
 
 
+_EAST_ASIAN: Final = "\u3040"  # kana, Chinese characters and Hangul lie from here on
+
+
 def initials(given: str) -> str:
     """The initials of a given name: "J.B." for "Jan Bart", "J.-P." for "Jean-Pierre"; a name in a script without capitals stays whole."""
     parts = given.split()
@@ -52,6 +55,9 @@ def written(persona: Persona, form: str) -> str:
 
 
 def _full(persona: Persona) -> str:
+    # Chinese, Japanese and Korean names in their own script: the family name first, and no blank.
+    if persona.given[0] >= _EAST_ASIAN:
+        return f"{persona.family}{persona.given}"
     return f"{persona.given} {persona.family}"
 
 

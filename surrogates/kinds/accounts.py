@@ -129,6 +129,8 @@ def _checked(country: str, value: str) -> str:
 
         number = value[:7] + cbu.calc_check_digit(value[:7]) + value[8:21]
         return number + str(cbu.calc_check_digit(number[8:]))
+    if country == "MA":  # RIB: bank, town, account, key modulo 97 (Bank Al-Maghrib)
+        return f"{value[:22]}{97 - int(value[:22] + '00') % 97:02d}"
     if country == "MX":  # CLABE: weights 3 7 1, modulo 10 (Banco de México)
         body = value[:17]
         return body + str(-sum(int(d) * (3, 7, 1)[at % 3] % 10 for at, d in enumerate(body)) % 10)

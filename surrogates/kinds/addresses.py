@@ -127,7 +127,7 @@ def _like(draw: Draw, country: str, seed: int) -> str:
             out.append(piece)
             continue
         first = at == 0 and not seen_street and len(pieces) > 1
-        out.append(_piece(piece, draw, country, city, seed, first=first))
+        out.append(_piece(piece, country, city, seed, first=first))
     return "".join(out)
 
 
@@ -138,7 +138,7 @@ def _known_city(draw: Draw, country: str) -> str:
     return next((known[part].name for part in parts if part in known), draw.original)
 
 
-def _piece(piece: str, draw: Draw, country: str, city: City, seed: int, *, first: bool) -> str:
+def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> str:
     """One part of an address: house and street, region and code, code, region, flat, or city."""
     facts = facts_of(country)
     regions = {name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name}

@@ -20,12 +20,26 @@ _NEAR: Final = 3  # a count stays within a third of what it was
 _LARGEST: Final = 10**9
 
 
+def _hours() -> tuple[tuple[int, int], ...]:
+    """Hours and minutes as often as they are told: mostly by day at five minutes, now and then any."""
+    usual = [(hour, minute) for hour in range(7, 20) for minute in range(0, 60, 5)]
+    return (*usual * 9, *((hour, minute) for hour in range(24) for minute in range(60)))
+
+
+_HOURS: Final = _hours()
+
+
 def clock_time(seed: int) -> str:
-    """A time as "14:35", mostly by day and mostly at five minutes."""
-    dice = below(mix(seed, 1), 100)
-    hour = 7 + below(mix(seed, 2), 13) if dice < 85 else below(mix(seed, 2), 24)
-    minute = 5 * below(mix(seed, 3), 12) if dice % 4 else below(mix(seed, 3), 60)
+    """A time as "14:35"."""
+    hour, minute = pick(seed, _HOURS)
     return f"{hour:02d}:{minute:02d}"
+
+
+@cache
+def _pool(language: str, style: int) -> tuple[str, ...]:
+    """All times, told in one of the ways of *language*."""
+    template, fields = _compiled(language)[style]
+    return tuple(template % tuple(_told(hour, minute, field) for field in fields) for hour, minute in _HOURS)
 
 
 @cache
@@ -57,12 +71,11 @@ def with_time(day: str, draw: Draw) -> str:
 
 def time_value(draw: Draw) -> str:
     """A time of day; of an original one the way of writing stays."""
-    hour, _, minute = clock_time(mix(draw.seed, _TIME)).partition(":")
+    seed = mix(draw.seed, _TIME)
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
     if known is not None:
-        return _like(known, int(hour), int(minute))
-    template, fields = pick(style_seed(draw, _TIME), _compiled(draw.language))
-    return template % tuple(_told(int(hour), int(minute), field) for field in fields)
+        return _like(known, *pick(seed, _HOURS))
+    return pick(seed, _pool(draw.language, below(style_seed(draw, _TIME), len(_compiled(draw.language)))))
 
 
 def _like(known: re.Match[str], hour: int, minute: int) -> str:

@@ -122,8 +122,9 @@ class PhonesFile(FileModel):
 
 
 class CalendarEntry(FileModel):
-    """A language's words for dates; lists begin with January and Monday. ``patterns`` by precision and order, see ``date_patterns``;
-    ``order`` is None where it is the country's.
+    """A language's words for dates; lists begin with January and Monday.
+
+    ``patterns`` by precision and order, see ``date_patterns``; ``order`` is None where it is the country's.
     """
 
     order: Order | None = None
@@ -135,13 +136,11 @@ class CalendarEntry(FileModel):
     seasons: list[list[Text]] = Field(min_length=4, max_length=4)
     ordinals: Literal["english", "first", "none"] = "none"
     first: list[Text] = Field(default_factory=list)
-    parts: list[Text] = Field(default_factory=list)
     ranges: list[Text] = Field(default_factory=list)
     holidays: list[Text] = Field(min_length=6)
     patterns: dict[str, list[Text]]
     times: list[Text] = Field(min_length=1)
     durations: list[Text] = Field(min_length=4)
-    ones: list[Text] = Field(default_factory=list)
 
 
 class CalendarsFile(FileModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from surrogates.seeds import mix
+from surrogates.seeds import below, mix
 
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out: most issuers do
 _ALPHABETS: Final = {
@@ -23,6 +23,7 @@ _SALT: Final = 0xA5
 _DIGITS: Final = "0123456789"
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LOWER: Final = _UPPER.lower()
+_AT_ONCE: Final = 9  # digits that one draw gives without a bias that could be seen
 _ROOM: Final = 1 << 20  # what is left of the seed below this is too little for even choices
 
 
@@ -39,14 +40,19 @@ def _choices(seed: int, alphabets: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @cache
-def _compiled(mask: str) -> tuple[str, tuple[str, ...]]:
+def _compiled(mask: str) -> tuple[str, tuple[str, ...], int]:
+    """The mask as a template, the alphabets of its places, and how many they are if all are digits (else 0)."""
     template = "".join("%s" if c in _ALPHABETS else c for c in mask)
-    return template, tuple(_ALPHABETS[c] for c in mask if c in _ALPHABETS)
+    places = [c for c in mask if c in _ALPHABETS]
+    plain = len(places) if set(places) == {"#"} and len(places) <= _AT_ONCE else 0
+    return template, tuple(_ALPHABETS[c] for c in places), plain
 
 
 def fill(mask: str, seed: int) -> str:
     """*mask* with its free places filled."""
-    template, alphabets = _compiled(mask)
+    template, alphabets, plain = _compiled(mask)
+    if plain:  # most masks: one number gives all digits
+        return template % tuple(f"{below(mix(seed, _SALT), 10**plain):0{plain}d}")
     return template % _choices(seed, alphabets)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from surrogates.draws import Draw
 from surrogates.kinds.kind import cased_like, owned_seed, salt_of
+from surrogates.kinds.masks import reshaped
 from surrogates.kinds.phrases import nation, phrase, spoken
 from surrogates.seeds import below, mix, pick
 
@@ -41,6 +42,7 @@ kin = spoken("kin")
 title = spoken("title", owned=True)
 
 _GRADE: Final = salt_of("grade")
+_LONGEST: Final = 6  # digits of a score
 _DIGITS: Final = "0123456789"
 _NUMBER: Final = _DIGITS + ".,"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
@@ -81,6 +83,8 @@ def _other_score(text: str, seed: int) -> str:
     end = next((at for at, c in enumerate(text) if c not in _NUMBER), len(text))
     number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
     digits = number.replace(".", "").replace(",", "")
+    if len(digits) > _LONGEST:
+        return reshaped(text, seed)
     top = {1: 10, 2: 100}.get(len(digits), 10 ** len(digits))
     value = min(int(digits), top)
     reach = max(1, value // 5)

@@ -297,11 +297,11 @@ def test_formats_that_nobody_knows(refused, tmp_path, name, text):
     ("name", "text", "words", "says"),
     [
         ("a.jsonl", '{"message": "[NAME]", "by": 1}\n', (), ("a.jsonl", "message, by", "--text-field")),
-        ("a.jsonl", '{"message": "[NAME]"}\n', ("--text-field", "massage"), ("massage", "message")),
+        ("a.jsonl", '{"message": "[NAME]"}\n', ("--text-field", "massage"), ("a.jsonl", "has: message", "--text-field")),
         ("a.json", '[{"message": "[NAME]"}]', (), ("a.json", "message", "--text-field")),
         ("a.csv", "message,by\n[NAME],1\n", (), ("a.csv", "message, by", "--text-field")),
-        ("a.csv", "message,by\n[NAME],1\n", ("--text-field", "massage"), ("massage", "message, by")),
-        ("a.csv", "message,by\n[NAME],1\n", ("--text-field", "3"), ("'3'",)),
+        ("a.csv", "message,by\n[NAME],1\n", ("--text-field", "massage"), ("a.csv", "message, by", "--text-field")),
+        ("a.csv", "message,by\n[NAME],1\n", ("--text-field", "3"), ("a.csv", "message, by", "--text-field")),
         ("a.tsv", "x\t[NAME]\n", ("--no-header", "--text-field", "text"), ("text",)),
         ("a.tsv", "x\t[NAME]\n", ("--no-header",), ("--text-field",)),
     ],
@@ -323,7 +323,7 @@ def test_a_missing_text_field_names_those_that_are_there(refused, tmp_path, name
         ("a.json", '[{"text": "fine"},\n{"text": secret}]', "a.json:2"),
         ("a.json", '[{"text": "fine"},\n{"text": "secret"}', "a.json:"),
         ("a.csv", 'text\nfine\n"secret\n', "a.csv:"),
-        ("a.xml", "<r>\n<p>secret\n</r>\n", "a.xml:"),
+        ("a.xml", "<r>\n<p>fine</p>\n<p secret", "a.xml:"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "survey"])
@@ -335,13 +335,17 @@ def test_what_is_broken_is_named_by_its_line(refused, tmp_path, name, text, plac
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_fault_far_in_leaves_nothing_for_any_number_of_workers(refused, tmp_path, workers):
+def test_a_fault_far_in_leaves_nothing_for_any_number_of_workers(cli, tmp_path, workers):
     source = tmp_path / "a.jsonl"
     source.write_text('{"text": "Hi [NAME 1]."}\n' * 5000 + '{"text": \n')
     mapping = tmp_path / "mapping.yaml"
     mapping.write_text(_GOOD)
+    before = sorted(tmp_path.iterdir())
     words = ("--out", tmp_path / "out", "--workers", workers, "--placeholders", mapping, "--vault", tmp_path / "vault")
-    refused(source, *words, code=1, says=("a.jsonl:5001",))
+    outcome = cli("surrogate", "run", source, *words)
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1].startswith("error: a.jsonl:5001: not valid JSON")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(

@@ -186,3 +186,12 @@ def test_names_do_not_repeat_within_a_document():
         full[one.value_id].add(value)
     assert len(full) == 80
     assert max(count for part, count in parts.items() if part != "Al") <= 3  # the article of Arab family names
+
+
+def test_names_in_the_script_of_the_country():
+    pools = NamePools(builtin(), script="native")
+    told = Settings(locale="ko_KR", script="native")
+    for done in Engine(told, pools).fill_all(documents(*["<TUTOR1>"] * 20)):
+        (value,) = values(done)
+        assert 2 <= len(value) <= 5
+        assert all("가" <= letter <= "힣" for letter in value)

@@ -149,7 +149,7 @@ def test_names_are_of_the_gender_that_the_pronouns_tell(run: WholeRun) -> None:
     for expected, (_, found, _, record, _) in zip(pronoun_genders(), run.rows(), strict=True):
         for mention, span in zip(found.mentions, record["spans"], strict=True):
             if mention.role == "student" and mention.kind == "person" and expected is not None:
-                assert span["text"].casefold() in given_names(expected), (expected, span["text"])  # type: ignore[arg-type]
+                assert span["text"].casefold() in given_names(expected), (expected, span["text"])
                 looked += 1
     assert looked > 150
     assert check_genders(run) >= looked

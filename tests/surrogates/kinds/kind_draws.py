@@ -11,7 +11,8 @@ from surrogates.seeds import mix
 
 ANCHOR = date(2024, 5, 1)
 LANGUAGES = {
-    "NL": "nl", "BE": "nl", "DE": "de", "AT": "de", "CH": "de", "FR": "fr", "MA": "fr", "ES": "es", "MX": "es", "AR": "es", "CO": "es", "CL": "es",
+    "NL": "nl", "BE": "nl", "DE": "de", "AT": "de", "CH": "de", "FR": "fr", "MA": "fr", "ES": "es", "MX": "es", "AR": "es",
+    "CO": "es", "CL": "es",
     "PE": "es", "PT": "pt", "BR": "pt", "IT": "it", "SE": "sv", "DK": "da", "NO": "no",
 }  # fmt: skip
 GIVEN = ("Anna", "Łucja", "Søren", "Müller", "Иван", "Ng", "José", "O'Neil", "李", "مريم", "Aït", "Xu")

@@ -1,4 +1,4 @@
-"""Ids, phones, cards and accounts: valid by the libraries that know them, or of a range that is kept free, and in agreement with their owner."""
+"""Ids, phones, cards and accounts: valid by the libraries that know them or of a kept range, and in agreement with their owner."""
 
 from __future__ import annotations
 
@@ -22,23 +22,32 @@ from surrogates.kinds.registry import get_kind
 COUNT = 2000
 # By country the modules of stdnum that check the number; what is not here has no module (shapes are tested below).
 NATIONAL = {
-    "IE": "ie.pps", "NL": "nl.bsn", "BE": "be.nn", "DE": "de.idnr", "AT": "at.vnr", "CH": "ch.ssn", "FR": "fr.nir", "ES": "es.dni", "PT": "pt.cc",
+    "IE": "ie.pps", "NL": "nl.bsn", "BE": "be.nn", "DE": "de.idnr", "AT": "at.vnr", "CH": "ch.ssn", "FR": "fr.nir", "ES": "es.dni",
+    "PT": "pt.cc",
     "IT": "it.codicefiscale", "PL": "pl.pesel", "SE": "se.personnummer", "DK": "dk.cpr", "CZ": "cz.rc", "RO": "ro.cnp", "GR": "gr.amka",
-    "TR": "tr.tckimlik", "BR": "br.cpf", "MX": "mx.curp", "AR": "ar.dni", "CL": "cl.rut", "PE": "pe.cui", "ZA": "za.idnr", "IN": "in_.aadhaar",
-    "JP": "jp.in_", "KR": "kr.rrn", "CN": "cn.ric", "TH": "th.pin", "ID": "id.nik", "MY": "my.nric", "IL": "il.idnr", "AU": "au.tfn", "NZ": "nz.ird",
-    "BG": "bg.egn", "EE": "ee.ik", "LT": "lt.asmens", "LV": "lv.pvn", "HR": "hr.oib", "SI": "si.emso", "SK": "sk.rc", "UA": "ua.rntrc", "RU": "ru.inn",
+    "TR": "tr.tckimlik", "BR": "br.cpf", "MX": "mx.curp", "AR": "ar.dni", "CL": "cl.rut", "PE": "pe.cui", "ZA": "za.idnr",
+    "IN": "in_.aadhaar",
+    "JP": "jp.in_", "KR": "kr.rrn", "CN": "cn.ric", "TH": "th.pin", "ID": "id.nik", "MY": "my.nric", "IL": "il.idnr", "AU": "au.tfn",
+    "NZ": "nz.ird",
+    "BG": "bg.egn", "EE": "ee.ik", "LT": "lt.asmens", "LV": "lv.pvn", "HR": "hr.oib", "SI": "si.emso", "SK": "sk.rc",
+    "UA": "ua.rntrc", "RU": "ru.inn",
 }  # fmt: skip
 TAX = {
-    "GB": "gb.utr", "IE": "ie.pps", "NL": "nl.bsn", "BE": "be.nn", "DE": "de.idnr", "AT": "at.tin", "CH": "ch.ssn", "FR": "fr.nif", "ES": "es.nif",
-    "PT": "pt.nif", "IT": "it.codicefiscale", "PL": "pl.nip", "GR": "gr.vat", "TR": "tr.tckimlik", "BR": "br.cpf", "MX": "mx.rfc", "AR": "ar.cuit",
-    "CO": "co.nit", "CL": "cl.rut", "PE": "pe.ruc", "ZA": "za.tin", "KE": "ke.pin", "EG": "eg.tn", "MA": "ma.ice", "IN": "in_.pan", "KR": "kr.brn",
+    "GB": "gb.utr", "IE": "ie.pps", "NL": "nl.bsn", "BE": "be.nn", "DE": "de.idnr", "AT": "at.tin", "CH": "ch.ssn", "FR": "fr.nif",
+    "ES": "es.nif",
+    "PT": "pt.nif", "IT": "it.codicefiscale", "PL": "pl.nip", "GR": "gr.vat", "TR": "tr.tckimlik", "BR": "br.cpf", "MX": "mx.rfc",
+    "AR": "ar.cuit",
+    "CO": "co.nit", "CL": "cl.rut", "PE": "pe.ruc", "ZA": "za.tin", "KE": "ke.pin", "EG": "eg.tn", "MA": "ma.ice", "IN": "in_.pan",
+    "KR": "kr.brn",
     "VN": "vn.mst", "TH": "th.pin", "ID": "id.npwp", "IL": "il.idnr", "AU": "au.tfn", "NZ": "nz.ird",
 }  # fmt: skip
 # Numbers that no module of stdnum knows or accepts: the shape of the range that is kept, or of the country.
 SHAPES = {
-    "US": r"987-65-432\d|9\d\d-(0[1-9]|[1-4]\d)-\d{4}", "GB": r"(BG|GB|NK|KN|NT|TN|ZZ|QQ) \d\d \d\d \d\d [A-D]", "SG": r"[ST]\d{7}[KLMNPQRTUWX]",
+    "US": r"987-65-432\d|9\d\d-(0[1-9]|[1-4]\d)-\d{4}", "GB": r"(BG|GB|NK|KN|NT|TN|ZZ|QQ) \d\d \d\d \d\d [A-D]",
+    "SG": r"[ST]\d{7}[KLMNPQRTUWX]",
     "CO": r"[\d.]{8,13}", "NG": r"[1-9]\d{10}", "KE": r"[1-3]\d{7}", "EG": r"[23]\d{13}", "MA": r"[A-Z]{1,2}\d{6}", "VN": r"0\d{11}",
-    "PH": r"(\d{4}-){3}\d{4}", "AE": r"784-\d{4}-\d{7}-\d", "SA": r"[12]\d{9}", "FJ": r"1\d-\d{5}-\d-\d", "TW": r"[A-Z][12]\d{8}", "CA": r"0\d\d \d{3} \d{3}",
+    "PH": r"(\d{4}-){3}\d{4}", "AE": r"784-\d{4}-\d{7}-\d", "SA": r"[12]\d{9}", "FJ": r"1\d-\d{5}-\d-\d", "TW": r"[A-Z][12]\d{8}",
+    "CA": r"0\d\d \d{3} \d{3}",
     "FI": r"\d{6}[-A]9\d\d[0-9A-Y]", "NO": r"\d\d(8[1-9]|9[0-2])\d\d \d{5}",
 }  # fmt: skip
 
@@ -84,8 +93,10 @@ def test_numbers_of_the_kept_ranges_have_right_check_digits():
 
 GENDERS = ("pl.pesel", "se.personnummer", "be.nn", "it.codicefiscale", "mx.curp", "za.idnr", "ee.ik", "gr.amka", "si.emso")
 BIRTHS = {
-    "PL": "pl.pesel", "SE": "se.personnummer", "BE": "be.nn", "IT": "it.codicefiscale", "MX": "mx.curp", "ZA": "za.idnr", "EE": "ee.ik", "GR": "gr.amka",
-    "SI": "si.emso", "RO": "ro.cnp", "DK": "dk.cpr", "CZ": "cz.rc", "SK": "cz.rc", "BG": "bg.egn", "LV": "lv.pvn", "CN": "cn.ric", "KR": "kr.rrn",
+    "PL": "pl.pesel", "SE": "se.personnummer", "BE": "be.nn", "IT": "it.codicefiscale", "MX": "mx.curp", "ZA": "za.idnr",
+    "EE": "ee.ik", "GR": "gr.amka",
+    "SI": "si.emso", "RO": "ro.cnp", "DK": "dk.cpr", "CZ": "cz.rc", "SK": "cz.rc", "BG": "bg.egn", "LV": "lv.pvn", "CN": "cn.ric",
+    "KR": "kr.rrn",
     "MY": "my.nric", "ID": "id.nik", "LT": "lt.asmens",
 }  # fmt: skip
 CENTURY_UNKNOWN = {"MY", "ID", "GR"}  # two digits of the year, which stdnum takes for the last century's
@@ -213,6 +224,7 @@ def test_accounts_with_check_digits_of_their_own_are_valid():
     cbu = import_module("stdnum.ar.cbu")
     for seed in range(COUNT):
         assert cbu.is_valid(get_kind("bank_account").draw(owned(seed, "AR")))
+        assert int(get_kind("bank_account").draw(owned(seed, "MA"))) % 97 == 0
         clabe = get_kind("bank_account").draw(owned(seed, "MX"))
         assert sum(int(d) * (3, 7, 1)[at % 3] % 10 for at, d in enumerate(clabe[:17])) % 10 == -int(clabe[17]) % 10
 
