@@ -95,11 +95,12 @@ class _Page:
             owner = owners[number]
             if kind_name == PERSON:
                 cast, style = people[owner], styles[number]
-                if plural and len(cast) > 1:
-                    value = self._together(cast, style)
-                else:
-                    value = cast[0].given if style == "given" else written(cast[0], style)
                 value_id, entity_type, subtype = cast[0].value_id, "name", SUBTYPES[style]
+                if len(cast) == 1 or not plural:
+                    value = cast[0].given if style == "given" else written(cast[0], style)
+                else:
+                    value = self._together(cast, style)
+                    value_id = f"p{owner + 1}"  # of those who are named together, not of the first of them
                 if original and len(original) > 3 and original.isupper():
                     value = value.upper()
             else:
