@@ -15,9 +15,9 @@ from surrogates.documents import Filled, Placed
 from surrogates.draws import Draw
 from surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
 from surrogates.kinds.ages import near_age
+from surrogates.kinds.calendars import date_order
 from surrogates.kinds.date_formats import parse
 from surrogates.kinds.date_shifts import draw_shift, weekly_shift
-from surrogates.kinds.facts import facts_of
 from surrogates.kinds.kind import Kind, cased_like
 from surrogates.kinds.registry import KINDS
 from surrogates.persona import Persona
@@ -183,7 +183,7 @@ class _Page:
             for mention, owner in zip(self._plan.mentions, self._plan.owners, strict=True)
             if owner != NOBODY and mention.original and mention.kind in {"age", "birth_date"}
         ]
-        order = facts_of(self._filler.country).order
+        order = date_order(self._filler.language, self._filler.country)
         for mention, owner in known:
             if mention.kind == "birth_date":
                 layout = parse(mention.original, self._filler.language, order, self._anchor)

@@ -15,11 +15,13 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
 
 from pii_values.names.index import builtin
 from pii_values.names.pools import GENDERS, NamePools
 from pii_values.names.regions import REGIONS
+from piiloom.surrogate_cmd import surrogate_app
 from tests.fakes.llm_server import LLMServer
 from tests.pii_values.names.small_dataset import install
 from tests.pii_values.names.test_index import package
@@ -526,3 +528,35 @@ def test_places_are_looked_at_before_a_model_is_paid(cli, fill, notes, tmp_path,
     assert "not empty" in taken.error_line()
     assert "never written over" in vault.error_line()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "out", "v"]
+
+
+COMMANDS = typer.main.get_command(surrogate_app).commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_documents_every_option_with_examples(cli, name):
+    command = COMMANDS[name]
+    assert command.help
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    for parameter in command.params:
+        assert len(getattr(parameter, "help", None) or "") > 10, parameter.name
+    examples = command.epilog.splitlines()[1:]
+    assert examples
+    for line in examples:
+        assert line.split()[:3] == ["piiloom", "surrogate", name]
+        assert {word for word in line.split() if word.startswith("--")} <= known
+    outcome = cli("surrogate", name, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Examples:" in outcome.out
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["survey"], ["leakage"], ["check"]])
+def test_help_imports_nothing_that_works(words):
+    code = f"import sys\nfrom piiloom.main import run\nassert run({['surrogate', *words, '--help']!r}) == 0\n"
+    # Typer itself checks the values of options with pydantic.
+    code += (
+        "heavy = {'surrogates', 'pii_values', 'corpus', 'providers', 'numpy', 'yaml', 'faker', 'regex', 'duckdb', 'pyarrow', 'stdnum'}\n"
+    )
+    code += "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
