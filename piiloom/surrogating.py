@@ -253,7 +253,7 @@ def _print(report: RunReport) -> None:
     table.add_row("surrogates", f"{report.replaced:,}", kinds)
     people = told["engine"]["people"]
     table.add_row("people", f"{people['people']:,}", _groups(people))
-    for key, name in (("unknown", "unknown, kept"), ("left_alone", "brackets left alone")):
+    for key, name in (("unknown", "unknown tags"), ("left_alone", "brackets left alone")):
         found = told[key]
         listed = next(value for value in found.values() if isinstance(value, dict))
         table.add_row(name, f"{found['total']:,}", harmless(", ".join(f"{tag} {count:,}" for tag, count in list(listed.items())[:_SHOWN])))

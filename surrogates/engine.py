@@ -36,7 +36,7 @@ Given = Callable[[int], Mapping[int, str]]
 class Finder(Protocol):
     """Finds placeholders in a text."""
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str, where: str = "document") -> Found:
         """The mentions, what looks like a placeholder but is none we know, and brackets that are none."""
         ...
 
@@ -77,7 +77,7 @@ class Engine:
         if document.mentions is not None:
             mentions = document.mentions
         elif self._finder is not None:
-            found = self._finder.find(document.text)
+            found = self._finder.find(document.text, document.id)
             mentions = found.mentions
         else:
             raise DataError("the document has no spans and there is no mapping", where=document.id, remedy="Give --placeholders or spans.")
@@ -199,14 +199,19 @@ def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str],
     entry[1] = max(entry[1], size)
 
 
-def group_report(gathered: bytes) -> dict[str, object]:
-    """Who was cast: people by group, how many the texts decided, and the largest difference between two groups."""
+def group_report(gathered: bytes, *, own_names: bool = False) -> dict[str, object]:
+    """Who was cast: people by group, how many the texts decided, and the largest difference between two groups.
+
+    ``own_names``: all bear names of the texts' own country, so that gender alone makes the groups.
+    """
     groups, _, _, told = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
     counts = Counter(groups)
-    named = {f"{gender} {region}": counts.get(number, 0) for number, (gender, region) in enumerate(GROUPS)}
+    named: Counter[str] = Counter()
+    for number, (gender, region) in enumerate(GROUPS):
+        named[gender if own_names else f"{gender} {region}"] += counts.get(number, 0)
     return {
         "people": len(groups),
-        "groups": named,
+        "groups": dict(named),
         "largest_difference": spread(named),
         "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
     }

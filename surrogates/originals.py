@@ -56,6 +56,8 @@ class OriginalNames:
     def __init__(self, genders: Mapping[str, Gender] | None = None) -> None:
         self._genders = genders or {}
         self._people: list[tuple[set[str], set[str]]] = []
+        self._bearers: dict[str, list[int]] = {}
+        self._seen: dict[str, str] = {}
 
     def of_document(self) -> OriginalNames:
         """An empty one for the next document."""
@@ -63,32 +65,41 @@ class OriginalNames:
 
     def key_of(self, mention: Mention) -> str:
         """The number of the person, as text: the earlier one that every part of the name fits, else a new one."""
-        given, family = name_parts(mention.original)
+        known = self._seen.get(mention.original)
+        if known is None:
+            known = self._seen[mention.original] = str(self._number(*name_parts(mention.original)))
+        return known
+
+    def _number(self, given: list[str], family: list[str]) -> int:
         single = given == family
-        fits = []
-        for number, (givens, families) in enumerate(self._people):
-            if single:
-                # A longer name holds this one; a name of one letter is an initial.
-                known = givens | families
-                fit = all(part in known or (len(part) == 1 and any(k.startswith(part) for k in known)) for part in given)
-            elif givens == families:
-                fit = bool(families & {*given, *family})  # so far known by one name only
-            else:
-                fit = bool(families & set(family)) and any(
-                    a == b or (min(len(a), len(b)) == 1 and a[0] == b[0]) for a in given for b in givens
-                )
-            if fit:
-                fits.append(number)
+        # Somebody who fits shares a written-out part of the name.
+        near = dict.fromkeys(number for part in (*given, *family) for number in self._bearers.get(part, ()))
+        fits = [number for number in near if _fits(given, family, *self._people[number])]
         if len(fits) == 1 or (fits and single):
-            at = fits[-1]
-            if not single:
-                givens, families = self._people[at]
-                self._people[at] = (set(given), set(family)) if givens == families else (givens | set(given), families | set(family))
-            return str(at)
-        self._people.append((set(given), set(family)))
-        return str(len(self._people) - 1)
+            at = max(fits)
+            if single:
+                return at
+            givens, families = self._people[at]
+            self._people[at] = (set(given), set(family)) if givens == families else (givens | set(given), families | set(family))
+        else:
+            at = len(self._people)
+            self._people.append((set(given), set(family)))
+        for part in {*given, *family}:
+            self._bearers.setdefault(part, []).append(at)
+        return at
 
     def gender_of(self, mention: Mention) -> Gender | None:
         """The gender that the given name tells, where it is known."""
         given, family = name_parts(mention.original)
         return self._genders.get(given[0]) if given and given != family else None
+
+
+def _fits(given: list[str], family: list[str], givens: set[str], families: set[str]) -> bool:
+    """Whether a name can be that of a person who was given and family names before; an initial fits what begins with it."""
+    if given == family:
+        known = givens | families
+        return all(part in known or (len(part) == 1 and any(name.startswith(part) for name in known)) for part in given)
+    if givens == families:
+        return bool(families & {*given, *family})  # so far known by one name only
+    initial = any(a == b or (min(len(a), len(b)) == 1 and a[0] == b[0]) for a in given for b in givens)
+    return bool(families & set(family)) and initial

@@ -5,6 +5,7 @@ Nothing is drawn here: a plan is what the text says, so that the first pass over
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -92,21 +93,24 @@ class Planner:
         if cues is None:
             return
         people, clusters, owners = sheet.people, sheet.clusters, sheet.owners
-        last = len(people) - 1
+        limits = _limits(mentions, people, owners)
         for place, number in enumerate(people):
-            owner = owners[number]
-            cluster = clusters[owner]
+            cluster = clusters[owners[number]]
             if cluster.code != OPEN or cluster.size != 1:
                 continue
             start, end = mentions[number][:2]
-            # What follows is about this person up to where somebody else is named.
-            after = place + 1
-            while after <= last and owners[people[after]] == owner:
-                after += 1
-            limit = mentions[people[after]][0] if after <= last else _NO_LIMIT
-            gender = gender_before(text, start, cues) or gender_after(text, end, limit, cues)
+            gender = gender_before(text, start, cues) or gender_after(text, end, limits[place], cues)
             if gender:
                 cluster.code = CODES[gender]
+
+
+def _limits(mentions: Sequence[Mention], people: Sequence[int], owners: Sequence[int]) -> list[int]:
+    """For each mention of a person where somebody else is named next: what follows is about this person up to there."""
+    limits = [_NO_LIMIT] * len(people)
+    for place in range(len(people) - 2, -1, -1):
+        after = people[place + 1]
+        limits[place] = limits[place + 1] if owners[after] == owners[people[place]] else mentions[after][0]
+    return limits
 
 
 class _Sheet:
@@ -197,8 +201,8 @@ class _Sheet:
             mention = mentions[number]
             named = self._by_key.get((mention.role, mention.index), NOBODY) if mention.role else NOBODY
             if named == NOBODY and not mention.index:
-                before = [person for person in self.people if person < number]
-                named = self.owners[before[-1] if before else self.people[0]]
+                before = bisect_left(self.people, number)
+                named = self.owners[self.people[max(0, before - 1)]]
             self.owners[number] = named
 
     def join_pairs(self) -> None:

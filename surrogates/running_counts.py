@@ -75,7 +75,7 @@ class Counts:
         rows = False
         for file in source.files:
             count = self.files[file.number]
-            if file.format in _FREE or not count.rows:
+            if file.format in _FREE or not count.rows or not file.size:  # an empty table still counts one row
                 continue
             rows = True
             if not count.documents:

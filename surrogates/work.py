@@ -70,7 +70,7 @@ class SurrogateWork:
     def gather(self, looks: Iterable[bytes]) -> bytes:
         """Between the passes: hand out the groups of the whole corpus."""
         gathered = self.engine.gather(looks)
-        self._groups = group_report(gathered)
+        self._groups = group_report(gathered, own_names=self._made.settings.own_names)
         return gathered
 
     def open(self, gathered: Path) -> None:

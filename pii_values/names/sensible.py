@@ -63,7 +63,7 @@ def _well_spelled(name: str) -> bool:
     # "de la Cruz" may stand after a given name only, "Chia-ling" anywhere.
     words = name.split(" ")
     # Dutch and German particles are small where a given name stands before them; the caller sees to names that stand alone.
-    first = words[0] in _PARTICLES and len(words) > 1 or words[0].lstrip("’'")[0].isupper()
+    first = (words[0] in _PARTICLES and len(words) > 1) or words[0].lstrip("’'")[0].isupper()
     capitalised = first and words[-1].lstrip("’'")[0].isupper()
     shouted = any(len(part) > 1 and part.isupper() for part in re.split(r"[ -]", name))
     return capitalised and not shouted and all(_is_latin(letter) for letter in name if letter.isalpha())

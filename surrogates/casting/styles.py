@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from surrogates.casting.name_forms import SUBTYPES
 from surrogates.casting.registers import Register
-from surrogates.mentions import Mention
 from surrogates.originals import form_of, name_parts
 from surrogates.planning import Plan
 from surrogates.seeds import mix
@@ -35,12 +34,14 @@ def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
     text, mentions = plan.text, plan.mentions
     for cluster in plan.clusters:
         turn = 0
+        parts: _Parts | None = None
         for number in cluster.places:
             start, _, _, role, index, same, form, _, original, _, _ = mentions[number]
             if form and form in SUBTYPES:
                 style = form
             elif original:
-                style = form_of(original) or _single(plan, mentions[number], number, cluster.places)
+                parts = parts or _Parts.of(plan, cluster.places)
+                style = form_of(original) or parts.form(original, titled=titled(text, start))
             elif titled(text, start):
                 style = "family"
             elif same == "mention" and not index:
@@ -52,14 +53,25 @@ def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
     return styles
 
 
-def _single(plan: Plan, mention: Mention, number: int, places: Sequence[int]) -> str:
-    """Whether a known name of one word is the family's or the person's own, as other mentions of the person tell."""
-    given, _ = name_parts(mention.original)
-    for other in places:
-        givens, families = name_parts(plan.mentions[other].original)
-        if other != number and givens != families and given:
-            if given[0] in families:
-                return "family"
-            if given[0] in givens:
-                return "given"
-    return "family" if len(places) > 1 or titled(plan.text, mention.start) else "full"
+class _Parts(NamedTuple):
+    """What the names of several words tell of one person's given and family names; ``often``: named more than once."""
+
+    givens: frozenset[str]
+    families: frozenset[str]
+    often: bool
+
+    @classmethod
+    def of(cls, plan: Plan, places: Sequence[int]) -> _Parts:
+        """From the mentions of a person."""
+        names = [name_parts(original) for original in {plan.mentions[number].original for number in places}]
+        full = [(given, family) for given, family in names if given != family]
+        return cls(frozenset(p for given, _ in full for p in given), frozenset(p for _, family in full for p in family), len(places) > 1)
+
+    def form(self, original: str, *, titled: bool) -> str:
+        """Whether a known name of one word is the family's or the person's own."""
+        given, _ = name_parts(original)
+        if given and given[0] in self.families:
+            return "family"
+        if given and given[0] in self.givens:
+            return "given"
+        return "family" if self.often or titled else "full"

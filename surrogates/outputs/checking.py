@@ -156,7 +156,10 @@ def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any],
         raise _fault(MAP, "has fewer lines than there are documents")
     number, mapped, record = row
     where = f"{MAP}:{number}"
-    ranges = OffsetMap(mapped["ranges"])
+    try:
+        ranges = OffsetMap(mapped["ranges"])
+    except (DataError, KeyError, TypeError, ValueError) as error:
+        raise _fault(where, "the ranges are no offset map") from error
     text, context = old.found.text, record["context"]
     if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
         raise _fault(where, "names another place than the document's")

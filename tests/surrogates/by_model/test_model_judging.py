@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surrogates.by_model.judging import LONGEST, Unfit, accepted, folded
-from surrogates.by_model.value_requests import ValueRequest
 from surrogates.by_model.sentences import Sentence
+from surrogates.by_model.value_requests import ValueRequest
 from surrogates.fitting import ANY, CONSONANT, VOWEL
 
 

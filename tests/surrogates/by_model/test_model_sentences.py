@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from prompts.library import open_library
 from surrogates.by_model.kinds import BY_MODEL, described_kinds
-from surrogates.by_model.value_requests import requests_of
 from surrogates.by_model.sentences import REACH, sentence_of
 from surrogates.by_model.terms import TEMPLATE, Terms
+from surrogates.by_model.value_requests import requests_of
 from surrogates.documents import Document
 from surrogates.kinds.registry import KINDS
 from surrogates.mentions import Mention
