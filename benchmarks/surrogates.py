@@ -181,9 +181,8 @@ def main() -> None:
         count = told.documents if told.only == "cores" else 20_000
         seconds = {workers: measured("cores", count, workers, pin=False) for workers in (1, 2)}
         for workers, found in seconds.items():
-            print(
-                f"{workers} worker{'s' * (workers > 1)}  {count / found['seconds']:,.0f} documents/s ({found['megabytes']:.0f} MB of input in {found['seconds']:.1f} s)"
-            )
+            rate, size = count / found["seconds"], found["megabytes"]
+            print(f"{workers} worker{'s' * (workers > 1)}  {rate:,.0f} documents/s ({size:.0f} MB of input in {found['seconds']:.1f} s)")
         print(f"speed-up  {seconds[1]['seconds'] / seconds[2]['seconds']:.2f}")
 
 

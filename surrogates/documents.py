@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,4 +47,4 @@ class Filled:
     placed: list[Placed]
     unknown: list[tuple[int, int]] = field(default_factory=list)
     left: list[tuple[int, int]] = field(default_factory=list)
-    tallies: Counter[str] = field(default_factory=Counter)
+    tallies: dict[str, int] = field(default_factory=dict)

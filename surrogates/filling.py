@@ -142,9 +142,9 @@ class _Page:
             people.append(self._people(mix(seed, number), groups[at : at + cluster.size], f"p{number + 1}", taken, needs, origin))
             at += cluster.size
         for number, cluster in enumerate(clusters):
-            if cluster.parts:
+            if cluster.size == 0:
                 people[number] = tuple(one for part in cluster.parts for one in people[part])
-        if any(mention[8] for mention in self._plan.mentions):
+        if self._plan.originals:
             self._tell_birth(people)
         return people
 
@@ -161,6 +161,8 @@ class _Page:
         """What articles and genitives around the mentions of a person ask of the name."""
         given = family = ANY
         given_genitive = family_genitive = False
+        if not any(number in self._notable for number in cluster.places):
+            return NO_NEEDS
         for number in cluster.places:
             place = self._notable.get(number)
             if place is None:

@@ -42,7 +42,7 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
         hanging = text[end : end + 1] in _HANGING
         # In the middle of a sentence, as a small letter and a blank before it tell.
         inside = start > 1 and text[start - 1] == " " and ("a" <= (last := text[start - 2]) <= "z" or last.islower())
-        if inside and not hanging and last not in "an":
+        if inside and not hanging and (last not in "an" or (last == "n" and text[start - 3] not in "aA")):
             continue
         sound = needed_sound(text, start, language) if english else ANY
         if inside and not sound and not hanging:

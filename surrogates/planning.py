@@ -40,13 +40,16 @@ class Cluster:
 
 @dataclass(slots=True)
 class Plan:
-    """``clusters`` in order of first mention; ``owners`` gives each mention's cluster (or ``NOBODY``), ``values`` its value's number."""
+    """``clusters`` in order of first mention; ``owners`` gives each mention's cluster (or ``NOBODY``), ``values`` its value's number.
+
+    ``originals``: some mention tells what stood there."""
 
     text: str
     mentions: Sequence[Mention]
     clusters: list[Cluster]
     owners: list[int]
     values: list[int]
+    originals: bool = False
 
     def size(self) -> int:
         """How many people the document casts for itself."""
@@ -74,18 +77,18 @@ class Planner:
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
         sheet = _Sheet(self._everywhere)
-        owned = owned_kinds()
+        owned, add_person, add_value, names = owned_kinds(), sheet.add_person, sheet.add_value, self._names
         for number, mention in enumerate(mentions):
             kind = mention[2]
             if kind == PERSON:
-                sheet.add_person(number, mention, self._names)
+                add_person(number, mention, names)
             else:
-                sheet.add_value(number, mention, of_person=kind in owned)
+                add_value(number, mention, of_person=kind in owned)
         if sheet.clusters:
             sheet.settle_owners(mentions)
             sheet.join_pairs()
             self._tell_genders(text, mentions, sheet)
-        return Plan(text, mentions, sheet.clusters, sheet.owners, sheet.values)
+        return Plan(text, mentions, sheet.clusters, sheet.owners, sheet.values, sheet.originals)
 
     def _tell_genders(self, text: str, mentions: Sequence[Mention], sheet: _Sheet) -> None:
         """What the text around its mentions tells of each person whose gender is open."""
@@ -126,6 +129,7 @@ class _Sheet:
         "_roles_wanted",
         "_value_keys",
         "clusters",
+        "originals",
         "owners",
         "people",
         "values",
@@ -136,6 +140,7 @@ class _Sheet:
         self.owners: list[int] = []
         self.values: list[int] = []
         self.people: list[int] = []
+        self.originals = False
         self._by_key: dict[tuple[str, str], int] = {}
         self._by_original: dict[tuple[str, str], int] = {}
         self._value_keys: dict[tuple[str, str, str] | int, int] = {}
@@ -150,6 +155,7 @@ class _Sheet:
         _, _, _, role, index, same, _, gender, original, plural, _ = mention
         key: tuple[str, str] | None = None
         if original:
+            self.originals = True
             if self._names is None:
                 self._names = names.of_document()
             key = ("original", self._names.key_of(mention))
@@ -157,13 +163,14 @@ class _Sheet:
         elif index or same != "mention":
             key = (role, index)
         at = self._by_key.get(key, NOBODY) if key else NOBODY
+        clusters = self.clusters
         if at == NOBODY:
-            at = len(self.clusters)
+            at = len(clusters)
             corpus = key is not None and not original and (self._everywhere or same == "corpus")
-            self.clusters.append(Cluster((role, index), CODES[gender], 1, [], corpus))
+            clusters.append(Cluster((role, index), CODES[gender], 1, [], corpus))
             if key:
                 self._by_key[key] = at
-        cluster = self.clusters[at]
+        cluster = clusters[at]
         cluster.places.append(number)
         if plural:
             cluster.size = 2
@@ -180,6 +187,8 @@ class _Sheet:
         key = number if same == "mention" and not index else (kind, role, index or original)
         self.values.append(self._value_keys.setdefault(key, len(self._value_keys)))
         owner = NOBODY
+        if original:
+            self.originals = True
         if of_person:
             if original and (kind, original) in self._by_original:
                 owner = self._by_original[kind, original]  # a known value that comes back is the same person's

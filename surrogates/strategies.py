@@ -38,4 +38,4 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         if number in source.places:
             clusters[at].places.append(number)
         owners[number] = at
-    return Plan(plan.text, plan.mentions, clusters, owners, plan.values)
+    return Plan(plan.text, plan.mentions, clusters, owners, plan.values, plan.originals)

@@ -111,7 +111,7 @@ class SurrogateWork:
         return report
 
     def _count(self, plan: Plan, done: Filled) -> None:
-        tallies = done.tallies
+        tallies: Counter[str] = Counter()
         tallies["documents filled"] += 1
         sizes = [len(cluster.places) for cluster in plan.clusters]
         tallies["people"] += len(sizes)
@@ -125,6 +125,7 @@ class SurrogateWork:
             found = leakage([sizes], rate, keep=self._made.settings.keep)
             for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
                 tallies[f"leak {rate} {name}"] += share  # type: ignore[assignment]  # counters add up floats as well
+        done.tallies.update(tallies)
 
 
 def _torn(plan: Plan, done: Filled) -> int:

@@ -65,6 +65,10 @@ class Caster:
         for turn in range(_COUNTRIES):
             country = origin or pick(mix(seed, _COUNTRY + turn), self._countries[group])
             givens, families = self._names.get((country, gender)) or self._known(country, gender)
+            if needs is NO_NEEDS:
+                given, family = pick(mix(seed, _GIVEN), givens), pick(mix(seed, _FAMILY), families)
+                if given not in taken and family not in taken:
+                    break
             given, one = _suited(givens, mix(seed, _GIVEN), taken, needs.given_sound, needs.given_genitive)
             family, two = _suited(families, mix(seed, _FAMILY), taken, needs.family_sound, needs.family_genitive)
             if one and two:

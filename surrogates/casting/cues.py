@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from string import ascii_uppercase
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -43,6 +44,7 @@ class Cues:
 
     before: dict[str, Gender]
     after: dict[str, Gender]
+    ends: frozenset[str]  # of the words before, two letters of each, and those of initials
 
 
 @cache
@@ -52,7 +54,9 @@ def cues_of(language: str) -> Cues | None:
     if not source.is_file():
         return None
     known = load_yaml(source, _CuesFile)
-    return Cues(before=_spelled(_sides(known.titles, known.kin), "."), after=_spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…'))
+    before = _spelled(_sides(known.titles, known.kin), ".")
+    after = _spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…')
+    return Cues(before=before, after=after, ends=frozenset([word[-2:] for word in before] + [f"{letter}." for letter in ascii_uppercase]))
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:

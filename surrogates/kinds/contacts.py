@@ -6,6 +6,7 @@ RFC 5737 and RFC 3849 keep for documentation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from surrogates.draws import Draw
@@ -73,10 +74,20 @@ def _names(draw: Draw) -> tuple[str, str]:
     return pick(mix(seed, 1), _NAMES), pick(mix(seed, 2), _NAMES)
 
 
-_HANDLES: Final = (
-    "{given}{sign}{family}{tail}", "{given}{sign}{family}{tail}", "{given}{sign}{family}{tail}", "{g}{sign}{family}{tail}",
-    "{family}{sign}{given}{tail}", "{given}{sign}{f}{number}", "{family}{sign}{g}{number}", "{given}{fam}{number}", "{giv}{family}{tail}",
-)  # fmt: skip
+# How given and family name, a sign, a tail (maybe none) and a number make a handle; the most usual way stands three times.
+_Handle = Callable[[str, str, str, str, str], str]
+_BOTH: Final[_Handle] = lambda given, family, sign, tail, number: given + sign + family + tail  # noqa: ARG005, E731
+_HANDLES: Final[tuple[_Handle, ...]] = (
+    _BOTH,
+    _BOTH,
+    _BOTH,
+    lambda given, family, sign, tail, number: given[0] + sign + family + tail,  # noqa: ARG005
+    lambda given, family, sign, tail, number: family + sign + given + tail,  # noqa: ARG005
+    lambda given, family, sign, tail, number: given + sign + family[0] + number,  # noqa: ARG005
+    lambda given, family, sign, tail, number: family + sign + given[0] + number,  # noqa: ARG005
+    lambda given, family, sign, tail, number: given + family[:3] + number,  # noqa: ARG005
+    lambda given, family, sign, tail, number: given[:3] + family + tail,  # noqa: ARG005
+)
 
 
 def _handle(draw: Draw) -> str:
@@ -87,10 +98,8 @@ def _handle(draw: Draw) -> str:
     tail = str(number) if number < 70 else ""
     if draw.owner is not None and number < 30:
         tail = f"{draw.owner.born.year % 100:02d}"
-    return pick(mix(seed, 5), _HANDLES).format(
-        given=given, family=family, g=given[0], f=family[0], giv=given[:3], fam=family[:3],
-        sign=pick(mix(seed, 4), _SEPARATORS), tail=tail, number=tail or number,
-    )  # fmt: skip
+    rest = mix(seed, 5)
+    return pick(rest, _HANDLES)(given, family, pick(rest >> 20, _SEPARATORS), tail, tail or str(number))
 
 
 def username(draw: Draw) -> str:

@@ -21,6 +21,7 @@ from surrogates.kinds.kind import cased_like, salt_of, style_seed
 from surrogates.seeds import below, mix
 
 _NEAR: Final = 900  # days before the anchor
+_DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _ADULT: Final = (19 * 366, 79 * 365)
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
@@ -29,7 +30,7 @@ _PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
 
 def near_day(draw: Draw) -> date:
     """A day not long before the anchor."""
-    return draw.anchor - timedelta(days=below(mix(draw.seed, _DAY), _NEAR))
+    return draw.anchor - _DAYS[mix(draw.seed, _DAY) % _NEAR]
 
 
 def born_on(draw: Draw) -> date:
@@ -48,9 +49,10 @@ def _moved(draw: Draw) -> str | None:
 
 def date_value(draw: Draw) -> str:
     """A date: the original one moved, else a day near the anchor."""
-    found = _moved(draw)
-    if found is not None:
-        return found
+    if draw.original:
+        found = _moved(draw)
+        if found is not None:
+            return found
     if draw.form in _OTHERS:
         return _OTHERS[draw.form](draw._replace(original="", form=""))
     return usual(near_day(draw), draw.form if draw.form in _PATTERNS else "date", draw)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 from zlib import crc32
 
@@ -44,7 +46,12 @@ def numbered_seed(draw: Draw, salt: int) -> int:
 
 def style_seed(draw: Draw, salt: int) -> int:
     """A seed that all values of one document share, so that it is written in one style; ``shift`` and ``anchor`` are the document's."""
-    return mix(mix(draw.shift, salt), draw.anchor.toordinal())
+    return _style(draw.shift, draw.anchor, salt)
+
+
+@lru_cache(maxsize=512)
+def _style(shift: int, anchor: date, salt: int) -> int:
+    return mix(mix(shift, salt), anchor.toordinal())
 
 
 def home_of(draw: Draw) -> str:
