@@ -42,7 +42,8 @@ class Cluster:
 class Plan:
     """``clusters`` in order of first mention; ``owners`` gives each mention's cluster (or ``NOBODY``), ``values`` its value's number.
 
-    ``originals``: some mention tells what stood there."""
+    ``originals``: some mention tells what stood there.
+    """
 
     text: str
     mentions: Sequence[Mention]
