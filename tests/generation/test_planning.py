@@ -144,7 +144,7 @@ def check_subjects(plan):
         if value.subject.startswith("@"):
             person = order[value.subject[1:]]
             assert person.entity_type == "relationship"
-        assert set(person.subtypes) <= {"kin", "named_kin"}  # "my wife", "my wife Susan"
+            assert set(person.subtypes) <= {"kin", "named_kin"}  # "my wife", "my wife Susan"
             assert person.subject == "self"
             together = any({value.id, person.id} <= set(aside.values) for aside in plan.asides)
             assert together or plan.wanted.index(person) < place
