@@ -22,6 +22,7 @@ from piiloom.surrogate_checks import (
 )
 from piiloom.surrogate_values import Asked, values_by_model
 from piiloom.terminal import console, error_console, harmless, say, say_aside, say_json
+from surrogates.by_model.rejects import REJECTS
 from surrogates.casting.groups import Weights
 from surrogates.inputs.settings import InputSettings, Quoting
 from surrogates.inputs.source import iter_documents
@@ -112,23 +113,22 @@ def run_and_report(options: Mapping[str, Any]) -> None:
         "placeholders": "spans" if mapping is None else "auto" if placeholders == "auto" else Path(placeholders).name,
         **settings.to_json(),
     }
-    with values_by_model(Asked.of(options), inputs, factory, out) as (working, drawn):
-        with _Bar() as bar:
-            report = run_surrogates(
-                inputs,
-                out,
-                working,
-                seed=settings.seed,
-                locale=settings.locale,
-                workers=count,
-                progress=bar.show,
-                force=options["force"],
-                vault=vault,
-                about=about,
-            )
-        rejects = drawn.put_rejects(out) if drawn is not None else None
-    if rejects is not None:
-        say_aside(f"values that the model could not give, with reasons: {rejects}")
+    with values_by_model(Asked.of(options), inputs, factory, out) as (working, drawn), _Bar() as bar:
+        report = run_surrogates(
+            inputs,
+            out,
+            working,
+            seed=settings.seed,
+            locale=settings.locale,
+            workers=count,
+            progress=bar.show,
+            force=options["force"],
+            vault=vault,
+            about=about,
+            beside=drawn.put_rejects if drawn is not None else None,
+        )
+    if (out / REJECTS).exists():
+        say_aside(f"values that the model could not give, with reasons: {out / REJECTS}")
     if options["as_json"]:
         say_json({"out": str(out), **report.report})
     else:

@@ -45,12 +45,13 @@ def run_surrogates(
     vault: Path | None = None,
     about: Mapping[str, object] | None = None,
     ray_address: str | None = None,
+    beside: Callable[[Path], object] | None = None,
 ) -> RunReport:
     """Fill all documents of the input and write the folder *out*, which appears when everything is there.
 
     *factory* makes the engine in each process and must be picklable. *about* goes into the report (settings, versions), and must
-    be the same for equal runs. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``; whatever happens, Ctrl-C too,
-    nothing half-written stays.
+    be the same for equal runs; *beside* may put more files into the folder before it appears. Raises ``UsageError``, ``DataError``,
+    ``OutputError`` or ``RunError``; whatever happens, Ctrl-C too, nothing half-written stays.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers")
@@ -67,6 +68,8 @@ def run_surrogates(
         report = run.write_report(seed, about or {})
         warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
         run.end()
+        if beside is not None:
+            beside(folder.partial)
         if vault_file is not None:
             vault_file.publish()
         folder.publish()
