@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any, Final
 
 from foundation.errors import PiiloomError, RunError
@@ -57,12 +59,13 @@ class ProcessCrew:
         context.set_forkserver_preload([__name__, _module_of(terms.factory)])
         self._workers: list[_Worker] = []
         try:
-            for _ in range(workers):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(theirs, terms), daemon=True)
-                process.start()
-                theirs.close()
-                self._workers.append(_Worker(process, ours))
+            with _main_left_alone(terms.factory):
+                for _ in range(workers):
+                    ours, theirs = context.Pipe()
+                    process = context.Process(target=_serve, args=(theirs, terms), daemon=True)
+                    process.start()
+                    theirs.close()
+                    self._workers.append(_Worker(process, ours))
         except BaseException:
             self.close()
             raise
@@ -143,6 +146,23 @@ def _result(result: Any) -> Any:
 
 def _module_of(factory: object) -> str:
     return getattr(getattr(factory, "func", factory), "__module__", None) or __name__
+
+
+@contextmanager
+def _main_left_alone(factory: object) -> Iterator[None]:
+    """Worker processes would run the main script of this one again (a user's without a guard, or what a Streamlit page put there).
+
+    They need nothing of it, unless the engine is defined in it.
+    """
+    main = sys.modules.get("__main__")
+    if main is None or _module_of(factory) == "__main__":
+        yield
+        return
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(wire: Connection, terms: Terms) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -74,6 +76,18 @@ def test_the_same_bytes_for_any_workers_and_chunks(tmp_path: Path, everything: t
     source, expected = everything
     run(source, tmp_path / "out", workers=workers, chunk_bytes=chunk)
     assert tree(tmp_path / "out") == expected
+
+
+def test_workers_do_not_run_the_main_script_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("raise SystemExit(1)\n", encoding="utf-8")
+    main = ModuleType("__main__")
+    main.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    (tmp_path / "in.txt").write_text("a [TAG] b", encoding="utf-8")
+    run(tmp_path / "in.txt", tmp_path / "out", workers=2)
+    assert sys.modules["__main__"] is main
+    assert (tmp_path / "out" / "report.json").exists()
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
