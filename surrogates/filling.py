@@ -89,6 +89,8 @@ class _Page:
         people = self._cast(groups, shared) if self._plan.clusters else []
         pieces: list[str] = []
         placed: list[Placed] = []
+        drawn: dict[tuple[int, int, str], str] = {}  # what comes again is drawn once
+        put, place = pieces.append, placed.append
         at = grown = 0
         for number, mention in enumerate(self._plan.mentions):
             start, end, kind_name, role, index, _, form, _, original, plural, _ = mention
@@ -108,20 +110,27 @@ class _Page:
                 person = people[owner][0] if owner != NOBODY else None
                 value_id = person.value_id if person is not None else f"v{values[number] + 1}"
                 bearer = person if kind_name in owned else None
-                draw = _draw(Draw, (mix(value_seed, values[number]), country, language, anchor, shift, bearer, original, form, index))
                 plain = not original and number not in notable and not self._given
-                value = kind[4](draw) if plain else self._fitted(number, kind, draw)
+                again = (values[number], owner, form)
+                if plain and again in drawn:
+                    value = drawn[again]
+                else:
+                    seed = mix(value_seed, values[number])
+                    draw = _draw(Draw, (seed, country, language, anchor, shift, bearer, original, form, index))
+                    value = kind[4](draw) if plain else self._fitted(number, kind, draw)
+                    if plain:
+                        drawn[again] = value
                 entity_type, subtype = kind[1], kind[2]
             if number in notable and not original:
                 value = _cased(notable[number], value)
             new_start = start + grown
             new_end = new_start + len(value)
-            placed.append(_placed(Placed, (start, end, new_start, new_end, kind_name, entity_type, subtype, value_id, role)))
-            pieces.append(text[at:start])
-            pieces.append(value)
+            place(_placed(Placed, (start, end, new_start, new_end, kind_name, entity_type, subtype, value_id, role)))
+            put(text[at:start])
+            put(value)
             at = end
             grown = new_end - end
-        pieces.append(text[at:])
+        put(text[at:])
         return Filled("".join(pieces), placed)
 
     # People

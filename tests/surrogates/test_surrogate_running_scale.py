@@ -75,7 +75,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         assert sum(1 for _ in fh) == rows
 
 
-@pytest.mark.parametrize("suffix", ["txt", "jsonl", "csv", "json", "xml"])
+@pytest.mark.parametrize("suffix", ["json", "xml"])  # txt, jsonl and csv: tests/piiloom/test_surrogate_bad_input.py
 def test_one_line_of_50_mb(tmp_path: Path, suffix: str) -> None:
     text = "word [NAME] lorem ipsum " * (50_000_000 // 24)
     path = tmp_path / f"in.{suffix}"
