@@ -202,6 +202,7 @@ MARK_ALL = ".check .button:has-text('Mark all 2')"
 
 def mark_all_by_keys(page: AppPage, _: HardText) -> None:
     """``m`` does the first fix: an older check may stand before this one until the server has answered."""
+    page.saved()  # else the checks may be about a state some steps back, and the key does the first fix of those
     page.see(f"{MARK_ALL}:has(kbd)")
     page.press("m")
 
