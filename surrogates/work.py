@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from surrogates.by_model.given import GivenValues
+from surrogates.casting.cast import Pools
+from surrogates.casting.groups import GENDERS
 from surrogates.documents import Document, Filled
 from surrogates.engine import Engine, group_report
 from surrogates.leakage.recognising import STRATEGIES, leakage
 from surrogates.leakage.residual import residuals
 from surrogates.mentions import Gender
+from surrogates.originals import folded
 from surrogates.placeholders.finder import Finder
 from surrogates.placeholders.mapping import Mapping
 from surrogates.planning import Plan
@@ -141,17 +143,11 @@ def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_ENOUGH])
 
 
-@lru_cache(maxsize=4)
-def _given_names(pools: object, country: str) -> dict[str, Gender]:
+def _given_names(pools: Pools, country: str) -> dict[str, Gender]:
     """Folded given names of the texts' country and of English-speaking ones, with their gender: for the scan and for known names."""
-    from pii_values.names.pools import NamePools  # noqa: PLC0415 - as above
-    from surrogates.originals import folded  # noqa: PLC0415
-
-    assert isinstance(pools, NamePools)  # noqa: S101 - the cache wants one object
-    found: dict[str, Gender] = {}
-    genders: tuple[Gender, ...] = ("female", "male")
-    for place in dict.fromkeys((country, "US", "GB")):
-        for gender in genders:
-            for name in pools.given(place, gender)[:_MOST_NAMES]:
-                found.setdefault(folded(name), gender)
-    return found
+    return {
+        folded(name): gender
+        for place in reversed(dict.fromkeys((country, "US", "GB")))  # what the texts' own country says counts
+        for gender in reversed(GENDERS)
+        for name in reversed(pools.given(place, gender)[:_MOST_NAMES])
+    }
