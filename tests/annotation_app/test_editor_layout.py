@@ -100,6 +100,24 @@ def test_editing_leaves_the_page_where_it_is(editor):
     assert page.server.document.context.startswith("Adax met")
 
 
+# The editor comes up beside an element that has the focus; whether it has it then, and the text of the editor.
+COMES_UP = """async ([tag, data]) => {
+    const editor = await import("/editor.js");
+    const held = document.createElement(tag), host = document.createElement("div");
+    document.body.prepend(held, host);
+    held.focus();
+    const shadow = host.attachShadow({mode: "open"});
+    editor.default({data, parentElement: shadow, setStateValue() {}});
+    return [document.activeElement === held, shadow.activeElement?.className ?? null];
+}"""
+
+
+@pytest.mark.parametrize(("tag", "found"), [("button", [False, "text context"]), ("input", [True, None]), ("textarea", [True, None])])
+def test_it_takes_the_focus_from_the_button_that_brought_it_up_but_from_nobody_who_types(editor, tag, found):
+    page = editor("[[Ada|name|low]] met [[Grace|name|low]].")
+    assert page.page.evaluate(COMES_UP, [tag, page.server.data()]) == found
+
+
 # For each stop of the Tab key: its accessible name, and whether a line round it or beside it shows the focus.
 STOP = """() => {
     const held = window.shadow.activeElement;

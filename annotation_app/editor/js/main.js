@@ -122,10 +122,12 @@ function takeData(editor, data) {
   followWish(editor);
 }
 
-/** The keys work at once when the page comes up, unless somebody already types elsewhere. */
+/**
+ * The keys work at once when the editor comes up, unless somebody already types elsewhere. The button that brought it up goes with
+ * the page it stood on, but may hold the focus until then: keys pressed meanwhile would be lost on it.
+ */
 function takeFocus(editor) {
-  const held = document.activeElement;
-  if (!held || held === document.body || held.tagName === "A") editor.parts.context.surface.focus({ preventScroll: true });
+  if (!isTypingField(document.activeElement)) editor.parts.context.surface.focus({ preventScroll: true });
 }
 
 /** Close what belongs to the old record; what was typed goes out under its name first. */
