@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -45,6 +46,6 @@ class Filled:
 
     text: str
     placed: list[Placed]
-    unknown: list[tuple[int, int]] = field(default_factory=list)
-    left: list[tuple[int, int]] = field(default_factory=list)
+    unknown: Sequence[tuple[int, int]] = ()
+    left: Sequence[tuple[int, int]] = ()
     tallies: dict[str, int] = field(default_factory=dict)

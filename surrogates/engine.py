@@ -142,9 +142,9 @@ class Engine:
 
     def _each(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> Iterator[Filled]:
         for document, (plan, found) in zip(documents, planned, strict=True):
-            count = plan.size()
-            done = self.fill_plan(plan, document.number, self._groups[at : at + count])
-            at += count
+            after = at + len(plan.codes)
+            done = self.fill_plan(plan, document.number, self._groups[at:after])
+            at = after
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
                 done.left = list(found.left)
@@ -190,7 +190,7 @@ def note_people(plan: Plan, codes: bytearray, shared: dict[tuple[str, str], list
     for cluster in plan.clusters:
         if cluster.corpus:
             _note_shared(shared, cluster.key, cluster.code, cluster.size)
-    codes += plan.codes()
+    codes += plan.codes
 
 
 def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str], code: int, size: int) -> None:

@@ -18,14 +18,14 @@ from surrogates.kinds.ages import near_age
 from surrogates.kinds.calendars import date_order
 from surrogates.kinds.date_formats import parse
 from surrogates.kinds.date_shifts import draw_shift, weekly_shift
-from surrogates.kinds.kind import Kind, cased_like
+from surrogates.kinds.kind import cased_like
 from surrogates.kinds.registry import KINDS
 from surrogates.persona import Persona
-from surrogates.planning import NOBODY, PERSON, Cluster, Plan, owned_kinds
+from surrogates.planning import NOBODY, PERSON, Cluster, Plan
 from surrogates.seeds import below, mix
 from surrogates.settings import Settings
 
-_PEOPLE, _VALUES, _SHIFT, _DAYS, _AGAIN = 0x10, 0x20, 0x40, 0x50, 0x60
+_PEOPLE, _VALUES, _DAYS, _AGAIN = 0x10, 0x20, 0x50, 0x60
 _SPREAD_OF_DAYS: Final = 730  # documents lie within so many days before the anchor
 _TRIES: Final = 24  # values that are tried for one that fits its article
 _YEARS: Final = re.compile(r"(?<!\d)(?:1[01])?\d{1,2}(?!\d)")
@@ -50,8 +50,10 @@ class Filler:
         self.country = settings.country
         self.register = register_of(settings.language)
         self.joiner = f" {_AND.get(settings.language, '&')} "
-        self.kinds: dict[str, Kind] = dict(KINDS)
-        self.owned = owned_kinds()
+        self.kinds = {name: (kind.entity_type, kind.subtype, kind.draw) for name, kind in KINDS.items()}
+        self.anchors = [settings.anchor - timedelta(days=days) for days in range(_SPREAD_OF_DAYS)]
+        self.draw_shift = weekly_shift if settings.keep_weekdays else draw_shift
+        self.origin = settings.country if settings.own_names else None
 
     def fill(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Filled:
         """Put surrogates into *plan*'s text.
@@ -68,34 +70,34 @@ class _Page:
     __slots__ = ("_anchor", "_dated", "_filler", "_given", "_notable", "_plan", "_seed", "_shift", "_styles", "_text", "_value_seed")
 
     def __init__(self, filler: Filler, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
-        settings = filler.settings
         self._filler = filler
         self._plan = plan
         self._text = plan.text
         self._seed = seed
         self._value_seed = mix(seed, _VALUES)
         self._given = given
-        self._anchor = settings.anchor - timedelta(days=below(mix(seed, _DAYS), _SPREAD_OF_DAYS))
-        shift_seed = mix(seed, _SHIFT)
-        self._shift = weekly_shift(shift_seed) if settings.keep_weekdays else draw_shift(shift_seed)
+        day_seed = mix(seed, _DAYS)
+        self._anchor = filler.anchors[day_seed % _SPREAD_OF_DAYS]
+        self._shift = filler.draw_shift(day_seed)
         self._notable = notable_places(plan.text, plan.mentions, filler.language)
         self._styles = name_styles(plan, filler.register, seed) if plan.clusters else {}
         self._dated: set[int] = set()  # owners whose birth date the text gives
 
     def filled(self, groups: Sequence[int], shared: Shared) -> Filled:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
-        filler, anchor, shift, value_seed = self._filler, self._anchor, self._shift, self._value_seed
-        kinds, owned, country, language = filler.kinds, filler.owned, filler.country, filler.language
+        filler, anchor, shift, value_seed, given = self._filler, self._anchor, self._shift, self._value_seed, self._given
+        kinds, country, language = filler.kinds, filler.country, filler.language
         people = self._cast(groups, shared) if self._plan.clusters else []
         pieces: list[str] = []
         placed: list[Placed] = []
+        again = self._plan.again
         drawn: dict[tuple[int, int, str], str] = {}  # what comes again is drawn once
         put, place = pieces.append, placed.append
         at = grown = 0
-        for number, mention in enumerate(self._plan.mentions):
-            start, end, kind_name, role, index, _, form, _, original, plural, _ = mention
-            owner = owners[number]
-            if kind_name == PERSON:
+        for number, (mention, owner) in enumerate(zip(self._plan.mentions, owners, strict=True)):
+            start, end, kind, role, index, _, form, _, original, plural, _ = mention
+            asked = notable.get(number) if notable else None
+            if kind == PERSON:
                 cast, style = people[owner], styles[number]
                 value_id, entity_type, subtype = cast[0].value_id, "name", SUBTYPES[style]
                 if len(cast) == 1 or not plural:
@@ -106,26 +108,28 @@ class _Page:
                 if original and len(original) > 3 and original.isupper():
                     value = value.upper()
             else:
-                kind = kinds[kind_name]
-                person = people[owner][0] if owner != NOBODY else None
-                value_id = person.value_id if person is not None else f"v{values[number] + 1}"
-                bearer = person if kind_name in owned else None
-                plain = not original and number not in notable and not self._given
-                again = (values[number], owner, form)
-                if plain and again in drawn:
-                    value = drawn[again]
+                entity_type, subtype, make = kinds[kind]
+                value_number = values[number]
+                if owner == NOBODY:
+                    person, value_id = None, f"v{value_number + 1}"
                 else:
-                    seed = mix(value_seed, values[number])
-                    draw = _draw(Draw, (seed, country, language, anchor, shift, bearer, original, form, index))
-                    value = kind[4](draw) if plain else self._fitted(number, kind, draw)
-                    if plain:
-                        drawn[again] = value
-                entity_type, subtype = kind[1], kind[2]
-            if number in notable and not original:
-                value = _cased(notable[number], value)
+                    person = people[owner][0]
+                    value_id = person.value_id
+                plain = asked is None and not original and not given
+                known = drawn.get((value_number, owner, form)) if again and plain else None
+                if known is not None:
+                    value = known
+                else:
+                    seed = mix(value_seed, value_number)
+                    draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index))
+                    value = make(draw) if plain else self._fitted(number, kind, draw)
+                    if again and plain:
+                        drawn[value_number, owner, form] = value
+            if asked is not None and not original:
+                value = _cased(asked, value)
             new_start = start + grown
             new_end = new_start + len(value)
-            place(_placed(Placed, (start, end, new_start, new_end, kind_name, entity_type, subtype, value_id, role)))
+            place(_placed(Placed, (start, end, new_start, new_end, kind, entity_type, subtype, value_id, role)))
             put(text[at:start])
             put(value)
             at = end
@@ -136,34 +140,39 @@ class _Page:
     # People
 
     def _cast(self, groups: Sequence[int], shared: Shared) -> list[People]:
-        clusters = self._plan.clusters
-        origin = self._filler.country if self._filler.settings.own_names else None
+        cast, anchor, origin = self._filler.caster.cast, self._anchor, self._filler.origin
         people: list[People] = []
+        joined: list[int] = []
         taken: set[str] = set()
         at, seed = 0, mix(self._seed, _PEOPLE)
-        for number, cluster in enumerate(clusters):
+        for number, cluster in enumerate(self._plan.clusters):
+            value_id = f"p{number + 1}"
             if cluster.corpus:
                 # A shared person bears one name everywhere, whatever else stands in the document.
                 own_seed, own_groups = shared[cluster.key]
-                people.append(self._people(own_seed, own_groups, f"p{number + 1}", set(), NO_NEEDS, origin))
+                people.append(self._people(own_seed, own_groups, value_id, set(), NO_NEEDS))
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
-            people.append(self._people(mix(seed, number), groups[at : at + cluster.size], f"p{number + 1}", taken, needs, origin))
-            at += cluster.size
-        for number, cluster in enumerate(clusters):
-            if cluster.size == 0:
-                people[number] = tuple(one for part in cluster.parts for one in people[part])
+            size, own_seed = cluster.size, mix(seed, number)
+            if size == 1:
+                people.append((cast(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
+            else:
+                people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
+            at += size
+            if not size:
+                joined.append(number)
+        for number in joined:
+            people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
             self._tell_birth(people)
         return people
 
-    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: set[str], needs: Needs, origin: str | None) -> People:
-        cast, anchor = self._filler.caster.cast, self._anchor
+    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: set[str], needs: Needs) -> People:
+        cast, anchor, origin = self._filler.caster.cast, self._anchor, self._filler.origin
         if len(groups) == 1:
-            return (cast(seed, groups[0], anchor, value_id, taken=taken, needs=needs, origin=origin),)
+            return (cast(seed, groups[0], anchor, value_id, taken, needs, origin),)
         return tuple(
-            cast(mix(seed, turn), group, anchor, value_id + "ab"[turn], taken=taken, needs=needs, origin=origin)
-            for turn, group in enumerate(groups)
+            [cast(mix(seed, turn), group, anchor, value_id + "ab"[turn], taken, needs, origin) for turn, group in enumerate(groups)]
         )
 
     def _needs(self, cluster: Cluster) -> Needs:
@@ -214,24 +223,25 @@ class _Page:
 
     # Values
 
-    def _fitted(self, number: int, kind: Kind, draw: Draw) -> str:
+    def _fitted(self, number: int, kind: str, draw: Draw) -> str:
         """A value where something is known or asked for: drawn elsewhere, an age that must agree, an article, a genitive."""
         value_number = self._plan.values[number]
         if value_number in self._given:
             return cased_like(draw.original, self._given[value_number])
-        if draw.original and kind.name == "age":
+        make = KINDS[kind].draw
+        if draw.original and kind == "age":
             if self._plan.owners[number] in self._dated:
                 return draw.original  # birth date and other dates move together, so the age stays right
             if not _YEARS.search(draw.original):
                 draw = draw._replace(owner=None)  # an age in words moves by itself
-        value = found = kind.draw(draw)
+        value = found = make(draw)
         place = self._notable.get(number)
-        if place is None or (draw.owner is not None and kind.name == "age"):
+        if place is None or (draw.owner is not None and kind == "age"):
             return value
         for attempt in range(1, _TRIES):
             if sounds(found, place.sound) and (not place.genitive or takes_genitive(found)):
                 return found
-            found = kind.draw(draw._replace(seed=mix(draw.seed, attempt), owner=None))
+            found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         return value
 
 

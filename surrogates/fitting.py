@@ -39,9 +39,13 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
     english = language == "en"
     for number, mention in enumerate(mentions):
         start, end = mention[0], mention[1]
-        hanging = text[end : end + 1] in _HANGING
+        if start > 2 and text[start - 1] == " " == text[end : end + 1]:
+            last = text[start - 2]
+            if "b" <= last <= "z" and (last != "n" or text[start - 3] not in "aA"):
+                continue  # nearly all: words on both sides, and no article
         # In the middle of a sentence, as a small letter and a blank before it tell.
         inside = start > 1 and text[start - 1] == " " and ("a" <= (last := text[start - 2]) <= "z" or last.islower())
+        hanging = text[end : end + 1] in _HANGING
         if inside and not hanging and (last not in "an" or (last == "n" and text[start - 3] not in "aA")):
             continue
         sound = needed_sound(text, start, language) if english else ANY

@@ -22,7 +22,6 @@ class Persona:
 
     def __init__(
         self,
-        *,
         seed: int,
         gender: Gender,
         region: str,
@@ -31,6 +30,7 @@ class Persona:
         given: str,
         family: str,
         anchor: date,
+        *,
         born: date | None = None,
         value_id: str = "",
     ) -> None:

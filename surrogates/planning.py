@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from surrogates.casting.cues import Cues, cues_of, gender_after, gender_before
+from surrogates.casting.cues import AFTER, Cues, cues_of, gender_after, gender_before
 from surrogates.casting.groups import CODES, OPEN
 from surrogates.kinds.registry import KINDS
 from surrogates.mentions import Gender, Mention
@@ -19,7 +19,6 @@ from surrogates.originals import OriginalNames
 
 PERSON: Final = "person"
 NOBODY: Final = -1
-_NO_LIMIT: Final = 1 << 60
 
 
 @dataclass(slots=True)
@@ -42,7 +41,8 @@ class Cluster:
 class Plan:
     """``clusters`` in order of first mention; ``owners`` gives each mention's cluster (or ``NOBODY``), ``values`` its value's number.
 
-    ``originals``: some mention tells what stood there.
+    ``codes`` are those of the people whom the document casts for itself (``codes_of``).
+    ``originals``: some mention tells what stood there; ``again``: some value comes more than once.
     """
 
     text: str
@@ -50,21 +50,20 @@ class Plan:
     clusters: list[Cluster]
     owners: list[int]
     values: list[int]
+    codes: bytes
     originals: bool = False
+    again: bool = False
 
-    def size(self) -> int:
-        """How many people the document casts for itself."""
-        return sum([0 if cluster.corpus else cluster.size for cluster in self.clusters])
 
-    def codes(self) -> bytearray:
-        """One byte for each person of the document's own, in order."""
-        found = bytearray()
-        for cluster in self.clusters:
-            if not cluster.corpus:
-                found.append(cluster.code)
-                if cluster.size == 2:
-                    found.append(OPEN)
-        return found
+def codes_of(clusters: Sequence[Cluster]) -> bytes:
+    """One byte for each person whom the document casts for itself, in order."""
+    found = []
+    for cluster in clusters:
+        if cluster.size and not cluster.corpus:
+            found.append(cluster.code)
+            if cluster.size == 2:
+                found.append(OPEN)
+    return bytes(found)
 
 
 class Planner:
@@ -74,152 +73,134 @@ class Planner:
         self._cues: Cues | None = cues_of(language)
         self._everywhere = scope == "corpus"
         self._names = OriginalNames(genders)
+        self._owned = owned_kinds()
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
         """Cluster the *mentions* (sorted, disjoint) of *text*."""
-        sheet = _Sheet(self._everywhere)
-        owned, add_person, add_value, names = owned_kinds(), sheet.add_person, sheet.add_value, self._names
+        people = _People(self._everywhere, self._names)
+        owners: list[int] = []
+        values: list[int] = []
+        keys: dict[tuple[str, str, str] | int, int] = {}
+        of_persons: list[int] = []
+        add_person, owned, originals = people.add, self._owned, False
         for number, mention in enumerate(mentions):
-            kind = mention[2]
-            if kind == PERSON:
-                add_person(number, mention, names)
-            else:
-                add_value(number, mention, of_person=kind in owned)
-        if sheet.clusters:
-            sheet.settle_owners(mentions)
-            sheet.join_pairs()
-            self._tell_genders(text, mentions, sheet)
-        return Plan(text, mentions, sheet.clusters, sheet.owners, sheet.values, sheet.originals)
-
-    def _tell_genders(self, text: str, mentions: Sequence[Mention], sheet: _Sheet) -> None:
-        """What the text around its mentions tells of each person whose gender is open."""
-        cues = self._cues
-        if cues is None:
-            return
-        people, clusters, owners = sheet.people, sheet.clusters, sheet.owners
-        limits = _limits(mentions, people, owners)
-        for place, number in enumerate(people):
-            cluster = clusters[owners[number]]
-            if cluster.code != OPEN or cluster.size != 1:
+            if mention[2] == PERSON:
+                owners.append(add_person(number, mention))
+                values.append(NOBODY)
                 continue
-            start, end = mentions[number][:2]
-            gender = gender_before(text, start, cues) or gender_after(text, end, limits[place], cues)
-            if gender:
-                cluster.code = CODES[gender]
+            _, _, kind, role, index, same, _, _, original, _, _ = mention
+            if original:
+                originals = True
+            if kind in owned:
+                of_persons.append(number)
+            key = number if same == "mention" and not index else (kind, role, index or original)
+            values.append(keys.setdefault(key, len(keys)))
+            owners.append(NOBODY)
+        if people.clusters:
+            if of_persons:
+                people.give(of_persons, mentions, owners)
+            people.join_pairs()
+            if self._cues is not None:
+                _tell_genders(text, mentions, people, owners, self._cues)
+        again = len(keys) + len(people.numbers) < len(owners)
+        clusters = people.clusters
+        return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
 
 
-def _limits(mentions: Sequence[Mention], people: Sequence[int], owners: Sequence[int]) -> list[int]:
-    """For each mention of a person where somebody else is named next: what follows is about this person up to there."""
-    limits = [_NO_LIMIT] * len(people)
-    for place in range(len(people) - 2, -1, -1):
-        after = people[place + 1]
-        limits[place] = limits[place + 1] if owners[after] == owners[people[place]] else mentions[after][0]
-    return limits
+def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owners: Sequence[int], cues: Cues) -> None:
+    """What the text around its mentions tells of each person whose gender is open."""
+    numbers, clusters = people.numbers, people.clusters
+    last = len(numbers)
+    for place, number in enumerate(numbers, 1):
+        cluster = clusters[owners[number]]
+        if cluster.code != OPEN or cluster.size != 1:
+            continue
+        mention = mentions[number]
+        end = mention[1]
+        gender = gender_before(text, mention[0], cues)
+        if gender is None:
+            # Where somebody else is named next: what follows is about this person up to there.
+            limit = end + AFTER
+            if place < last and mentions[numbers[place]][0] < limit:
+                others = (mentions[other][0] for other in numbers[place:] if owners[other] != owners[number])
+                limit = min(limit, next(others, limit))
+            gender = gender_after(text, end, limit, cues)
+        if gender is not None:
+            cluster.code = CODES[gender]
 
 
-class _Sheet:
-    """A plan while it is made."""
+class _People:
+    """The people of a plan while it is made; ``numbers`` are those of their mentions."""
 
-    __slots__ = (
-        "_by_key",
-        "_by_original",
-        "_everywhere",
-        "_first",
-        "_latest",
-        "_names",
-        "_roles_wanted",
-        "_value_keys",
-        "clusters",
-        "originals",
-        "owners",
-        "people",
-        "values",
-    )
+    __slots__ = ("_by_key", "_everywhere", "_names", "_names_here", "clusters", "numbers", "originals")
 
-    def __init__(self, everywhere: bool) -> None:
+    def __init__(self, everywhere: bool, names: OriginalNames) -> None:
         self.clusters: list[Cluster] = []
-        self.owners: list[int] = []
-        self.values: list[int] = []
-        self.people: list[int] = []
+        self.numbers: list[int] = []
         self.originals = False
-        self._by_key: dict[tuple[str, str], int] = {}
-        self._by_original: dict[tuple[str, str], int] = {}
-        self._value_keys: dict[tuple[str, str, str] | int, int] = {}
-        self._roles_wanted: list[int] = []
-        self._first: list[int] = []
-        self._latest = NOBODY
+        self._by_key: dict[tuple[str, str] | None, int] = {}  # never None: a key of its own for nobody known
         self._everywhere = everywhere
-        self._names: OriginalNames | None = None
+        self._names = names
+        self._names_here: OriginalNames | None = None
 
-    def add_person(self, number: int, mention: Mention, names: OriginalNames) -> None:
-        """A mention of somebody known, or of somebody new."""
+    def add(self, number: int, mention: Mention) -> int:
+        """A mention of somebody known, or of somebody new: their cluster."""
         _, _, _, role, index, same, _, gender, original, plural, _ = mention
+        self.numbers.append(number)
         key: tuple[str, str] | None = None
         if original:
             self.originals = True
-            if self._names is None:
-                self._names = names.of_document()
-            key = ("original", self._names.key_of(mention))
-            gender = gender or self._names.gender_of(mention)
+            if self._names_here is None:
+                self._names_here = self._names.of_document()
+            key = ("original", self._names_here.key_of(mention))
+            gender = gender or self._names_here.gender_of(mention)
         elif index or same != "mention":
             key = (role, index)
-        at = self._by_key.get(key, NOBODY) if key else NOBODY
         clusters = self.clusters
-        if at == NOBODY:
+        at = self._by_key.get(key)
+        if at is None:
             at = len(clusters)
             corpus = key is not None and not original and (self._everywhere or same == "corpus")
-            clusters.append(Cluster((role, index), CODES[gender], 1, [], corpus))
-            if key:
+            clusters.append(Cluster((role, index), CODES[gender], 2 if plural else 1, [number], corpus))
+            if key is not None:
                 self._by_key[key] = at
+            return at
         cluster = clusters[at]
         cluster.places.append(number)
         if plural:
             cluster.size = 2
         if gender and cluster.code == OPEN:
             cluster.code = CODES[gender]
-        self.owners.append(at)
-        self.values.append(NOBODY)
-        self.people.append(number)
-        self._latest = at
+        return at
 
-    def add_value(self, number: int, mention: Mention, *, of_person: bool) -> None:
-        """A value: its number, and whose it is as far as is known yet."""
-        _, _, kind, role, index, same, _, _, original, _, _ = mention
-        key = number if same == "mention" and not index else (kind, role, index or original)
-        self.values.append(self._value_keys.setdefault(key, len(self._value_keys)))
-        owner = NOBODY
-        if original:
-            self.originals = True
-        if of_person:
-            if original and (kind, original) in self._by_original:
-                owner = self._by_original[kind, original]  # a known value that comes back is the same person's
-            elif role or index:
-                self._roles_wanted.append(number)  # somebody's who may be named later; a number alone is nobody's
-            else:
-                owner = self._latest
-                if owner == NOBODY:
-                    self._first.append(number)
-                elif original:
-                    self._by_original[kind, original] = owner
-        self.owners.append(owner)
+    def give(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
+        """Give *values* to the role that they name; without a number to the person named last before them, else to the first.
 
-    def settle_owners(self, mentions: Sequence[Mention]) -> None:
-        """Give values to the role that they name; without a number to the person named last before them, else to the first."""
-        for number in self._first:
-            self.owners[number] = self.owners[self.people[0]]
-        for number in self._roles_wanted:
-            mention = mentions[number]
-            named = self._by_key.get((mention.role, mention.index), NOBODY) if mention.role else NOBODY
-            if named == NOBODY and not mention.index:
-                before = bisect_left(self.people, number)
-                named = self.owners[self.people[max(0, before - 1)]]
-            self.owners[number] = named
+        A value that stood there before is the same person's; a number alone is nobody's.
+        """
+        numbers = self.numbers
+        known: dict[tuple[str, str], int] = {}
+        for number in values:
+            _, _, kind, role, index, _, _, _, original, _, _ = mentions[number]
+            owner = known.get((kind, original)) if original else None
+            if owner is None:
+                named = self._by_key.get((role, index)) if role else None
+                if named is not None:
+                    owner = named
+                elif index:
+                    owner = NOBODY
+                else:
+                    before = bisect_left(numbers, number)
+                    owner = owners[numbers[before - 1 if before else 0]]
+                    if original and before and not role:
+                        known[kind, original] = owner
+            owners[number] = owner
 
     def join_pairs(self) -> None:
         """Several together: "appellanten sub 8" are appellant 8a and 8b, where the document has these: then they are no further people."""
         for cluster in self.clusters:
-            role, index = cluster.key
-            if cluster.size == 2 and index and index[-1].isdigit():
+            if cluster.size == 2 and (index := cluster.key[1]) and index[-1].isdigit():
+                role = cluster.key[0]
                 parts = [self._by_key[role, index + letter] for letter in "abcdef" if (role, index + letter) in self._by_key]
                 if len(parts) > 1 and not any(self.clusters[part].corpus for part in parts):
                     cluster.parts, cluster.size, cluster.corpus = tuple(parts), 0, False

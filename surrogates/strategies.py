@@ -8,7 +8,7 @@ fits no cluster.
 from __future__ import annotations
 
 from surrogates.casting.groups import OPEN
-from surrogates.planning import NOBODY, Cluster, Plan
+from surrogates.planning import NOBODY, Cluster, Plan, codes_of
 from surrogates.seeds import mix
 
 _STEP = 0x57E9
@@ -38,4 +38,4 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         if number in source.places:
             clusters[at].places.append(number)
         owners[number] = at
-    return Plan(plan.text, plan.mentions, clusters, owners, plan.values, plan.originals)
+    return Plan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)

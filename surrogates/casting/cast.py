@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Final, NamedTuple, Protocol
 
@@ -10,9 +11,9 @@ from surrogates.casting.groups import GROUPS, Region
 from surrogates.fitting import ANY, sounds, takes_genitive
 from surrogates.mentions import Gender
 from surrogates.persona import Persona
-from surrogates.seeds import below, mix, pick
+from surrogates.seeds import below, mix
 
-_COUNTRY, _GIVEN, _FAMILY = 0xC0, 0x61, 0xFA
+_NAME: Final = 0x61
 _TRIES: Final = 48  # names of a country that are tried for one that is free and fits everywhere
 _COUNTRIES: Final = 8  # countries of the region that are tried; then sound and genitive are given up
 
@@ -43,6 +44,7 @@ class Needs(NamedTuple):
 
 
 NO_NEEDS: Final = Needs()
+_Names = tuple[str, Sequence[str], Sequence[str]]  # a country, its given names and its family names
 
 
 class Caster:
@@ -51,52 +53,54 @@ class Caster:
     def __init__(self, pools: Pools, country: str) -> None:
         self._pools = pools
         self._country = country
+        # Of each group its countries, as often as each is to be drawn; their names are looked up when first asked for.
         self._countries = [pools.countries(region) for _, region in GROUPS]
-        self._names: dict[tuple[str, Gender], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._names: list[list[_Names | None]] = [[None] * len(countries) for countries in self._countries]
+        self._own: dict[tuple[str, Gender], _Names] = {}
 
     def cast(
-        self, seed: int, group: int, anchor: date, value_id: str, *, taken: set[str], needs: Needs = NO_NEEDS, origin: str | None = None
+        self, seed: int, group: int, anchor: date, value_id: str, taken: set[str], needs: Needs = NO_NEEDS, origin: str | None = None
     ) -> Persona:
         """The person of *seed* in a group (a place in ``GROUPS``), with no name that is *taken* in the document already.
 
         *origin* overrides the country that the names are from. The names are added to *taken*.
         """
         gender, region = GROUPS[group]
+        names = self._names[group]
+        given_seed = mix(seed, _NAME)
+        family_seed = given_seed >> 32
         for turn in range(_COUNTRIES):
-            country = origin or pick(mix(seed, _COUNTRY + turn), self._countries[group])
-            givens, families = self._names.get((country, gender)) or self._known(country, gender)
-            if needs is NO_NEEDS:
-                given, family = pick(mix(seed, _GIVEN), givens), pick(mix(seed, _FAMILY), families)
-                if given not in taken and family not in taken:
-                    break
-            given, one = _suited(givens, mix(seed, _GIVEN), taken, needs.given_sound, needs.given_genitive)
-            family, two = _suited(families, mix(seed, _FAMILY), taken, needs.family_sound, needs.family_genitive)
+            if origin:
+                known = self._own.get((origin, gender)) or self._named(origin, gender)
+            else:
+                at = (seed >> 8 + 4 * turn) % len(names)  # other bits at each turn
+                known = names[at] or self._of_group(group, at)
+            country, givens, families = known
+            given, family = givens[given_seed % len(givens)], families[family_seed % len(families)]
+            if needs is NO_NEEDS and given not in taken and family not in taken:
+                break
+            given, one = _suited(givens, given_seed, taken, needs.given_sound, needs.given_genitive)
+            family, two = _suited(families, family_seed, taken, needs.family_sound, needs.family_genitive)
             if one and two:
                 break
         taken.add(given)
         taken.add(family)
-        return Persona(
-            seed=seed,
-            gender=gender,
-            region=region,
-            origin=country,
-            country=self._country,
-            given=given,
-            family=family,
-            anchor=anchor,
-            value_id=value_id,
-        )
+        return Persona(seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
 
-    def _known(self, country: str, gender: Gender) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _of_group(self, group: int, at: int) -> _Names:
+        found = self._names[group][at] = self._named(self._countries[group][at], GROUPS[group][0])
+        return found
+
+    def _named(self, country: str, gender: Gender) -> _Names:
         """The pools of a country and gender; raises ``UsageError`` for a country without names."""
-        names = self._pools.given(country, gender), self._pools.family(country, gender)
-        if not all(names):
+        found = country, self._pools.given(country, gender), self._pools.family(country, gender)
+        if not all(found):
             raise UsageError(f"no names of {country} are known", remedy="Take --groups exact, or another --locale or names index.")
-        self._names[country, gender] = names
-        return names
+        self._own[country, gender] = found
+        return found
 
 
-def _suited(names: tuple[str, ...], seed: int, taken: set[str], sound: int, genitive: bool) -> tuple[str, bool]:
+def _suited(names: Sequence[str], seed: int, taken: set[str], sound: int, genitive: bool) -> tuple[str, bool]:
     """The first of the names that *seed* gives that is free and fits, and True; a free one and False where none does."""
     first = names[below(seed, len(names))]
     if first not in taken and not sound and not genitive:

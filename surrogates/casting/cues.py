@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from string import ascii_uppercase
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -16,10 +15,12 @@ from pydantic import BaseModel, ConfigDict
 from foundation.yaml_files import load_yaml
 from surrogates.mentions import Gender
 
-_AFTER: Final = 80  # code points after a mention in which a pronoun is taken to be the person's
+AFTER: Final = 80  # code points after a mention in which a pronoun is taken to be the person's
 _BEFORE: Final = 26
 _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
+_BETWEEN: Final = " \u00a0\n\r\t"
+_DOT_OR_BLANK: Final = "." + _BETWEEN
 
 
 class _Words(BaseModel):
@@ -44,7 +45,8 @@ class Cues:
 
     before: dict[str, Gender]
     after: dict[str, Gender]
-    ends: frozenset[str]  # of the words before, two letters of each, and those of initials
+    words_after: frozenset[str]
+    ends: frozenset[str]  # of the words before: the last three signs, with a blank before short ones
 
 
 @cache
@@ -56,7 +58,7 @@ def cues_of(language: str) -> Cues | None:
     known = load_yaml(source, _CuesFile)
     before = _spelled(_sides(known.titles, known.kin), ".")
     after = _spelled(_sides(known.pronouns, known.nouns), ',.;:!?)"”’…')
-    return Cues(before=before, after=after, ends=frozenset([word[-2:] for word in before] + [f"{letter}." for letter in ascii_uppercase]))
+    return Cues(before, after, frozenset(after), frozenset((blank + word)[-3:] for word in before for blank in _BETWEEN))
 
 
 def _sides(*groups: _Words) -> dict[str, Gender]:
@@ -78,7 +80,10 @@ def _spelled(words: dict[str, Gender], signs: str) -> dict[str, Gender]:
 
 def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
     """The gender that a title or a word of kinship right before *start* tells; an initial may stand between."""
-    if start < 2 or text[start - 1] not in _BLANKS:
+    if start < 3 or text[start - 1] not in _BLANKS:
+        return None
+    # Most words end otherwise than any that tells; an initial or a second blank is looked at closely.
+    if start > 3 and text[start - 4 : start - 1] not in cues.ends and text[start - 2] not in _DOT_OR_BLANK:
         return None
     words = text[max(0, start - _BEFORE) : start].split()
     if not words:
@@ -90,12 +95,12 @@ def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
 
 
 def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
-    """The gender of the first pronoun or noun after *end* that is told before *limit* (where the next person is named)."""
-    known = cues.after
-    window = text[end : min(end + _AFTER, limit)]
+    """The gender of the first pronoun or noun after *end* that is told before *limit* (``AFTER`` code points on, or the next person)."""
+    window = text[end:limit]
     words = window.split()
-    if known.keys().isdisjoint(words):
+    if cues.words_after.isdisjoint(words):
         return None
+    known = cues.after
     for word in words:
         gender = known.get(word)
         if gender is None:

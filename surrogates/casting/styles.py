@@ -17,12 +17,15 @@ _TITLES: Final = frozenset(
     "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
     "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau".split()
 )
-_ENDS: Final = frozenset(form[-2:] for title in _TITLES for form in (title, title + "."))  # nearly all that is no title ends otherwise
+# Nearly all that is no title ends otherwise: on other three signs, the one before a short title among them.
+_BEFORE_SHORT: Final = " \u00a0\n\r\t(\"'“‘"
+_SPELLED: Final = frozenset(form + dot for title in _TITLES for form in (title, title.capitalize(), title.upper()) for dot in ("", "."))
+_ENDS: Final = frozenset((sign + form)[-3:] for form in _SPELLED for sign in _BEFORE_SHORT)
 
 
 def titled(text: str, start: int) -> bool:
     """Whether a title stands right before *start*."""
-    if start < 2 or text[start - 1] not in " \u00a0" or text[start - 3 : start - 1].lower() not in _ENDS:
+    if start < 3 or text[start - 1] not in " \u00a0":
         return False
     words = text[max(0, start - _BEFORE) : start].split()
     return bool(words) and words[-1].rstrip(".").lower().lstrip("(\"'“‘") in _TITLES
@@ -31,7 +34,7 @@ def titled(text: str, start: int) -> bool:
 def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
     """The form (one of ``SUBTYPES``) of each mention of a person, by the mention's number."""
     styles: dict[int, str] = {}
-    text, mentions = plan.text, plan.mentions
+    text, mentions, of_role = plan.text, plan.mentions, register.of_role
     for cluster in plan.clusters:
         turn = 0
         parts: _Parts | None = None
@@ -42,12 +45,12 @@ def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
             elif original:
                 parts = parts or _Parts.of(plan, cluster.places)
                 style = form_of(original) or parts.form(original, titled=titled(text, start))
-            elif titled(text, start):
+            elif (start < 4 or text[start - 4 : start - 1] in _ENDS) and titled(text, start):
                 style = "family"
             elif same == "mention" and not index:
                 style = register.of_tag(mix(seed, _STYLE + number))
             else:
-                style = register.of_role(role)[turn]
+                style = of_role(role)[turn]
             styles[number] = style
             turn = 1
     return styles

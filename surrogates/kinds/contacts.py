@@ -63,14 +63,13 @@ _DOCUMENTED: Final = ("192.0.2.", "198.51.100.", "203.0.113.")
 _SEPARATORS: Final = (".", ".", "_", "", "-")
 
 
-def _names(draw: Draw) -> tuple[str, str]:
+def _names(draw: Draw, seed: int) -> tuple[str, str]:
     """Given and family name as addresses have them; made-up words where there is no owner or their script is not known."""
     owner = draw.owner
     if owner is not None:
         given, family = folded(owner.given), folded(owner.family)
         if given or family:
             return given or family, family or given
-    seed = owned_seed(draw, _USER)
     return pick(mix(seed, 1), _NAMES), pick(mix(seed, 2), _NAMES)
 
 
@@ -90,28 +89,27 @@ _HANDLES: Final[tuple[_Handle, ...]] = (
 )
 
 
-def _handle(draw: Draw) -> str:
-    """What stands for a person in their addresses; one for each person, always with a part of the name."""
-    given, family = _names(draw)
-    seed = owned_seed(draw, _USER)
-    number = below(mix(seed, 3), 100)
+def _handle(draw: Draw, seed: int) -> str:
+    """What stands for a person in their addresses; one for each person (the owner of *seed*), always with a part of the name."""
+    given, family = _names(draw, seed)
+    number = (seed >> 8) % 100
     tail = str(number) if number < 70 else ""
     if draw.owner is not None and number < 30:
         tail = f"{draw.owner.born.year % 100:02d}"
-    rest = mix(seed, 5)
-    return pick(rest, _HANDLES)(given, family, pick(rest >> 20, _SEPARATORS), tail, tail or str(number))
+    how = _HANDLES[(seed >> 20) % len(_HANDLES)]
+    return how(given, family, _SEPARATORS[(seed >> 40) % len(_SEPARATORS)], tail, tail or str(number))
 
 
 def username(draw: Draw) -> str:
     """The owner's username; "@" stays where it stood."""
-    handle = _handle(draw).replace("-", "_")
+    handle = _handle(draw, owned_seed(draw, _USER)).replace("-", "_")
     return f"@{handle}" if draw.original.startswith("@") or draw.form == "at" else handle
 
 
 def email(draw: Draw) -> str:
     """The owner's address on a reserved domain."""
-    handle = _handle(draw)
-    value = f"{handle}@{pick(mix(owned_seed(draw, _MAIL), 1), _DOMAINS)}"
+    seed = owned_seed(draw, _USER)
+    value = f"{_handle(draw, seed)}@{_DOMAINS[mix(seed, _MAIL) % len(_DOMAINS)]}"
     return value.upper() if draw.original.isupper() else value
 
 

@@ -15,7 +15,6 @@ from surrogates.draws import Draw
 from surrogates.kinds.calendars import calendar_of, date_order
 from surrogates.kinds.files import CalendarEntry
 from surrogates.kinds.kind import salt_of, style_seed
-from surrogates.seeds import pick
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")
@@ -68,4 +67,5 @@ def usual(day: date, precision: str, draw: Draw) -> str:
 
     *precision*: date, birth, day_month, month_year, numeric or iso.
     """
-    return pick(style_seed(draw, _STYLE), _compiled(precision, draw.language, draw.country))(day)
+    known = _compiled(precision, draw.language, draw.country)
+    return known[style_seed(draw, _STYLE) % len(known)](day)

@@ -33,11 +33,15 @@ def _syllable(code: int) -> str:
     return _HEADS[index // 588] + _VOWELS[index % 588 // 28] + _TAILS[index % 28]
 
 
-@lru_cache(maxsize=65_536)
 def folded(name: str) -> str:
     """*name* in small ASCII letters, all else left out; "" where nothing is left."""
     if name.isascii():
-        return "".join(filter(str.isalpha, name)).lower()
+        return name.lower() if name.isalpha() else "".join(filter(str.isalpha, name)).lower()
+    return _written_plainly(name)
+
+
+@lru_cache(maxsize=65_536)
+def _written_plainly(name: str) -> str:
     known = _letters()
     out = []
     for c in normalize("NFC", name.lower()):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
-from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 from zlib import crc32
 
@@ -45,13 +43,8 @@ def numbered_seed(draw: Draw, salt: int) -> int:
 
 
 def style_seed(draw: Draw, salt: int) -> int:
-    """A seed that all values of one document share, so that it is written in one style; ``shift`` and ``anchor`` are the document's."""
-    return _style(draw.shift, draw.anchor, salt)
-
-
-@lru_cache(maxsize=512)
-def _style(shift: int, anchor: date, salt: int) -> int:
-    return mix(mix(shift, salt), anchor.toordinal())
+    """A seed that all values of one document share, so that it is written in one style; ``shift`` is the document's."""
+    return mix(draw.shift, salt)
 
 
 def home_of(draw: Draw) -> str:

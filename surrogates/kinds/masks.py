@@ -41,19 +41,18 @@ def _choices(seed: int, alphabets: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def _compiled(mask: str) -> tuple[str, tuple[str, ...], int]:
-    """The mask as a template, the alphabets of its places, and how many they are if all are digits (else 0)."""
-    template = "".join("%s" if c in _ALPHABETS else c for c in mask)
+    """The mask as a template, the alphabets of its places, and how many numbers its digits make, if they are few and stand together."""
     places = [c for c in mask if c in _ALPHABETS]
-    plain = len(places) if set(places) == {"#"} and len(places) <= _AT_ONCE else 0
-    return template, tuple(_ALPHABETS[c] for c in places), plain
+    together = "#" * len(places)
+    if 0 < len(places) <= _AT_ONCE and together in mask:
+        return mask.replace(together, f"%0{len(places)}d"), (), 10 ** len(places)
+    return "".join("%s" if c in _ALPHABETS else c for c in mask), tuple(_ALPHABETS[c] for c in places), 0
 
 
 def fill(mask: str, seed: int) -> str:
     """*mask* with its free places filled."""
-    template, alphabets, plain = _compiled(mask)
-    if plain:  # most masks: one number gives all digits
-        return template % tuple(f"{below(mix(seed, _SALT), 10**plain):0{plain}d}")
-    return template % _choices(seed, alphabets)
+    template, alphabets, numbers = _compiled(mask)
+    return template % (below(mix(seed, _SALT), numbers) if numbers else _choices(seed, alphabets))
 
 
 def digits(seed: int, count: int) -> str:

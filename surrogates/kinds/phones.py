@@ -57,7 +57,7 @@ def _written(draw: Draw, seed: int) -> str:
         return _like(original, plan, seed)
     style = style_seed(draw, _PHONE) >> 20
     masks = plan.national if style % 4 else plan.international
-    number = fill(pick(seed, masks), seed)
+    number = fill(masks[seed % len(masks)], seed)
     return number.replace(" ", "-") if style % 4 == 2 and "(" not in number and "-" not in number else number
 
 

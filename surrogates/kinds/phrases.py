@@ -20,7 +20,7 @@ from surrogates.draws import Draw
 from surrogates.kinds.files import WordsFile
 from surrogates.kinds.kind import Drawing, cased_like, numbered_seed, owned_seed, salt_of
 from surrogates.kinds.locations import city_names
-from surrogates.seeds import below, mix, pick
+from surrogates.seeds import mix, pick
 
 FALLBACK: Final = "en"  # languages without a file get the words of this one
 _SLOT: Final = re.compile(r"\{(\w+)\}")
@@ -108,7 +108,7 @@ def said(form: Form, seed: int) -> str:
         return template % pick(mix(seed, 1), slots[0])
     words: list[str] = []
     for at, slot in enumerate(slots, 1):
-        chosen = below(mix(seed, at), len(slot))
+        chosen = mix(seed, at) % len(slot)
         word = slot[chosen]
         words.append(slot[chosen - 1] if word in words else word)
     return template % tuple(words)
@@ -116,7 +116,8 @@ def said(form: Form, seed: int) -> str:
 
 def phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
     """A phrase of *kind* in the language of the text."""
-    return said(pick(seed, forms(kind, draw.language, draw.country, female)), seed)
+    known = forms(kind, draw.language, draw.country, female)
+    return said(known[seed % len(known)], seed)
 
 
 def spoken(kind: str, *, owned: bool = False, numbered: bool = False) -> Drawing:

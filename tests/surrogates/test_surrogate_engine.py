@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pii_values.names.index import builtin
 from pii_values.names.pools import NamePools
+from surrogates.casting.groups import CODES, GROUPS
 from surrogates.documents import Document
 from surrogates.engine import Engine, group_report
 from surrogates.fitting import CONSONANT, VOWEL, sounds
@@ -19,8 +20,9 @@ from surrogates.outputs.offset_map import OffsetMap
 from surrogates.settings import Settings
 
 POOLS = NamePools(builtin())
-TAG = re.compile(r"<([A-Z]+)(\d*)>")
-PEOPLE = {"STUDENT", "TUTOR", "NAME", "PAIR"}
+COUNTRIES = sorted({country for _, region in GROUPS for country in POOLS.countries(region)})
+TAG = re.compile(r"<([A-Z]+)(\d*[ab]?)>")
+PEOPLE = {"STUDENT", "TUTOR", "NAME", "PAIR", "SISTER", "SISTERS"}
 
 
 def mentions_of(text):
@@ -28,9 +30,9 @@ def mentions_of(text):
     for match in TAG.finditer(text):
         tag, index = match.groups()
         kind = "person" if tag in PEOPLE else tag.lower()
-        role = tag.lower() if tag in PEOPLE - {"NAME"} else ""
+        role = tag.lower().removesuffix("s") if tag in PEOPLE - {"NAME"} else ""
         same = "mention" if tag == "NAME" else "document"
-        found.append(Mention(match.start(), match.end(), kind, role, index, same, plural=tag == "PAIR"))
+        found.append(Mention(match.start(), match.end(), kind, role, index, same, plural=tag in {"PAIR", "SISTERS"}))
     return tuple(found)
 
 
@@ -85,7 +87,8 @@ def test_groups_are_equal_and_reported():
 
 
 def test_chunks_do_not_matter():
-    texts = ["<STUDENT> met <NAME>. She left. <PAIR1> came, <DATE>.", "nothing", "<NAME> <NAME>", "", "<TUTOR> <STUDENT3>"] * 4
+    joint = "<SISTER7a> and <SISTER7b>: <SISTERS7> left. <TUTOR> lost his book."
+    texts = ["<STUDENT> met <NAME>. She left. <PAIR1> came, <DATE>.", "nothing", joint, "<NAME> <NAME>", "", "<TUTOR> <STUDENT3>"] * 4
     docs = documents(*texts)
     whole = list(Engine(Settings(seed=9), POOLS).fill_all(docs))
     for size in (1, 3, 7):
@@ -115,6 +118,21 @@ def test_two_people_named_together():
     assert " and " in values(done)[0]
 
 
+def test_those_who_are_named_together_are_cast_once_and_move_nobody_elses_group():
+    texts = ["<SISTER7a> and <SISTER7b> came; the <SISTERS7> left. <STUDENT> said that she was ill."] * 30
+    engine = Engine(Settings(), POOLS)
+    docs = documents(*texts)
+    gathered = engine.gather([engine.look(docs)])
+    assert group_report(gathered)["people"] == 90
+    engine.take(gathered)
+    for done, plan in zip(engine.fill(docs, 0), engine.plans, strict=True):
+        one, two, both, student = values(done)
+        assert both.startswith(f"{one} and ")
+        assert two.split()[0] in both
+        assert plan.clusters[3].code == CODES["female"]
+        assert any(student.split()[0] in POOLS.given(country, "female") for country in COUNTRIES)
+
+
 def test_genders_follow_the_text():
     texts = ["<STUDENT> said that she was ill.", "<STUDENT> lost his book."] * 30
     engine = Engine(Settings(), POOLS)
@@ -122,13 +140,7 @@ def test_genders_follow_the_text():
     gathered = engine.gather([engine.look(docs)])
     assert group_report(gathered)["gender_told_by_text"] == {"female": 30, "male": 30}
     female, male = set(), set()
-    for code in (
-        POOLS.countries("Europe")
-        + POOLS.countries("Africa")
-        + POOLS.countries("Asia")
-        + POOLS.countries("Americas")
-        + POOLS.countries("Oceania")
-    ):
+    for code in COUNTRIES:
         female.update(POOLS.given(code, "female"))
         male.update(POOLS.given(code, "male"))
     engine.take(gathered)

@@ -58,13 +58,13 @@ def test_genders_are_told_by_the_text_and_by_roles():
     assert [cluster.code for cluster in plan.clusters] == [FEMALE, OPEN, MALE]
     text = "<STUDENT> came"
     told = Planner("en").plan(text, [mentions_of(text)[0]._replace(gender="male")])
-    assert told.codes() == bytearray([MALE])
+    assert told.codes == bytes([MALE])
 
 
 def test_two_people_named_together_are_two():
     text = "<STUDENT> came"
     plan = Planner("en").plan(text, [mentions_of(text)[0]._replace(plural=True)])
-    assert plan.codes() == bytearray([OPEN, OPEN])
+    assert plan.codes == bytes([OPEN, OPEN])
 
 
 def test_the_corpus_can_share_its_people():
@@ -88,7 +88,7 @@ def test_known_names_are_joined(originals, owners):
 
 def test_a_known_given_name_tells_the_gender():
     mentions = [Mention(0, 1, "person", original="Jack Smith")]
-    assert Planner("xx", genders={"jack": "male"}).plan("x", mentions).codes() == bytearray([MALE])
+    assert Planner("xx", genders={"jack": "male"}).plan("x", mentions).codes == bytes([MALE])
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,21 @@ def test_strategies_keep_every_mention_and_never_join_people(text, seed, keep):
         assert parted.owners == plan.owners
     if keep == 0.0:
         assert all(len(cluster.places) <= 1 for cluster in parted.clusters)
+
+
+PAIRED = st.lists(
+    st.builds(
+        lambda index, plural, corpus: Mention(0, 1, "person", "sister", index, "corpus" if corpus else "document", plural=plural),
+        st.sampled_from(["1", "1a", "1b", "1c", "2", "2a"]),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@given(PAIRED, st.sampled_from(["document", "corpus"]))
+def test_there_is_a_code_for_each_person_that_is_cast(found, scope):
+    mentions = [one._replace(start=2 * number, end=2 * number + 1) for number, one in enumerate(found)]
+    plan = Planner("en", scope=scope).plan("x " * len(mentions), mentions)
+    assert len(plan.codes) == sum(one.size for one in plan.clusters if not one.corpus)

@@ -131,7 +131,7 @@ def given_names(gender: Gender) -> frozenset[str]:
 
 def check_genders(run: WholeRun) -> int:
     """Whom the text calls a woman or a man bears a given name of that gender; how many written given names were looked at."""
-    told = Counter(code for plan in run.plans for code in plan.codes())
+    told = Counter(code for plan in run.plans for code in plan.codes)
     reported = run.report["engine"]["people"]["gender_told_by_text"]
     assert {"open": told[0], "female": told[FEMALE], "male": told[MALE]} == {"open": 0, "female": 0, "male": 0} | reported
     looked = 0
