@@ -1,4 +1,4 @@
-"""Ask, validate, ask again with the fault named: the loop that every stage which needs a model goes through."""
+"""What the stages ask a model for, and what becomes of an item that cannot get it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from execution.call_entries import reply_code
+from execution.asking import Fault, Lost, ask_model, no_other_fares_better
 from foundation.errors import ProviderError
 from generation.stage import ItemRejected, StageContext
 from prompts.library import PromptLibrary
-from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
 from providers.protocol import Message, PromptCall
 
+__all__ = ["Ask", "Fault", "ask"]
 R = TypeVar("R")
-
-
-class Fault(Exception):
-    """What is wrong with a reply (no error of the program): ``str()`` is told to the model, ``code`` is counted."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,46 +56,22 @@ async def ask(
     Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault; errors that no other item could
     escape (wrong key, no money, an endpoint that never answered) propagate and end the run.
     """
-    fault: Fault | None = None
-    last_reply: str | None = None
     drawn = ctx.draws.get(question.item_id, 0) * ctx.config.max_attempts
-    for attempt in range(ctx.config.max_attempts):
-        call = question.call(drawn + attempt, str(fault) if fault else None, ctx.prompts)
-        try:
-            answer = await ctx.calls.complete(call)
-        except ReplyRejected as error:
-            fault, last_reply = Fault(reply_code(error), str(error)), error.completion.text
-            continue
-        except ProviderError as error:
-            if _ends_the_run(error, ctx):
-                raise
-            raise ItemRejected(_code(error), str(error), stage=question.stage, attempts=attempt + 1) from error
-        last_reply = answer.completion.text
-        judge = last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept
-        try:
-            result = judge(answer.completion.data)
-        except Fault as found:
-            fault = found
-            ctx.calls.judge(answer, f"{found.code}: {found}")
-            continue
-        ctx.calls.judge(answer, None)
-        return result, attempt
-    assert fault is not None  # noqa: S101 - max_attempts is at least 1
-    raise ItemRejected(fault.code, str(fault), stage=question.stage, attempts=ctx.config.max_attempts, last_reply=last_reply)
 
+    def call(attempt: int, fault: str | None) -> PromptCall:
+        return question.call(drawn + attempt, fault, ctx.prompts)
 
-def _ends_the_run(error: ProviderError, ctx: StageContext) -> bool:
-    """Whether no other item could fare better: then going on would only turn the whole plan into rejects."""
-    ctx.note_failure()
-    if isinstance(error, AuthFailed | BudgetExceeded):
-        return True
-    if not ctx.calls.totals.answered_now:
-        # One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.
-        return not isinstance(error, InvalidRequest) or ctx.failures_in_a_row >= 3
-    return ctx.failures_in_a_row >= max(20, 2 * ctx.config.concurrency)
+    async def judged(data: Any, attempt: int) -> R:
+        return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)
 
+    def ends_all(error: ProviderError) -> bool:
+        ctx.note_failure()
+        answered, concurrency = ctx.calls.totals.answered_now, ctx.config.concurrency
+        return no_other_fares_better(error, answered=answered, failures=ctx.failures_in_a_row, concurrency=concurrency)
 
-def _code(error: ProviderError) -> str:
-    if isinstance(error, InvalidRequest):
-        return "invalid_request"
-    return "rate_limited" if isinstance(error, RateLimited) else "provider_unavailable"
+    found = await ask_model(ctx.calls, call, judged, attempts=ctx.config.max_attempts, ends_all=ends_all)
+    if isinstance(found, Lost):
+        last_reply = None if found.error else found.last_reply
+        lost = ItemRejected(found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply)
+        raise lost from found.error
+    return found

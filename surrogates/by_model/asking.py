@@ -1,4 +1,4 @@
-"""Ask for values, judge them, ask again with the fault named: in any order, with a result that does not depend on it.
+"""Ask for values in any order, with a result that does not depend on it.
 
 The first replies of a document's values come when they come, but they are judged in text order, since a value must differ from those
 before it. So equal replies give equal values at every concurrency.
@@ -10,27 +10,20 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple
 
-from execution.call_entries import reply_code
+from execution.asking import Lost, ask_model, no_other_fares_better
 from execution.calls import Calls
 from foundation.errors import ProviderError
-from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
-from surrogates.by_model.judging import Fault, Unfit, accepted, folded
+from providers.protocol import PromptCall
+from surrogates.by_model.judging import accepted, folded
 from surrogates.by_model.terms import Terms
 from surrogates.by_model.value_requests import ValueRequest
 
-# So many prompts in a row that a provider does not take, or calls in a row that it does not answer, are no accident.
-_REFUSED_PROMPTS = 3
-_FAILURES = 20
-
 
 class Outcome(NamedTuple):
-    """``value`` None: none could be had, for the reason ``fault``; ``last_reply`` is the text that came last."""
+    """``got`` is the value, or why none could be had."""
 
     request: ValueRequest
-    value: str | None
-    attempts: int
-    fault: Fault | None = None
-    last_reply: str | None = None
+    got: str | Lost
 
 
 class _Page:
@@ -49,8 +42,7 @@ class Asker:
     """Gives requests to *calls*; to be asked in the order of the documents, at most *concurrency* at once."""
 
     def __init__(self, calls: Calls, terms: Terms, concurrency: int) -> None:
-        self._calls, self._terms = calls, terms
-        self._most_failures = max(_FAILURES, 2 * concurrency)
+        self._calls, self._terms, self._concurrency = calls, terms, concurrency
         self._page: _Page | None = None
         self._failures = 0
         self._answered = 0
@@ -64,52 +56,27 @@ class Asker:
 
     async def _worked(self, request: ValueRequest, taken: set[str], before: asyncio.Event, mine: asyncio.Event) -> Outcome:
         try:
-            outcome = await self._asked(request, taken, before)
+            got = await self._asked(request, taken, before)
             await before.wait()
-            if outcome.value is not None:
-                taken.add(folded(outcome.value))
-            return outcome
+            if isinstance(got, str):
+                taken.add(folded(got))
+            return Outcome(request, got)
         finally:
             mine.set()
 
-    async def _asked(self, request: ValueRequest, taken: set[str], before: asyncio.Event) -> Outcome:
-        fault: Fault | None = None
-        last_reply: str | None = None
-        for attempt in range(self._terms.attempts):
-            try:
-                answer = await self._calls.complete(self._terms.call(request, attempt, fault))
-            except ReplyRejected as error:
-                fault, last_reply = Fault(reply_code(error), str(error)), error.completion.text
-                continue
-            except ProviderError as error:
-                if self._ends_all(error):
-                    raise
-                return Outcome(request, None, attempt + 1, Fault(_code(error), str(error)), last_reply)
-            last_reply = answer.completion.text
+    async def _asked(self, request: ValueRequest, taken: set[str], before: asyncio.Event) -> str | Lost:
+        def call(attempt: int, fault: str | None) -> PromptCall:
+            return self._terms.call(request, attempt, fault)
+
+        async def judged(data: Any, attempt: int) -> str:  # noqa: ARG001 - all attempts are judged alike
             await before.wait()
-            try:
-                value = accepted(answer.completion.data, request, language=self._terms.language, taken=taken)
-            except Unfit as unfit:
-                fault = unfit.fault
-                self._calls.judge(answer, f"{fault.code}: {fault.message}")
-                continue
-            self._calls.judge(answer, None)
-            return Outcome(request, value, attempt + 1)
-        return Outcome(request, None, self._terms.attempts, fault, last_reply)
+            return accepted(data, request, language=self._terms.language, taken=taken)
+
+        found = await ask_model(self._calls, call, judged, attempts=self._terms.attempts, ends_all=self._ends_all)
+        return found if isinstance(found, Lost) else found[0]
 
     def _ends_all(self, error: ProviderError) -> bool:
-        """Whether going on would only turn all that is left into rejects (as ``generation.asking`` decides for its items)."""
         answered = self._calls.totals.answered_now
         self._failures = self._failures + 1 if answered == self._answered else 1
         self._answered = answered
-        if isinstance(error, AuthFailed | BudgetExceeded):
-            return True
-        if not answered:
-            return not isinstance(error, InvalidRequest) or self._failures >= _REFUSED_PROMPTS
-        return self._failures >= self._most_failures
-
-
-def _code(error: ProviderError) -> str:
-    if isinstance(error, InvalidRequest):
-        return "invalid_request"
-    return "rate_limited" if isinstance(error, RateLimited) else "provider_unavailable"
+        return no_other_fares_better(error, answered=answered, failures=self._failures, concurrency=self._concurrency)

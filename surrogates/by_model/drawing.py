@@ -212,12 +212,13 @@ class _Desk:
         )
 
     def _keep(self, outcome: Outcome, values: GivenFile, rejects: RejectRows) -> None:
-        if outcome.value is not None:
-            self._drawn[outcome.request.kind] += 1
-            values.put(outcome.request.document, outcome.request.numbers, outcome.value)
+        request, got = outcome
+        if isinstance(got, str):
+            self._drawn[request.kind] += 1
+            values.put(request.document, request.numbers, got)
             return
-        self._reasons[outcome.fault.code if outcome.fault else ""] += 1
-        rejects.add(outcome)
+        self._reasons[got.code] += 1
+        rejects.add(request, got)
 
     def _tell(self, line: Line) -> None:
         totals, rejected = line.calls.totals, self._reasons.total()

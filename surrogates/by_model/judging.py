@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from corpus.record import Record
+from execution.asking import Fault
 from foundation.words import WORD, whole_word
 from screening.gate import Expectations
 from screening.identifier_patterns import find_identifiers
@@ -35,74 +36,59 @@ _GATE: Final = RefusalsGate()
 _NOTHING_EXPECTED: Final = Expectations(pair=("name", "name"))
 
 
-class Fault(NamedTuple):
-    """``code`` is counted, ``message`` is told to the model."""
-
-    code: str
-    message: str
-
-
-class Unfit(Exception):
-    """A reply cannot be used (no error of the program)."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.fault = Fault(code, message)
-
-
 def folded(value: str) -> str:
     """What two spellings of one value share: letters and digits in lower case, without accents."""
     return " ".join(_LETTERS.findall(plain(value)))
 
 
 def accepted(reply: Any, request: ValueRequest, *, language: str, taken: Collection[str]) -> str:
-    """The value in *reply*; *taken* are folded values that stand for something else in the document. Raises ``Unfit``."""
+    """The value in *reply*; *taken* are folded values that stand for something else in the document. Raises ``Fault``."""
     value = _written(reply["value"])
     for check in _CHECKS:
         check(value, request, language)
     if folded(value) in taken:
-        raise Unfit("repeated", "the same text uses this value for something else already; give another one")
+        raise Fault("repeated", "the same text uses this value for something else already; give another one")
     if any(folded(value) == folded(original) for original in request.originals):
-        raise Unfit("original", "this value must not be used here; give another one")
+        raise Fault("original", "this value must not be used here; give another one")
     return value
 
 
 def _written(value: str) -> str:
     if not value.strip():
-        raise Unfit("empty", "it is empty")
+        raise Fault("empty", "it is empty")
     if len(value.strip().splitlines()) > 1:
-        raise Unfit("lines", "it has more than one line")
+        raise Fault("lines", "it has more than one line")
     text = " ".join(value.split())
     if len(text) > LONGEST or len(text.split()) > _MOST_WORDS:
-        raise Unfit("too_long", f"it is longer than {LONGEST} characters or {_MOST_WORDS} words")
+        raise Fault("too_long", f"it is longer than {LONGEST} characters or {_MOST_WORDS} words")
     # Joiners are part of the spelling of some languages, all else of these categories is invisible or private.
     if any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs"} and c not in "\u200c\u200d" for c in text):
-        raise Unfit("invisible", "it holds invisible characters")
+        raise Fault("invisible", "it holds invisible characters")
     return text
 
 
 def _plain_value(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
     if _FORBIDDEN & set(value):
-        raise Unfit("signs", "it holds brackets, double quotes, underscores or other markup; give the bare words")
+        raise Fault("signs", "it holds brackets, double quotes, underscores or other markup; give the bare words")
     if not any(map(str.isalpha, value)) or _BEGINNING.match(value) is None:
-        raise Unfit("signs", "it must begin with a letter or a digit and hold letters")
+        raise Fault("signs", "it must begin with a letter or a digit and hold letters")
     if value[-1] in "'’" and value[0] in "'’":
-        raise Unfit("signs", "it stands in quotes; give the bare words")
+        raise Fault("signs", "it stands in quotes; give the bare words")
     if _CLOSING.search(value) and _ABBREVIATED.search(value) is None:
-        raise Unfit("closed", "it ends with a punctuation mark")
+        raise Fault("closed", "it ends with a punctuation mark")
     verdict = _GATE.check(Record(id="reply", context=value), _NOTHING_EXPECTED)
     if verdict is not None:
-        raise Unfit("no_value", "it speaks of the task instead of giving the value")
+        raise Fault("no_value", "it speaks of the task instead of giving the value")
 
 
 def _no_contact(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
     if "@" in value or "://" in value or next(find_identifiers(value, None), None) is not None:
-        raise Unfit("contact", "it holds an address, a number or a link of somebody")
+        raise Fault("contact", "it holds an address, a number or a link of somebody")
     digits = sum(map(str.isdigit, value))
     if digits and not told_of(request.kind).digits:
-        raise Unfit("digits", "it holds digits, which this kind has not")
+        raise Fault("digits", "it holds digits, which this kind has not")
     if digits > _MOST_DIGITS:
-        raise Unfit("digits", "it holds too many digits")
+        raise Fault("digits", "it holds too many digits")
 
 
 def _no_tag(value: str, request: ValueRequest, language: str) -> None:
@@ -111,7 +97,7 @@ def _no_tag(value: str, request: ValueRequest, language: str) -> None:
     known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(words)
     # A role ("nurse") is a word for a tag and a fine value of another kind.
     if words in {gap, request.kind} or (known is not None and known.what in {"value", "name", "blank"}):
-        raise Unfit("tag_word", "it only names the kind of thing; give one such thing")
+        raise Fault("tag_word", "it only names the kind of thing; give one such thing")
 
 
 def _without_article(words: list[str]) -> list[str]:
@@ -123,25 +109,25 @@ def _fits(value: str, request: ValueRequest, language: str) -> None:  # noqa: AR
     words = WORD.findall(plain(value))
     touching = request.sentence.before[-1:] in {" ", "\u00a0"} and before
     if touching and before[-1] in _ARTICLES and words[0] in _ARTICLES:
-        raise Unfit("article", "it begins with an article, and one stands before the gap already")
+        raise Fault("article", "it begins with an article, and one stands before the gap already")
     if not sounds(value, request.sound):
         sound = "a vowel sound" if request.sound == VOWEL else "a consonant sound"
-        raise Unfit("article", f"the article before the gap asks for a word that begins with {sound}")
+        raise Fault("article", f"the article before the gap asks for a word that begins with {sound}")
     if request.genitive and not takes_genitive(value):
-        raise Unfit("genitive", "an -s follows the gap, so it must not end in s, x or z")
+        raise Fault("genitive", "an -s follows the gap, so it must not end in s, x or z")
     if (before and words[0] == before[-1]) or (after and words[-1] == after[0]):
-        raise Unfit("doubled", "it repeats the word right beside the gap")
+        raise Fault("doubled", "it repeats the word right beside the gap")
 
 
 def _no_copy(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
     words = WORD.findall(value.casefold())
     for part in (request.sentence.before, request.sentence.after):
         if whole_word(value.casefold()).search(part.casefold()) is not None:
-            raise Unfit("copied", "it stands in the sentence already")
+            raise Fault("copied", "it stands in the sentence already")
         theirs = WORD.findall(part.casefold())
         runs = {tuple(theirs[at : at + _COPIED_WORDS]) for at in range(len(theirs) - _COPIED_WORDS + 1)}
         if any(tuple(words[at : at + _COPIED_WORDS]) in runs for at in range(len(words) - _COPIED_WORDS + 1)):
-            raise Unfit("copied", "it copies words of the sentence")
+            raise Fault("copied", "it copies words of the sentence")
 
 
 _CHECKS: Final[tuple[Callable[[str, ValueRequest, str], None], ...]] = (_plain_value, _no_contact, _no_tag, _fits, _no_copy)

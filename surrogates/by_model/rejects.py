@@ -10,9 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from execution.asking import Lost
 from foundation.errors import OutputError
-from surrogates.by_model.asking import Outcome
 from surrogates.by_model.terms import STAGE
+from surrogates.by_model.value_requests import ValueRequest
 
 REJECTS: Final = "rejects.jsonl"
 _LONGEST_REPLY: Final = 2000
@@ -31,9 +32,8 @@ class RejectRows:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._fh.close()
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, request: ValueRequest, lost: Lost) -> None:
         """Write the row of a value that could not be had: the document's id and number, and its first mention's place in the input."""
-        request, fault = outcome.request, outcome.fault
         row = {
             "id": request.id,
             "document": request.document,
@@ -41,10 +41,10 @@ class RejectRows:
             "end": request.end,
             "kind": request.kind,
             "stage": STAGE,
-            "reason": fault.code if fault else "",
-            "detail": fault.message if fault else "",
-            "attempts": outcome.attempts,
-            "last_reply": outcome.last_reply[:_LONGEST_REPLY] if outcome.last_reply is not None else None,
+            "reason": lost.code,
+            "detail": lost.message,
+            "attempts": lost.attempts,
+            "last_reply": lost.last_reply[:_LONGEST_REPLY] if lost.last_reply is not None else None,
         }
         self._fh.write(json.dumps(row, ensure_ascii=False) + "\n")
 

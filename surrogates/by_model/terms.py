@@ -10,7 +10,6 @@ from foundation.errors import UsageError
 from prompts.compiling import PromptTemplate
 from prompts.library import open_library
 from providers.protocol import Message, PromptCall, SamplingSettings
-from surrogates.by_model.judging import Fault
 from surrogates.by_model.kinds import language_name, told_of
 from surrogates.by_model.value_requests import ValueRequest
 from surrogates.settings import Settings
@@ -63,7 +62,7 @@ class Terms:
         template = open_library(wish.prompts).find(TEMPLATE)
         return cls(template=template, seed=settings.seed, language=settings.language, country=settings.country, attempts=wish.attempts)
 
-    def call(self, request: ValueRequest, attempt: int, fault: Fault | None) -> PromptCall:
+    def call(self, request: ValueRequest, attempt: int, fault: str | None) -> PromptCall:
         """The call of one attempt (from 0). Nothing of the document is in it but the request's sentence."""
         kind = told_of(request.kind)
         variables: dict[str, Any] = {
@@ -75,7 +74,7 @@ class Terms:
             "language": language_name(self.language),
             "country": self.country,
             "letters": request.letters(self.seed, self.language),
-            "fault": fault.message if fault else None,
+            "fault": fault,
         }
 
         def rendered() -> tuple[Message, ...]:

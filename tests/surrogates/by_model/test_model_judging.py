@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogates.by_model.judging import LONGEST, Unfit, accepted, folded
+from execution.asking import Fault
+from surrogates.by_model.judging import LONGEST, accepted, folded
 from surrogates.by_model.sentences import Sentence
 from surrogates.by_model.value_requests import ValueRequest
 from surrogates.fitting import ANY, CONSONANT, VOWEL
@@ -17,11 +18,11 @@ def request(before="I work at ", gap="<COMPANY>", after=" these days.", kind="co
 
 
 def fault(value, *, taken=(), language="en", **told):
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(Fault) as caught:
         accepted({"value": value}, request(**told), language=language, taken=set(taken))
     if len(value) > 3:
-        assert value not in caught.value.fault.message
-    return caught.value.fault.code
+        assert value not in str(caught.value)
+    return caught.value.code
 
 
 def fit(value, *, language="en", **told):
@@ -124,7 +125,7 @@ def test_values_of_one_document_differ_and_originals_do_not_come_back():
 def test_whatever_is_accepted_is_one_short_line_without_signs(text):
     try:
         value = fit(text)
-    except Unfit:
+    except Fault:
         return
     assert value == value.strip()
     assert 0 < len(value) <= LONGEST

@@ -1,0 +1,93 @@
+"""Ask, judge, ask again with the fault named: the loop that everything that needs a model goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from execution.call_entries import reply_code
+from execution.calls import Calls
+from foundation.errors import ProviderError
+from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
+from providers.protocol import PromptCall
+
+R = TypeVar("R")
+# One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.
+_REFUSED_PROMPTS: Final = 3
+_FAILURES: Final = 20
+
+
+class Fault(Exception):
+    """What is wrong with a reply (no error of the program): ``str()`` is told to the model, ``code`` is counted."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """Nothing could be had: the last fault, how often it was asked for and the text that came last; ``error`` is of a call that failed."""
+
+    code: str
+    message: str
+    attempts: int
+    last_reply: str | None
+    error: ProviderError | None = None
+
+
+async def ask_model(
+    calls: Calls,
+    make: Callable[[int, str | None], PromptCall],
+    judge: Callable[[Any, int], Awaitable[R]],
+    *,
+    attempts: int,
+    ends_all: Callable[[ProviderError], bool],
+) -> tuple[R, int] | Lost:
+    """Ask until *judge* raises no ``Fault``, at most *attempts* times; gives its result and the number of refused replies.
+
+    *make* gives the call of an attempt (from 0) with the fault of the one before; *judge* is given the reply's data and the attempt.
+    An error for which *ends_all* holds is raised.
+    """
+    fault: Fault | None = None
+    last_reply: str | None = None
+    for attempt in range(attempts):
+        try:
+            answer = await calls.complete(make(attempt, str(fault) if fault else None))
+        except ReplyRejected as error:
+            fault, last_reply = Fault(reply_code(error), str(error)), error.completion.text
+            continue
+        except ProviderError as error:
+            if ends_all(error):
+                raise
+            return Lost(code=_code(error), message=str(error), attempts=attempt + 1, last_reply=last_reply, error=error)
+        last_reply = answer.completion.text
+        try:
+            result = await judge(answer.completion.data, attempt)
+        except Fault as found:
+            fault = found
+            calls.judge(answer, f"{found.code}: {found}")
+            continue
+        calls.judge(answer, None)
+        return result, attempt
+    assert fault is not None  # noqa: S101 - there is at least one attempt
+    return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply)
+
+
+def no_other_fares_better(error: ProviderError, *, answered: int, failures: int, concurrency: int) -> bool:
+    """Whether going on would only turn all that is left into rejects.
+
+    *answered* are the replies that the provider has given in this sitting, *failures* the calls that failed since the last of them.
+    """
+    if isinstance(error, AuthFailed | BudgetExceeded):
+        return True
+    if not answered:
+        return not isinstance(error, InvalidRequest) or failures >= _REFUSED_PROMPTS
+    return failures >= max(_FAILURES, 2 * concurrency)
+
+
+def _code(error: ProviderError) -> str:
+    if isinstance(error, InvalidRequest):
+        return "invalid_request"
+    return "rate_limited" if isinstance(error, RateLimited) else "provider_unavailable"
