@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from surrogates.mentions import Gender, Same
 
 USE_FROM: Final = 0.6  # rules learnt with less confidence are written with ``use: false``
 Context = Literal["", "mention", "document"]
 Unlisted = Literal["read", "report"]
+# What a file must keep to; ``mapping_file`` reads the fields of rules and notes as they stand here.
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +38,9 @@ class Rule:
     plural: bool = False
     context: Context = ""
     use: bool = True
-    confidence: float = 1.0
-    count: int = 0
-    documents: int = 0
+    confidence: Share = 1.0
+    count: Count = 0
+    documents: Count = 0
     examples: tuple[str, ...] = ()
     line: int = field(default=0, compare=False)
 
@@ -50,8 +55,8 @@ class Noted:
     """A tag that is no rule: unknown, or a bracket that means what it says."""
 
     tag: str
-    count: int = 0
-    documents: int = 0
+    count: Count = 0
+    documents: Count = 0
     why: str = ""
     examples: tuple[str, ...] = ()
 

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import MISSING, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import regex
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from foundation.errors import ConfigError
 from foundation.yaml_files import YamlDocument, load_yaml, read_document, validate_document
 from surrogates.kinds.files import KindsFile
-from surrogates.mentions import Gender, Same
 from surrogates.placeholders.grammar_files import grammars
-from surrogates.placeholders.mapping import Context, Mapping, Noted, Rule, Unlisted
+from surrogates.placeholders.mapping import Mapping, Noted, Rule, Unlisted
 from surrogates.placeholders.vocabulary_files import LANGUAGES
 
+T = TypeVar("T")
 _LONGEST_REGEX: Final = 2_000
 _GROUPS: Final = frozenset({"index", "number", "original", "role", "letter"})
+
+_TOLD: Final = frozenset({"same", "use", "confidence"})  # written in any case
 
 _HEAD: Final = """\
 # What the placeholders of a corpus mean. Written by `piiloom surrogate survey`; edit it and give it to
@@ -46,44 +50,38 @@ _HEAD: Final = """\
 """
 
 
-class _Entry(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _RuleEntry(_Entry):
-    tag: str = ""
-    regex: str = ""
-    kind: str
-    role: str = ""
-    index: str = ""
-    same: Same = "document"
-    form: str = ""
-    gender: Gender | None = None
-    plural: bool = False
-    context: Context = ""
-    use: bool = True
-    confidence: float = Field(default=1.0, ge=0, le=1)
-    count: int = Field(default=0, ge=0)
-    documents: int = Field(default=0, ge=0)
-    examples: list[str] = []
+class _AsWritten:
+    """Reads a dataclass strictly from its written fields; tuples are lists there, and what does not count for equality is not written."""
+
+    def __get_pydantic_core_schema__(self, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+        hints = get_type_hints(source, include_extras=True)
+        written: dict[str, Any] = {one.name: _listed(hints[one.name], one.default) for one in fields(source) if one.compare}
+        model = create_model(source.__name__, __base__=_Strict, **written)
+        return no_info_after_validator_function(lambda read: _made(source, read), handler(model))
 
 
-class _NotedEntry(_Entry):
-    tag: str
-    count: int = Field(default=0, ge=0)
-    documents: int = Field(default=0, ge=0)
-    why: str = ""
-    examples: list[str] = []
+def _listed(hint: Any, default: Any) -> tuple[Any, Any]:
+    if get_origin(hint) is tuple:
+        hint, default = list[get_args(hint)[0]], list(default)  # type: ignore[misc]
+    return hint, ... if default is MISSING else default
 
 
-class _MappingFile(_Entry):
+def _made(source: type[T], read: BaseModel) -> T:
+    return source(**{name: tuple(value) if isinstance(value, list) else value for name, value in read})
+
+
+class _MappingFile(_Strict):
     version: Literal[1] = 1
     languages: list[str] = list(LANGUAGES)
     grammars: list[str] | None = None
     unlisted: Unlisted = "read"
-    rules: list[_RuleEntry] = []
-    unknown: list[_NotedEntry] = []
-    left_alone: list[_NotedEntry] = []
+    rules: list[Annotated[Rule, _AsWritten()]] = []
+    unknown: list[Annotated[Noted, _AsWritten()]] = []
+    left_alone: list[Annotated[Noted, _AsWritten()]] = []
 
 
 @cache
@@ -105,23 +103,15 @@ def load_mapping(path: Path) -> Mapping:
     _check_names(document, "grammars", read.grammars or [], grammars())
     _check_names(document, "languages", read.languages, LANGUAGES)
     _check_rules(document, read.rules)
-    rules = tuple(
-        Rule(**{**entry.model_dump(), "examples": tuple(entry.examples)}, line=document.line(("rules", number)))
-        for number, entry in enumerate(read.rules)
-    )
     return Mapping(
-        rules=rules,
-        unknown=_noted(read.unknown),
-        left_alone=_noted(read.left_alone),
+        rules=tuple(replace(rule, line=document.line(("rules", number))) for number, rule in enumerate(read.rules)),
+        unknown=tuple(read.unknown),
+        left_alone=tuple(read.left_alone),
         grammars=None if read.grammars is None else tuple(read.grammars),
         languages=tuple(read.languages),
         unlisted=read.unlisted,
         file=path.name,
     )
-
-
-def _noted(entries: list[_NotedEntry]) -> tuple[Noted, ...]:
-    return tuple(Noted(**{**entry.model_dump(), "examples": tuple(entry.examples)}) for entry in entries)
 
 
 def _check_names(document: YamlDocument, key: str, names: list[str], known: Iterable[str]) -> None:
@@ -138,18 +128,18 @@ def _closest(name: str, known: list[str]) -> str:
     return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
 
 
-def _check_rules(document: YamlDocument, entries: list[_RuleEntry]) -> None:
+def _check_rules(document: YamlDocument, rules: list[Rule]) -> None:
     seen: dict[str, int] = {}
-    for number, entry in enumerate(entries):
+    for number, rule in enumerate(rules):
         where = document.where(("rules", number))
-        if bool(entry.tag) == bool(entry.regex):
+        if bool(rule.tag) == bool(rule.regex):
             raise ConfigError("a rule has either a tag or a regex", where=where, remedy="Give exactly one of the two.")
-        if entry.kind not in kind_names():
+        if rule.kind not in kind_names():
             place = document.where(("rules", number, "kind"))
-            raise ConfigError(f"unknown kind {entry.kind!r}", where=place, remedy=_closest(entry.kind, list(kind_names())))
-        if entry.regex:
-            _check_regex(entry.regex, document.where(("rules", number, "regex")))
-        name = entry.tag or entry.regex
+            raise ConfigError(f"unknown kind {rule.kind!r}", where=place, remedy=_closest(rule.kind, list(kind_names())))
+        if rule.regex:
+            _check_regex(rule.regex, document.where(("rules", number, "regex")))
+        name = rule.name
         if name in seen:
             raise ConfigError(f"this pattern is given twice, first on line {seen[name]}", where=where, remedy="Keep one of the two rules.")
         seen[name] = document.line(("rules", number))
@@ -191,19 +181,10 @@ def _yaml(data: dict[str, Any]) -> str:
     return yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=10_000, default_flow_style=None)
 
 
-_DEFAULTS: Final[dict[str, Any]] = {
-    "tag": "", "regex": "", "role": "", "index": "", "form": "", "gender": None, "plural": False, "context": "", "count": 0,
-    "documents": 0, "why": "", "examples": (), "file": "",
-}  # fmt: skip
-
-
 def _plain(entry: Rule | Noted) -> dict[str, Any]:
-    """The fields that say something."""
-    names = [name for name in entry.__slots__ if name != "line"]
-    values = {name: getattr(entry, name) for name in names}
-    needed = {"tag"} if isinstance(entry, Noted) else set()
+    """The fields that say something, and those that people are likely to change."""
     return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in values.items()
-        if name in needed or _DEFAULTS.get(name, ...) != value
+        one.name: list(value) if isinstance(value, tuple) else value
+        for one in fields(entry)
+        if one.compare and ((value := getattr(entry, one.name)) != one.default or one.name in _TOLD)
     }
