@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from surrogates.kinds.check_digits import check_of, checked, grouped
 from surrogates.kinds.holders import Holder
 
 _VOWELS: Final = "AEIOU"
 _STATES: Final = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL SP SR TC TL TS VZ YN ZS".split()
+_MA_OFFICES: Final = "A AB B BE BH BJ BK C CD D E EE F FC G H I J JB K L M N P Q R S T U W X Z".split()
 _DIGITS: Final = "0123456789"
 _LETTERS: Final = "ABCDEFGHIJKLMNPQRSTUVWXYZ"
 
@@ -25,20 +27,13 @@ def ssn(h: Holder) -> str:
 
 def sin(h: Holder) -> str:
     """Canada."""
-    from stdnum import luhn  # noqa: PLC0415 - loaded for the countries that need it
-
-    body = "0" + h.digits(1, 7)
-    number = body + luhn.calc_check_digit(body)
-    return " ".join((number[:3], number[3:6], number[6:]))
+    return grouped(checked("0" + h.digits(1, 7), "luhn"), "### ### ###")
 
 
 def cpf(h: Holder) -> str:
     """Brazil."""
-    from stdnum.br import cpf as known  # noqa: PLC0415
-
     body = str(h.number(1, 100000000, 999999998))
-    check = "".join(_mod_11(body))
-    return str(known.format(body + check))
+    return grouped(body + "".join(_mod_11(body)), "###.###.###-##")
 
 
 def _mod_11(body: str) -> tuple[str, str]:
@@ -61,25 +56,19 @@ def _mexican_head(h: Holder) -> str:
 
 def curp(h: Holder) -> str:
     """Mexico: names, birth date, sex, state, inner consonants, century, check digit; blacklisted words get an X."""
-    from stdnum.mx import curp as known  # noqa: PLC0415
-
     consonants = "BCDFGHJKLMNPQRSTVWXYZ"
-    state = _STATES[h.number(1, 0, len(_STATES) - 1)]
     inner = _inner(h.family, consonants) + "X" + _inner(h.given, consonants)
-    century = h.one_of(2, _LETTERS[:10]) if h.born.year >= 2000 else h.one_of(2, _DIGITS)
-    body = f"{_mexican_head(h)}{'M' if h.female else 'H'}{state}{inner}{century}"
-    return body + str(known.calc_check_digit(body))
+    century = h.one_of(2, _LETTERS[:10] if h.since_2000 else _DIGITS)
+    return checked(f"{_mexican_head(h)}{'M' if h.female else 'H'}{h.one_of(1, _STATES)}{inner}{century}", "mx.curp")
 
 
 def rfc(h: Holder) -> str:
     """Mexico: tax number of a person; the same beginning as the CURP."""
-    from stdnum.mx import rfc as known  # noqa: PLC0415
-
     for turn in range(40):
         body = (
             f"{_mexican_head(h)}{h.one_of(3 + 2 * turn, '123456789ABCDEFGHIJKLMNPQRSTUV')}{h.one_of(4 + 2 * turn, '123456789' + _LETTERS)}"
         )
-        check = str(known.calc_check_digit(body))
+        check = check_of(body, "mx.rfc")
         if check in "0123456789A":
             return body + check
     return f"{_mexican_head(h)}000"
@@ -93,14 +82,12 @@ def dni_ar(h: Holder) -> str:
 
 def cuit(h: Holder) -> str:
     """Argentina: tax number: 20 for men or 27 for women, the identity card's number, check digit."""
-    from stdnum.ar import cuit as known  # noqa: PLC0415
-
     card = f"{int(dni_ar(h).replace('.', '')):08d}"
     for head in ("27", "23") if h.female else ("20", "23"):
-        check = known.calc_check_digit(head + card)
+        check = check_of(head + card, "ar.cuit")
         if len(check) == 1:
             return f"{head}-{card}-{check}"
-    return f"24-{card}-{known.calc_check_digit('24' + card)}"
+    return f"24-{card}-{check_of('24' + card, 'ar.cuit')}"
 
 
 def cedula(h: Holder) -> str:
@@ -111,18 +98,14 @@ def cedula(h: Holder) -> str:
 
 def nit(h: Holder) -> str:
     """Colombia: tax number: the identity card's with a check digit."""
-    from stdnum.co import nit as known  # noqa: PLC0415
-
     body = cedula(h)
-    return f"{body}-{known.calc_check_digit(body.replace('.', ''))}"
+    return f"{body}-{check_of(body.replace('.', ''), 'co.nit')}"
 
 
 def rut(h: Holder) -> str:
     """Chile: identity and tax number."""
-    from stdnum.cl import rut as known  # noqa: PLC0415
-
-    body = str(h.number(1, 5_000_000, 24_999_999))
-    return str(known.format(body + known.calc_check_digit(body)))
+    number = h.number(1, 5_000_000, 24_999_999)
+    return f"{number:,}".replace(",", ".") + "-" + check_of(str(number), "cl.rut")
 
 
 def dni_pe(h: Holder) -> str:
@@ -132,27 +115,18 @@ def dni_pe(h: Holder) -> str:
 
 def ruc(h: Holder) -> str:
     """Peru: tax number of a person: 10, the identity card's number, check digit."""
-    from stdnum.pe import ruc as known  # noqa: PLC0415
-
-    body = "10" + dni_pe(h)
-    return body + str(known.calc_check_digit(body + "0"))
+    return checked("10" + dni_pe(h), "pe.ruc", "0")
 
 
 def id_za(h: Holder) -> str:
     """South Africa: birth date, serial from 5000 on for men, citizenship, check digit."""
-    from stdnum import luhn  # noqa: PLC0415
-
     serial = h.number(1, 0, 4999) if h.female else h.number(1, 5000, 9999)
-    body = f"{h.born:%y%m%d}{serial:04d}08"
-    return body + str(luhn.calc_check_digit(body))
+    return checked(f"{h.born:%y%m%d}{serial:04d}08", "luhn")
 
 
 def tin_za(h: Holder) -> str:
     """South Africa: tax number."""
-    from stdnum import luhn  # noqa: PLC0415
-
-    body = h.one_of(1, "0123") + h.digits(2, 8)
-    return body + str(luhn.calc_check_digit(body))
+    return checked(h.one_of(1, "0123") + h.digits(2, 8), "luhn")
 
 
 def nin_ng(h: Holder) -> str:
@@ -177,53 +151,18 @@ def pin_ke(h: Holder) -> str:
 
 def id_eg(h: Holder) -> str:
     """Egypt: century, birth date, governorate, serial with the sex; the last digit has no published rule."""
-    century = 3 if h.born.year >= 2000 else 2
+    century = 3 if h.since_2000 else 2
     return f"{century}{h.born:%y%m%d}{h.number(1, 11, 29)}{h.digits(2, 3)}{h.sexed(3, 0, 9)}{h.digits(4, 1)}"
 
 
 def tn_eg(h: Holder) -> str:
     """Egypt: tax number."""
-    number = h.digits(5, 9)
-    return f"{number[:3]}-{number[3:6]}-{number[6:]}"
+    return grouped(h.digits(5, 9), "###-###-###")
 
 
 def cin_ma(h: Holder) -> str:
     """Morocco: one or two letters of the office and five or six digits."""
-    offices = (
-        "A",
-        "AB",
-        "B",
-        "BE",
-        "BH",
-        "BJ",
-        "BK",
-        "C",
-        "CD",
-        "D",
-        "E",
-        "EE",
-        "F",
-        "FC",
-        "G",
-        "H",
-        "I",
-        "J",
-        "JB",
-        "K",
-        "L",
-        "M",
-        "N",
-        "P",
-        "Q",
-        "R",
-        "S",
-        "T",
-        "U",
-        "W",
-        "X",
-        "Z",
-    )
-    return f"{offices[h.number(1, 0, len(offices) - 1)]}{h.number(2, 100_000, 999_999)}"
+    return f"{h.one_of(1, _MA_OFFICES)}{h.number(2, 100_000, 999_999)}"
 
 
 def ice_ma(h: Holder) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
 from surrogates.kinds.holders import Holder
 
 _UNISSUED: Final = "KLMNPQRTUWX"
@@ -16,42 +17,20 @@ _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 _COUNTIES: Final = ("110101 110102 110105 110106 110108 120101 120102 120103 310101 310104 310105 310106 310110").split()
 _TW_CODES: Final = {c: n for n, c in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO", 10)}
 _ID_PLACES: Final = (
-    "1101",
-    "1201",
-    "1301",
-    "1401",
-    "1601",
-    "1801",
-    "3201",
-    "3204",
-    "3273",
-    "3301",
-    "3302",
-    "3374",
-    "3401",
-    "3404",
-    "3501",
-    "3507",
-    "3578",
-    "5101",
-    "5103",
-    "5171",
-    "6101",
-    "7301",
-    "7371",
+    "1101 1201 1301 1401 1601 1801 3201 3204 3273 3301 3302 3374 3401 3404 3501 3507 3578 5101 5103 5171 6101 7301 7371".split()
 )
-_TRIES: Final = 60
+_VN_PROVINCES: Final = (
+    "001 004 008 020 022 025 027 030 031 033 036 037 038 040 042 044 046 048 049 051 052 056 060 066 "
+    "068 072 074 075 077 079 080 082 087 089 092 094"
+).split()
 
 
 def aadhaar(h: Holder) -> str:
     """India: twelve digits, Verhoeff digit, no palindrome."""
-    from stdnum import verhoeff  # noqa: PLC0415 - loaded for the countries that need it
-
-    for turn in range(_TRIES):
-        body = str(h.number(1 + turn, 2, 9)) + h.digits(100 + turn, 10)
-        number = body + str(verhoeff.calc_check_digit(body))
+    for turn in TURNS:
+        number = checked(str(h.number(1 + turn, 2, 9)) + h.digits(100 + turn, 10), "verhoeff")
         if number != number[::-1]:
-            return f"{number[:4]} {number[4:8]} {number[8:]}"
+            return grouped(number, "#### #### ####")
     raise AssertionError  # palindromes are one in a million
 
 
@@ -65,25 +44,18 @@ def pan(h: Holder) -> str:
 
 def nric_sg(h: Holder) -> str:
     """Singapore: S (born before 2000) or T, year of birth, digits, a letter that no card bears."""
-    return f"{'T' if h.born.year >= 2000 else 'S'}{h.born:%y}{h.digits(1, 5)}{h.one_of(2, _UNISSUED)}"
+    return f"{'T' if h.since_2000 else 'S'}{h.born:%y}{h.digits(1, 5)}{h.one_of(2, _UNISSUED)}"
 
 
 def my_number(h: Holder) -> str:
     """Japan: individual number."""
-    from stdnum.jp import in_  # noqa: PLC0415
-
-    body = h.digits(1, 11)
-    number = body + str(in_.calc_check_digit(body))
-    return " ".join((number[:4], number[4:8], number[8:]))
+    return grouped(checked(h.digits(1, 11), "jp.in_"), "#### #### ####")
 
 
 def rrn(h: Holder) -> str:
     """Korea: birth date, sex and century, place, serial, check digit."""
-    from stdnum.kr import rrn as known  # noqa: PLC0415
-
-    first = (4 if h.female else 3) if h.born.year >= 2000 else (2 if h.female else 1)
-    body = f"{h.born:%y%m%d}{first}{h.number(1, 0, 95):02d}{h.digits(2, 3)}"
-    return f"{body[:6]}-{body[6:]}{known.calc_check_digit(body)}"
+    body = f"{h.born:%y%m%d}{h.sex_digit(3, 1)}{h.number(1, 0, 95):02d}{h.digits(2, 3)}"
+    return grouped(checked(body, "kr.rrn"), "######-#######")
 
 
 def brn(h: Holder) -> str:
@@ -93,10 +65,7 @@ def brn(h: Holder) -> str:
 
 def ric(h: Holder) -> str:
     """China: county, birth date, serial (even for women), check character."""
-    from stdnum.cn import ric as known  # noqa: PLC0415
-
-    body = f"{_COUNTIES[h.number(1, 0, len(_COUNTIES) - 1)]}{h.born:%Y%m%d}{h.sexed(2, 2, 999):03d}"
-    return body + str(known.calc_check_digit(body + "0"))
+    return checked(f"{h.one_of(1, _COUNTIES)}{h.born:%Y%m%d}{h.sexed(2, 2, 999):03d}", "cn.ric", "0")
 
 
 def id_tw(h: Holder) -> str:
@@ -110,82 +79,29 @@ def id_tw(h: Holder) -> str:
 
 def cccd(h: Holder) -> str:
     """Vietnam: province, sex and century (0 to 3), year of birth, serial."""
-    province = (
-        1,
-        4,
-        8,
-        20,
-        22,
-        25,
-        27,
-        30,
-        31,
-        33,
-        36,
-        37,
-        38,
-        40,
-        42,
-        44,
-        46,
-        48,
-        49,
-        51,
-        52,
-        56,
-        60,
-        66,
-        68,
-        72,
-        74,
-        75,
-        77,
-        79,
-        80,
-        82,
-        87,
-        89,
-        92,
-        94,
-    )
-    first = (2 if h.born.year >= 2000 else 0) + h.female
-    return f"{province[h.number(1, 0, len(province) - 1)]:03d}{first}{h.born:%y}{h.digits(2, 6)}"
+    return f"{h.one_of(1, _VN_PROVINCES)}{h.sex_digit(2, 0)}{h.born:%y}{h.digits(2, 6)}"
 
 
 def mst(h: Holder) -> str:
     """Vietnam: tax number."""
-    from stdnum.vn import mst as known  # noqa: PLC0415
-
-    for turn in range(_TRIES):
-        body = str(h.number(3 + turn, 800_000_000, 899_999_999))
-        check = str(known.calc_check_digit(body))
-        if len(check) == 1 and body[2:] != "0000000":
-            return body + check
-    raise AssertionError  # one body in eleven has no digit
+    bodies = (str(h.number(3 + turn, 800_000_000, 899_999_999)) for turn in TURNS)
+    return first_checked((body for body in bodies if body[2:] != "0000000"), "vn.mst")
 
 
 def pin_th(h: Holder) -> str:
     """Thailand: identity and tax number."""
-    from stdnum.th import pin  # noqa: PLC0415
-
-    body = h.one_of(1, "1345") + h.digits(2, 6) + h.digits(3, 5)
-    number = body + str(pin.calc_check_digit(body))
-    return "-".join((number[0], number[1:5], number[5:10], number[10:12], number[12]))
+    return grouped(checked(h.one_of(1, "1345") + h.digits(2, 6) + h.digits(3, 5), "th.pin"), "#-####-#####-##-#")
 
 
 def nik(h: Holder) -> str:
     """Indonesia: district, birth date (40 added to a woman's day), serial."""
-    district = _ID_PLACES[h.number(1, 0, len(_ID_PLACES) - 1)] + f"{h.number(2, 1, 12):02d}"
+    district = h.one_of(1, _ID_PLACES) + f"{h.number(2, 1, 12):02d}"
     return f"{district}{h.born.day + (40 if h.female else 0):02d}{h.born:%m%y}{h.number(3, 1, 99):04d}"
 
 
 def npwp(h: Holder) -> str:
     """Indonesia: tax number of the old form."""
-    from stdnum import luhn  # noqa: PLC0415
-
-    body = "0" + h.digits(4, 7)
-    number = f"{body}{luhn.calc_check_digit(body)}{h.number(5, 10, 999):03d}000"
-    return f"{number[:2]}.{number[2:5]}.{number[5:8]}.{number[8]}-{number[9:12]}.{number[12:]}"
+    return grouped(f"{checked('0' + h.digits(4, 7), 'luhn')}{h.number(5, 10, 999):03d}000", "##.###.###.#-###.###")
 
 
 def philsys(h: Holder) -> str:
@@ -210,18 +126,12 @@ def tin_my(h: Holder) -> str:
 
 def emirates_id(h: Holder) -> str:
     """The Emirates: country, year of birth, serial, Luhn digit."""
-    from stdnum import luhn  # noqa: PLC0415
-
-    body = f"784{h.born.year}{h.digits(1, 7)}"
-    return f"784-{h.born.year}-{body[7:]}-{luhn.calc_check_digit(body)}"
+    return grouped(checked(f"784{h.born.year}{h.digits(1, 7)}", "luhn"), "###-####-#######-#")
 
 
 def id_sa(h: Holder) -> str:
     """Saudi Arabia: 1 for citizens, 2 for residents; Luhn digit."""
-    from stdnum import luhn  # noqa: PLC0415
-
-    body = h.one_of(1, "12") + h.digits(2, 8)
-    return body + str(luhn.calc_check_digit(body))
+    return checked(h.one_of(1, "12") + h.digits(2, 8), "luhn")
 
 
 def vat_ae(h: Holder) -> str:
@@ -236,7 +146,5 @@ def vat_sa(h: Holder) -> str:
 
 def teudat_zehut(h: Holder) -> str:
     """Israel: identity and tax number."""
-    from stdnum import luhn  # noqa: PLC0415
-
     body = h.digits(1, 8) if h.number(2, 0, 9) == 0 else f"{h.number(1, 10_000_000, 69_999_999):08d}"
-    return body + str(luhn.calc_check_digit(body)) if int(body) else "000000018"
+    return checked(body, "luhn") if int(body) else "000000018"

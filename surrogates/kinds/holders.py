@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
@@ -24,6 +25,15 @@ class Holder(NamedTuple):
     family: str
     anchor: date
 
+    @property
+    def since_2000(self) -> bool:
+        """Whether they were born in this century."""
+        return self.born.year >= 2000
+
+    def sex_digit(self, since_2000: int, before: int) -> int:
+        """A digit of the sex and century: what men have who were born since 2000 or before; women have one more."""
+        return (since_2000 if self.since_2000 else before) + self.female
+
     def number(self, salt: int, low: int, high: int) -> int:
         """A number from *low* to *high*."""
         return low + below(mix(self.seed, salt), high - low + 1)
@@ -32,8 +42,8 @@ class Holder(NamedTuple):
         """*count* digits."""
         return f"{below(mix(self.seed, salt), 10**count):0{count}d}"
 
-    def one_of(self, salt: int, items: str) -> str:
-        """A character of *items*."""
+    def one_of(self, salt: int, items: Sequence[str]) -> str:
+        """One of *items*, or a character of a text."""
         return pick(mix(self.seed, salt), items)
 
     def sexed(self, salt: int, low: int, high: int, *, male_odd: bool = True) -> int:

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from surrogates.kinds.check_digits import TURNS, first_checked, grouped
 from surrogates.kinds.holders import Holder
-
-_TRIES: Final = 60  # numbers that are tried for one that has a check digit
 
 
 def tfn(h: Holder) -> str:
     """Australia: tax file number."""
-    from stdnum.au import tfn as known  # noqa: PLC0415
-
-    for turn in range(_TRIES):
-        body = str(h.number(1 + turn, 10_000_000, 99_999_999))
-        check = known.checksum(body + "0")  # the last digit weighs ten, which is minus one here
-        if check < 10:
-            number = f"{body}{check}"
-            return f"{number[:3]} {number[3:6]} {number[6:]}"
-    raise AssertionError  # one body in eleven has no digit
+    bodies = (str(h.number(1 + turn, 10_000_000, 99_999_999)) for turn in TURNS)
+    # The last digit weighs ten, which is minus one here.
+    return grouped(first_checked(bodies, "au.tfn:checksum", "0"), "### ### ###")
 
 
 def ird(h: Holder) -> str:
     """New Zealand: tax number; there is no other number of a person."""
-    from stdnum.nz import ird as known  # noqa: PLC0415
-
-    for turn in range(_TRIES):
-        body = str(h.number(1 + turn, 10_100_000, 13_999_999))
-        check = str(known.calc_check_digit(body))
-        if len(check) == 1:
-            number = body + check
-            return f"{number[:3]}-{number[3:6]}-{number[6:]}"
-    raise AssertionError  # few bodies have no digit
+    bodies = (str(h.number(1 + turn, 10_100_000, 13_999_999)) for turn in TURNS)
+    return grouped(first_checked(bodies, "nz.ird"), "###-###-###")
 
 
 def tin_fj(h: Holder) -> str:
