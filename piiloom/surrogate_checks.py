@@ -51,7 +51,12 @@ def check_places(out: Path, source: Path, vault: Path | None, *, force: bool) ->
     with ExitStack() as stack:
         stack.enter_context(OutputFolder(out, source, force=force))
         if vault is not None:
-            stack.enter_context(VaultFile(vault, out, source))
+            try:
+                stack.enter_context(VaultFile(vault, out, source))
+            except OutputError as error:
+                why = getattr(error.__cause__, "strerror", None) or "no reason given"
+                remedy = "Make its folder first, or name another file with --vault"
+                raise OutputError(f"the vault cannot be written ({why})", where=str(vault), remedy=remedy) from error
 
 
 def miss_rates(text: str, option: str) -> tuple[float, ...]:

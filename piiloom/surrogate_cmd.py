@@ -12,20 +12,13 @@ from piiloom.surrogate_options import (
     BaseUrlOption,
     BudgetUsdOption,
     ConcurrencyOption,
-    DelimiterOption,
-    EncodingOption,
     EnglishOnlyOption,
     ForceOption,
-    FormatOption,
     GroupsOption,
-    HeaderOption,
-    IdFieldOption,
-    InputArgument,
     KeepOption,
     KeepWeekdaysOption,
     LeakageOption,
     LocaleOption,
-    MaxUnpackedOption,
     ModelOption,
     NamesOption,
     OnUnknownOption,
@@ -33,16 +26,12 @@ from piiloom.surrogate_options import (
     PlaceholdersOption,
     PriceOption,
     ProviderOption,
-    QuotingOption,
     ScanOption,
     ScopeOption,
     ScriptOption,
     SeedOption,
-    SpansFieldOption,
-    SpansOption,
     StoreOption,
     StrategyOption,
-    TextFieldOption,
     UnpricedOption,
     ValuesOption,
     VaultOption,
@@ -50,6 +39,7 @@ from piiloom.surrogate_options import (
     WorkersOption,
     YesOption,
 )
+from piiloom.surrogate_reading import Reading, reads_input
 
 _RUN = (
     "piiloom surrogate run notes/ --out filled",
@@ -71,19 +61,10 @@ surrogate_app = typer.Typer(
 
 
 @surrogate_app.command("run", epilog=examples(*_RUN))
+@reads_input()
 def run(
-    source: InputArgument,
+    reading: Reading,
     out: OutOption,
-    text_field: TextFieldOption = None,
-    id_field: IdFieldOption = None,
-    file_format: FormatOption = None,
-    encoding: EncodingOption = None,
-    header: HeaderOption = True,
-    delimiter: DelimiterOption = None,
-    quoting: QuotingOption = "auto",
-    max_unpacked: MaxUnpackedOption = 4096,
-    spans: SpansOption = False,
-    spans_field: SpansFieldOption = None,
     placeholders: PlaceholdersOption = "auto",
     on_unknown: OnUnknownOption = "keep",
     locale: LocaleOption = "en_US",
@@ -121,52 +102,35 @@ def run(
     options = dict(locals())
     from piiloom.surrogating import run_and_report
 
-    run_and_report(options)
+    run_and_report(reading, options)
 
 
 @surrogate_app.command("survey", epilog=examples(*_SURVEY))
+@reads_input(spans=False)
 def survey(
-    source: InputArgument,
+    reading: Reading,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the mapping here, to be edited; on standard output when not given.")
     ] = None,
-    text_field: TextFieldOption = None,
-    id_field: IdFieldOption = None,
-    file_format: FormatOption = None,
-    encoding: EncodingOption = None,
-    header: HeaderOption = True,
-    delimiter: DelimiterOption = None,
-    quoting: QuotingOption = "auto",
-    max_unpacked: MaxUnpackedOption = 4096,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Learn the placeholders of a corpus: what each means, how sure that is, what is unknown, what is left alone."""
-    options = dict(locals())
-    from piiloom.surrogating import Reading, survey_and_report
+    from piiloom.surrogating import survey_and_report
 
-    survey_and_report(Reading.of(options), out, force=force, as_json=as_json)
+    survey_and_report(reading, out, force=force, as_json=as_json)
 
 
 @surrogate_app.command("leakage", epilog=examples(*_LEAKAGE))
+@reads_input()
 def leakage(
-    source: InputArgument,
+    reading: Reading,
     miss: Annotated[
         str, typer.Option("--miss", metavar="RATE,…", help="Shares of mentions that de-identification misses.")
     ] = "0.001,0.005,0.01,0.02,0.05,0.1",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Also write leakage.json and a plot (the plot needs the report extra).")
     ] = None,
-    text_field: TextFieldOption = None,
-    id_field: IdFieldOption = None,
-    file_format: FormatOption = None,
-    encoding: EncodingOption = None,
-    header: HeaderOption = True,
-    delimiter: DelimiterOption = None,
-    quoting: QuotingOption = "auto",
-    max_unpacked: MaxUnpackedOption = 4096,
-    spans: SpansOption = False,
-    spans_field: SpansFieldOption = None,
     placeholders: PlaceholdersOption = "auto",
     locale: LocaleOption = "en_US",
     keep: KeepOption = 0.5,
@@ -177,11 +141,9 @@ def leakage(
 
     The assumptions stand in docs/surrogates.md.
     """
-    options = dict(locals())
     from piiloom.surrogate_leakage import estimate_and_report
-    from piiloom.surrogating import Reading
 
-    estimate_and_report(Reading.of(options), miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
+    estimate_and_report(reading, miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
 
 
 @surrogate_app.command("check", epilog=examples(*_CHECK))

@@ -13,12 +13,13 @@ from foundation.errors import OutputError, UsageError
 from pii_values.names.index import open_names
 from pii_values.names.pools import NamePools
 from piiloom.surrogate_checks import checked_locale, miss_rates, written_whole
-from piiloom.surrogating import Reading, tag_mapping
+from piiloom.surrogate_reading import Reading
+from piiloom.surrogating import input_settings, tag_mapping
 from piiloom.terminal import console, harmless, say, say_aside
 from piiloom.terminal import say_json as print_json
 from surrogates.inputs.source import iter_documents
-from surrogates.leakage.collisions import chance_of_any, expected_pairs
-from surrogates.leakage.pool_simulation import family_attack, possible_names
+from surrogates.leakage import collisions
+from surrogates.leakage.pool_simulation import family_attack
 from surrogates.leakage.recognising import STRATEGIES, Leakage, leakage
 from surrogates.originals import name_parts
 from surrogates.placeholders.finder import Finder
@@ -51,21 +52,13 @@ def estimate_and_report(
     index = open_names(names)
     pools = NamePools(index)
     people = sum(len(document) for document in sizes)
-    possible = possible_names(pools)
     report: dict[str, Any] = {
         "documents": len(sizes),
         "people": people,
         "mentions": sum(map(sum, sizes)),
         "keep": keep,
         "leakage": [one.to_json() for one in found],
-        "names": {
-            "source": index.source,
-            "full_names_by_group": possible,
-            "expected_pairs_with_one_name": round(sum(expected_pairs(people // len(possible), n) for n in possible.values()), 3),
-            "chance_of_any_such_pair_in_the_smallest_group": round(
-                max(chance_of_any(people // len(possible), n) for n in possible.values()), 4
-            ),
-        },
+        "names": {"source": index.source, **collisions.report(pools, people, _SEED)},
         "known_pool_attack_on_family_names": {
             name: family_attack(pools, index, settings.country, _SEED, originals, own_country=own).to_json()
             for name, own in (("ten groups", False), ("names of the texts' own country", True))
@@ -76,13 +69,13 @@ def estimate_and_report(
     if as_json:
         print_json(report)
     else:
-        _print(report, found, reading.path)
+        _print(report, found, reading.source)
 
 
 def _sizes(reading: Reading, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
     """How often each person of each document is named, and the family names that are known."""
-    inputs = reading.settings()
-    finder = None if reading.spans else Finder(tag_mapping(placeholders, inputs))
+    inputs = input_settings(reading)
+    finder = None if inputs.use_spans else Finder(tag_mapping(placeholders, inputs))
     planner = Planner(settings.language)
     sizes, originals = [], []
     for document in iter_documents(inputs):
@@ -101,8 +94,10 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
     for one in found:
         table.add_row(f"{one.miss_rate:.2%}", *(f"{share:.1%}" for share in (one.any_miss, one.consistent, one.per_mention, one.markov)))
     console().print(table)
-    say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {report['names']['source']}")
-    say(f"pairs of people with one full name to be expected: {report['names']['expected_pairs_with_one_name']}")
+    names = report["names"]
+    say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {names['source']}")
+    expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
+    say(f"pairs of people with one full name to be expected: {expected:,}; among as many people who were cast: {observed:,}")
     say("known pool, family names (AUC 0.5: leftovers can't be told from surrogates):")
     for name, attack in report["known_pool_attack_on_family_names"].items():
         shares = f"AUC {attack['membership_auc']:.2f} by membership, {attack['frequency_auc']:.2f} with frequencies"

@@ -1,4 +1,4 @@
-"""The options of ``piiloom surrogate``, declared once. Imports nothing heavy: help must be quick."""
+"""The options of ``piiloom surrogate`` but those of ``Reading``, declared once. Imports nothing heavy: help must be quick."""
 
 from __future__ import annotations
 
@@ -7,51 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-_READ, _TAGS, _CAST, _MODEL, _WORK = "What is read", "Placeholders", "Surrogates", "Values by a model", "Running"
+_TAGS, _CAST, _MODEL, _WORK = "Placeholders", "Surrogates", "Values by a model", "Running"
 
-InputArgument = Annotated[
-    Path, typer.Argument(metavar="INPUT", help="A .txt, .jsonl, .json, .csv, .tsv, .parquet, .xml or .zip file, or a folder of these.")
-]
-TextFieldOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text-field",
-        metavar="NAME",
-        rich_help_panel=_READ,
-        help="Field or column of the text (may be repeated; note.text goes deeper; columns also by number).",
-    ),
-]
-IdFieldOption = Annotated[
-    str | None, typer.Option("--id-field", metavar="NAME", rich_help_panel=_READ, help="Field of the id (default id).")
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", rich_help_panel=_READ, help="txt, jsonl, json, csv, tsv, parquet, xml or zip, where the suffix tells none."),
-]
-EncodingOption = Annotated[
-    str | None, typer.Option("--encoding", rich_help_panel=_READ, help="Of files that are not UTF-8 (cp1252, latin-1 …).")
-]
-HeaderOption = Annotated[
-    bool, typer.Option("--header/--no-header", rich_help_panel=_READ, help="Whether the first row of a table names its columns.")
-]
-DelimiterOption = Annotated[
-    str | None, typer.Option("--delimiter", rich_help_panel=_READ, help="What separates the columns of a table (found out when not given).")
-]
-MaxUnpackedOption = Annotated[
-    int, typer.Option("--max-unpacked", metavar="MB", min=1, rich_help_panel=_READ, help="The most that zip files may unpack to.")
-]
-QuotingOption = Annotated[
-    Literal["auto", "csv", "none"], typer.Option("--quoting", rich_help_panel=_READ, help="Whether fields of tables are quoted.")
-]
-SpansOption = Annotated[
-    bool,
-    typer.Option(
-        "--spans", rich_help_panel=_READ, help="Rows bring spans (start, end, type): replace what they mark instead of placeholders."
-    ),
-]
-SpansFieldOption = Annotated[
-    str | None, typer.Option("--spans-field", metavar="NAME", rich_help_panel=_READ, help="Field of the spans (default spans).")
-]
 PlaceholdersOption = Annotated[
     str,
     typer.Option(
@@ -65,8 +22,6 @@ LocaleOption = Annotated[str, typer.Option("--locale", rich_help_panel=_CAST, he
 KeepOption = Annotated[
     float, typer.Option("--keep", min=0.0, max=1.0, rich_help_panel=_CAST, help="Markov: how likely the next mention keeps the surrogate.")
 ]
-
-
 OutOption = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="The folder to make: records.jsonl, mirror/, map.jsonl, report.json.")
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -20,11 +20,12 @@ from piiloom.surrogate_checks import (
     worker_count,
     written_whole,
 )
+from piiloom.surrogate_reading import Reading
 from piiloom.surrogate_values import Asked, values_by_model
 from piiloom.terminal import console, error_console, harmless, say, say_aside, say_json
 from surrogates.by_model.rejects import REJECTS
 from surrogates.casting.groups import Weights
-from surrogates.inputs.settings import InputSettings, Quoting
+from surrogates.inputs.settings import InputSettings
 from surrogates.inputs.source import iter_documents
 from surrogates.kinds.span_kinds import kind_of_span
 from surrogates.outputs.checking import verify_folder
@@ -41,67 +42,35 @@ _SHOWN: Final = 12
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The options that say how the input is read."""
-
-    path: Path
-    text_fields: list[str]
-    id_field: str | None
-    file_format: str | None
-    encoding: str | None
-    header: bool
-    delimiter: str | None
-    quoting: Quoting
-    max_unpacked: int
-    spans: bool
-    spans_field: str | None
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Reading:
-        """What the options of a command say; those that it does not have are as if not given."""
-        return cls(
-            path=options["source"],
-            text_fields=options["text_field"] or [],
-            id_field=options["id_field"],
-            file_format=options["file_format"],
-            encoding=options["encoding"],
-            header=options["header"],
-            delimiter=options["delimiter"],
-            quoting=options["quoting"],
-            max_unpacked=options["max_unpacked"],
-            spans=bool(options.get("spans") or options.get("spans_field")),
-            spans_field=options.get("spans_field"),
-        )
-
-    def settings(self) -> InputSettings:
-        """The same for ``surrogates``; raises ``UsageError`` for what cannot be."""
-        return InputSettings(
-            path=self.path,
-            format=self.file_format,
-            text_fields=tuple(self.text_fields),
-            id_field=self.id_field,
-            encoding=self.encoding,
-            header=self.header,
-            delimiter={"\\t": "\t", "tab": "\t"}.get(self.delimiter or "", self.delimiter),
-            spans_field=self.spans_field,
-            use_spans=self.spans,
-            kind_of=kind_of_span if self.spans else None,
-            quoting=self.quoting,
-            max_unpacked=self.max_unpacked * 2**20,
-        )
+def input_settings(reading: Reading) -> InputSettings:
+    """*reading* as ``surrogates`` takes it; raises ``UsageError`` for what cannot be."""
+    use_spans = reading.spans or bool(reading.spans_field)
+    return InputSettings(
+        path=reading.source,
+        format=reading.file_format,
+        text_fields=tuple(reading.text_field or ()),
+        id_field=reading.id_field,
+        encoding=reading.encoding,
+        header=reading.header,
+        delimiter={"\\t": "\t", "tab": "\t"}.get(reading.delimiter or "", reading.delimiter),
+        spans_field=reading.spans_field,
+        use_spans=use_spans,
+        kind_of=kind_of_span if use_spans else None,
+        quoting=reading.quoting,
+        max_unpacked=reading.max_unpacked * 2**20,
+    )
 
 
-def run_and_report(options: Mapping[str, Any]) -> None:
-    """Run as the *options* of the command say, with a progress bar on standard error, and print what was done."""
+def run_and_report(reading: Reading, options: Mapping[str, Any]) -> None:
+    """Run as *reading* and the other *options* of the command say, with a progress bar on standard error, and print what was done."""
     if options["weights"] and options["groups"] != "weights":
         raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
     settings = _settings(options)
     out, vault, placeholders = options["out"], options["vault"], options["placeholders"]
-    reading = Reading.of(options)
-    count, rates, inputs = worker_count(options["workers"]), miss_rates(options["leakage"], "--leakage"), reading.settings()
-    check_places(out, reading.path, vault, force=options["force"])
-    mapping = None if reading.spans else tag_mapping(placeholders, inputs)
+    count, rates = worker_count(options["workers"]), miss_rates(options["leakage"], "--leakage")
+    inputs = input_settings(reading)
+    check_places(out, reading.source, vault, force=options["force"])
+    mapping = None if inputs.use_spans else tag_mapping(placeholders, inputs)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
     factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
@@ -139,7 +108,7 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     """Survey the input; write or print the mapping."""
     if out is not None and out.exists() and not force:
         raise OutputError("the file exists", where=str(out), remedy="Name another one, or use --force")
-    documents, mapping = _learnt(reading.settings(), limit=None)
+    documents, mapping = _learnt(input_settings(reading), limit=None)
     text = dump_mapping(mapping)
     if out is not None:
         with written_whole(out) as draft:
@@ -156,7 +125,7 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     if out is None:
         say(text.rstrip("\n"))
         return
-    table = Table(title=f"placeholders of {harmless(reading.path.name)}: {documents:,} documents")
+    table = Table(title=f"placeholders of {harmless(reading.source.name)}: {documents:,} documents")
     for name, right in (("pattern", False), ("kind", False), ("role", False), ("same", False), ("count", True), ("sure", True)):
         table.add_column(name, justify="right" if right else "left")
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foundation.errors import UsageError
-from surrogates.inputs.json_rows import DROPPED_SPANS, NO_FIELD, NO_TEXT, PLACEHOLDER_KEYS
+from surrogates.inputs.faults import no_text
+from surrogates.inputs.json_rows import DROPPED_SPANS, NO_FIELD, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS
 from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
 from surrogates.inputs.source import Source
 from surrogates.running_work import PartCount
 
-_SHOWN_KEYS: Final = 20
 _FREE: Final = ("txt", "xml")
 
 
@@ -79,10 +79,8 @@ class Counts:
                 continue
             rows = True
             if not count.documents:
-                shown = ", ".join(count.keys[:_SHOWN_KEYS]) or "nothing"
-                raise UsageError(
-                    f"no row has a text; the first one has: {shown}", where=file.name, remedy="Name the field with --text-field"
-                )
+                missing = [name for name in source.settings.text_fields if count.notes[NO_FIELD + name] == count.rows]
+                raise no_text(file.name, missing, count.keys)
             wanted -= _fields_in(file, count, wanted)
         if rows and wanted:
             raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
@@ -94,6 +92,7 @@ class Counts:
             NO_TEXT: "rows without text, which stay as they are",
             PLACEHOLDER_KEYS: "JSON keys that look like placeholders (keys are never replaced)",
             DROPPED_SPANS: "given spans that overlap a longer one, left out",
+            ORIGINALS: "rows whose other fields hold what a span replaced, and keep it in mirror/",
         }
         for what, text in words.items():
             total = sum(count.notes[what] for count in self.files.values())

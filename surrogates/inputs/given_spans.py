@@ -1,19 +1,29 @@
-"""Spans that come with a text: the mentions they make, and how they read when the text has changed."""
+"""Spans that come with a text: the mentions they make, and how they read when the text has changed.
+
+A span is an object with a start, an end and a type under the names that other tools give them, or a list ``[start, end, type]``
+as spaCy and doccano write it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from corpus.formats.placing import keep_disjoint
 from surrogates.documents import Filled
-from surrogates.inputs.json_walking import Hit, blank_end, key_scanner, walk_object, wanted_tree
+from surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from surrogates.inputs.settings import KindOf
 from surrogates.mentions import Mention
 from surrogates.outputs.offset_map import OffsetMap
 
-TYPE_KEYS: Final = ("type", "entity_type", "label", "entity_group")
-_PLACES: Final = wanted_tree(("start", "end", "text"))
+START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
+END_KEYS: Final = ("end", "end_position", "end_offset", "stop")
+TYPE_KEYS: Final = ("type", "entity_type", "label", "entity_group", "entity")
+_COPIES: Final = frozenset({"text", "entity_value"})  # by definition what stands there
+_WORDS: Final = _COPIES | {"value", "word", "surface"}  # what stands there, maybe in other spelling
+_LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
+_TELLING: Final = 4  # code points from which on an original in another field is hardly chance
 
 
 class GivenSpans(NamedTuple):
@@ -22,72 +32,122 @@ class GivenSpans(NamedTuple):
     mentions: tuple[Mention, ...]
     dropped: int
 
+    def told_in(self, *rest: str) -> bool:
+        """Whether one of the JSON pieces *rest* still holds an original."""
+        known = {mention.original for mention in self.mentions if len(mention.original) >= _TELLING}
+        spelled = known | {encode_basestring_ascii(name)[1:-1] for name in known}
+        return any(name in piece for piece in rest for name in spelled)
+
+
+class _Span(NamedTuple):
+    """``start_at`` and ``end_at`` are the keys (or places in the list) of the two numbers."""
+
+    start: int
+    end: int
+    type: str
+    start_at: str
+    end_at: str
+
+    @classmethod
+    def of(cls, item: Any) -> _Span | None:
+        if isinstance(item, list):
+            item = dict(zip(("0", "1", "2"), item, strict=False)) if len(item) >= _LIST else {}
+            starts, ends, types = ("0",), ("1",), ("2",)
+        else:
+            starts, ends, types = START_KEYS, END_KEYS, TYPE_KEYS  # type: ignore[assignment]
+        if not isinstance(item, dict):
+            return None
+        start_at = next((key for key in starts if type(item.get(key)) is int), None)
+        end_at = next((key for key in ends if type(item.get(key)) is int), None)
+        of_type = next((item[key] for key in types if isinstance(item.get(key), str)), None)
+        if start_at is None or end_at is None or of_type is None:
+            return None
+        return cls(item[start_at], item[end_at], of_type, start_at, end_at)
+
 
 def looks_like_spans(value: Any) -> bool:
-    """Whether *value* is a list of objects with start, end and type, and not an empty one."""
-    return isinstance(value, list) and bool(value) and all(_is_span(item) for item in value)
-
-
-def _is_span(item: Any) -> bool:
-    return isinstance(item, dict) and type(item.get("start")) is int and type(item.get("end")) is int and _type_of(item) is not None
-
-
-def _type_of(item: dict[str, Any]) -> str | None:
-    return next((item[key] for key in TYPE_KEYS if isinstance(item.get(key), str)), None)
+    """Whether *value* is a list of spans, and not an empty one."""
+    return isinstance(value, list) and bool(value) and all(_Span.of(item) is not None for item in value)
 
 
 def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     """The mentions that *spans* of *text* make. ``ValueError`` says which span is at fault and why, without words of the text."""
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike
-    for position, span in enumerate(spans):
-        _check(span, position, text)
-    placed = keep_disjoint(((span["start"], span["end"]), position) for position, span in enumerate(spans))
+    read = [_checked(item, position, text) for position, item in enumerate(spans)]
+    placed = keep_disjoint(((span.start, span.end), position) for position, span in enumerate(read))
     mentions = []
     for (start, end), position in placed.kept:
-        span = spans[position]
-        subtype = span.get("subtype")
-        kind = kind_of(_type_of(span) or "", subtype if isinstance(subtype, str) else None)
-        value = span.get("value_id")
-        index = value if isinstance(value, str) else ""
-        mentions.append(Mention(start, end, kind, index=index, original=text[start:end], rule="span"))
+        told = spans[position] if isinstance(spans[position], dict) else {}
+        subtype, value = told.get("subtype"), told.get("value_id")
+        kind = kind_of(read[position].type, subtype if isinstance(subtype, str) else None)
+        mentions.append(Mention(start, end, kind, index=value if isinstance(value, str) else "", original=text[start:end], rule="span"))
     return GivenSpans(tuple(mentions), len(placed.dropped))
 
 
-def _check(span: Any, position: int, text: str) -> None:
-    if not _is_span(span):
+def _checked(item: Any, position: int, text: str) -> _Span:
+    span = _Span.of(item)
+    if span is None:
         raise ValueError(f"[{position}] needs whole numbers start and end, and a type")
-    if not 0 <= span["start"] < span["end"] <= len(text):
+    if not 0 <= span.start < span.end <= len(text):
         raise ValueError(f"[{position}] is empty or outside the text")
-    if isinstance(span.get("text"), str) and span["text"] != text[span["start"] : span["end"]]:
-        raise ValueError(f"[{position}].text differs from the text there")
+    if isinstance(item, dict):
+        for key in _COPIES & item.keys():
+            if isinstance(item[key], str) and item[key] != text[span.start : span.end]:
+                raise ValueError(f"[{position}].{key} differs from the text there")
+    return span
 
 
 class SpanRewriter:
     """Writes the spans of a row anew: places and words in the new text; an original that stayed there would be a leak."""
 
-    __slots__ = ("_hit",)
+    __slots__ = ("_hit", "_text")
 
-    def __init__(self, hit: Hit) -> None:
-        self._hit = hit
+    def __init__(self, hit: Hit, text: str) -> None:
+        self._hit, self._text = hit, text
 
     def __call__(self, raw: str, filled: Filled, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
         """(start, end, new JSON) of each number and word that tells of the text, in order."""
         moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in filled.placed)
         changes: list[tuple[int, int, str]] = []
-        scan = key_scanner(None)
-        at = blank_end(raw, self._hit.start + 1)
-        while raw[at] == "{":
-            hits, _, at = walk_object(raw, at, _PLACES, scan)
-            changes += _changed(hits, moved, filled.text, spell)
-            at = blank_end(raw, at)
-            if raw[at] == ",":
-                at = blank_end(raw, at + 1)
+        for item, hits in zip(self._hit.value, _items(raw, self._hit.start, self._hit.value), strict=True):
+            span = _Span.of(item)
+            if span is None:
+                continue
+            start, end = moved.to_output(span.start), moved.to_output(span.end, end=True)
+            told = {span.start_at: str(start), span.end_at: str(end)}
+            words, original = f'"{spell(filled.text[start:end])}"', self._text[span.start : span.end]
+            for hit in hits:
+                if hit.path in told:
+                    changes.append((hit.start, hit.end, told[hit.path]))
+                elif isinstance(hit.value, str) and (hit.path in _WORDS or hit.value == original):
+                    changes.append((hit.start, hit.end, words))
         return changes
 
 
-def _changed(hits: Sequence[Hit], moved: OffsetMap, text: str, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
-    values = {hit.path: hit.value for hit in hits}
-    start, end = moved.to_output(values["start"]), moved.to_output(values["end"], end=True)
-    told = {"start": str(start), "end": str(end), "text": f'"{spell(text[start:end])}"'}
-    return [(hit.start, hit.end, told[hit.path]) for hit in hits if hit.value is not None]
+def _items(raw: str, start: int, spans: list[Any]) -> Iterator[list[Hit]]:
+    """The values of each span in the list that stands at *start*, with their places in *raw*."""
+    scan = key_scanner(None)
+    at = blank_end(raw, start + 1)
+    for item in spans:
+        if isinstance(item, dict):
+            hits, _, at = walk_object(raw, at, {key: {} for key in item}, scan)
+        else:
+            hits, at = _elements(raw, at, scan)
+        yield hits
+        at = blank_end(raw, at)
+        if raw[at] == ",":
+            at = blank_end(raw, at + 1)
+
+
+def _elements(raw: str, at: int, scan: Scan) -> tuple[list[Hit], int]:
+    """The elements of the list at *at*, by their numbers, and where it ends."""
+    hits: list[Hit] = []
+    at = blank_end(raw, at + 1)
+    while raw[at] != "]":
+        value, end = scan(raw, at)
+        hits.append(Hit(str(len(hits)), at, end, value))
+        at = blank_end(raw, end)
+        if raw[at] == ",":
+            at = blank_end(raw, at + 1)
+    return hits, at + 1

@@ -21,6 +21,7 @@ NO_TEXT: Final = "rows without text"
 NO_FIELD: Final = "rows without the field "
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 DROPPED_SPANS: Final = "overlapping spans left out"
+ORIGINALS: Final = "rows with an original in another field"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
 
 
@@ -85,21 +86,24 @@ class JsonReader:
         for hit in texts:
             if "\\u" in self.raw[hit.start : hit.end]:
                 self._check_whole(hit)
-            mentions, edits = self._spans(values, hit.value, at)
+            mentions, edits = self._spans(values, hit, (at, end))
             slot = JsonSlot(hit, (at, end), ascii_file=self.part.ascii, edits=edits)
             self.found.append(Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, mentions))
 
-    def _spans(self, values: dict[str, Hit], text: str, at: int) -> tuple[Any, SpanRewriter | None]:
+    def _spans(self, values: dict[str, Hit], text: Hit, row: tuple[int, int]) -> tuple[Any, SpanRewriter | None]:
         hit = values.get(self.spans) if self.spans else None
         if hit is None or self.settings.kind_of is None or not (self.settings.spans_field or looks_like_spans(hit.value)):
             return None, None
         try:
-            given = mentions_of(hit.value, text, self.settings.kind_of)
+            given = mentions_of(hit.value, text.value, self.settings.kind_of)
         except ValueError as error:
-            raise self.fault(at, f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
+            raise self.fault(row[0], f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
         if given.dropped:
             self.notes.add(DROPPED_SPANS, self.line, given.dropped)
-        return given.mentions, SpanRewriter(hit)
+        first, last = sorted((hit, text), key=lambda one: one.start)
+        if given.told_in(self.raw[row[0] : first.start], self.raw[first.end : last.start], self.raw[last.end : row[1]]):
+            self.notes.add(ORIGINALS, self.line)
+        return given.mentions, SpanRewriter(hit, text.value)
 
     def _check_whole(self, hit: Hit) -> None:
         try:

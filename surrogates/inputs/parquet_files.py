@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from foundation.errors import DataError, UsageError
 from surrogates.documents import Filled
+from surrogates.inputs.faults import no_column, shown
 from surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
 from surrogates.inputs.settings import InputSettings
 
@@ -43,8 +44,11 @@ def parquet_layout(path: Path, name: str, settings: InputSettings) -> tuple[Parq
         wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
         columns = tuple(key for key in schema.names if key in wanted)
         if not columns:
-            have = ", ".join(schema.names[:20])
-            raise UsageError(f"no text column is named; the file has: {have}", where=name, remedy="Name one with --text-field")
+            if settings.text_fields:
+                raise no_column(name, settings.text_fields[0], schema.names, "--text-field")
+            raise UsageError(
+                f"no text column is named; the table has: {shown(schema.names)}", where=name, remedy="Name one with --text-field"
+            )
         for key in columns:
             if not _is_text(pyarrow, schema.field(key).type):
                 raise UsageError(f"the column {key!r} holds no text", where=name, remedy="Name another with --text-field")

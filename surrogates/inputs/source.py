@@ -6,8 +6,10 @@ the run is over.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,10 +19,11 @@ from surrogates.documents import Document
 from surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
 from surrogates.inputs.cutting import cuts
 from surrogates.inputs.decoding import encoding_of, to_utf8
-from surrogates.inputs.faults import cannot_read
+from surrogates.inputs.faults import cannot_read, no_text
+from surrogates.inputs.json_rows import NO_FIELD
 from surrogates.inputs.listing import Listed, format_of, list_files
 from surrogates.inputs.parquet_files import parquet_layout
-from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
+from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Parsed, Part, TableLayout
 from surrogates.inputs.reading import PartReader, documents_of
 from surrogates.inputs.settings import InputSettings
 from surrogates.inputs.table_layouts import table_layout
@@ -152,20 +155,52 @@ def open_source(settings: InputSettings) -> Iterator[Source]:
         yield source
 
 
+@dataclass(slots=True)
+class _Tally:
+    """What was read of a file so far."""
+
+    file: InputFile
+    rows: int = 0
+    lines: int = 0
+    documents: int = 0
+    keys: tuple[str, ...] = ()
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, parsed: Parsed) -> None:
+        """Count a part."""
+        self.rows += parsed.rows
+        self.lines += parsed.lines
+        self.documents += len(parsed.found)
+        self.keys = self.keys or parsed.keys
+        self.notes += parsed.notes.counts
+
+
+def _check(tally: _Tally | None, settings: InputSettings) -> None:
+    """See to it that a file which has been read has a text, if it has JSON rows."""
+    if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
+        missing = [name for name in settings.text_fields if tally.notes[NO_FIELD + name] == tally.rows]
+        raise no_text(tally.file.name, missing, tally.keys)
+
+
 def iter_documents(settings: InputSettings) -> Iterator[Document]:
-    """All documents of an input in order, in this process; ids as the rows give them, doubled ones too."""
+    """All documents of an input in order, in this process; ids as the rows give them, doubled ones too.
+
+    ``UsageError`` when a JSON file has rows and none of them a text.
+    """
     with open_source(settings) as source:
         reader = PartReader(settings)
-        number, line, file = 0, 1, -1
+        number, tally = 0, None
         try:
             for chunk in source.chunks():
                 for part in chunk.parts:
-                    line = line if part.file.number == file else 1
-                    file = part.file.number
+                    if tally is None or tally.file.number != part.file.number:
+                        _check(tally, settings)
+                        tally = _Tally(part.file)
                     parsed = reader.read(part)
-                    documents = documents_of(part._replace(line=line), parsed, number)
+                    documents = documents_of(part._replace(line=tally.lines + 1), parsed, number)
                     yield from documents
                     number += len(documents)
-                    line += parsed.lines
+                    tally.add(parsed)
+            _check(tally, settings)
         finally:
             reader.close()

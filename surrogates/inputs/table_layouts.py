@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Final
 
 from foundation.errors import UsageError
+from surrogates.inputs.faults import no_column, shown
 from surrogates.inputs.parts import TableLayout
 from surrogates.inputs.settings import InputSettings
 from surrogates.inputs.tables import quotes_fit, rows_of
 
 _HEAD: Final = 1 << 20
 _DELIMITERS: Final = ",;\t|"
-_SHOWN: Final = 20
 
 
 def table_layout(path: Path, name: str, file_format: str, settings: InputSettings) -> TableLayout:
-    """The layout of the table at *path* (UTF-8). ``UsageError`` names its columns when no text column is named or found."""
+    """The layout of the table at *path* (UTF-8). ``UsageError`` names its columns when no text column is named or one is not found."""
     with path.open("rb") as fh:
         head = fh.read(_HEAD).decode("utf-8-sig", "replace")
         delimiter = settings.delimiter or _delimiter(head, file_format)
@@ -44,12 +44,20 @@ def _delimiter(head: str, file_format: str) -> str:
 def _text_columns(names: list[str], where: str, settings: InputSettings) -> tuple[tuple[str, int], ...]:
     wanted = settings.text_fields or tuple(key for key in ("text", "context") if settings.header and key in names)[:1]
     found = [(field, column) for field in wanted if (column := _column(names, field, where, settings)) is not None]
+    missing = [field for field in wanted if field not in dict(found)]
+    if missing and (not found or _is_all(where, settings)):
+        raise no_column(where, missing[0], names, "--text-field")
     if not found:
-        shown = ", ".join(names[:_SHOWN]) if settings.header else f"columns 1 to {len(names)}"
-        raise UsageError(f"no text column is named; the table has: {shown}", where=where, remedy="Name one with --text-field")
+        there = shown(names) if settings.header else f"columns 1 to {len(names)}"
+        raise UsageError(f"no text column is named; the table has: {there}", where=where, remedy="Name one with --text-field")
     if len({column for _, column in found}) < len(found):
         raise UsageError("two names are the same column", where="--text-field")
     return tuple(sorted(found, key=lambda one: one[1]))
+
+
+def _is_all(name: str, settings: InputSettings) -> bool:
+    """Whether the table is all that is read: no other file can have the fields that it has not."""
+    return settings.path.is_file() and name == settings.path.name
 
 
 def _column(names: list[str], field: str, where: str, settings: InputSettings) -> int | None:
@@ -68,7 +76,7 @@ def _id_column(names: list[str], where: str, settings: InputSettings) -> int | N
     if settings.id_field is not None:
         found = _column(names, settings.id_field, where, settings)
         if found is None:
-            raise UsageError(f"there is no column {settings.id_field!r}", where=where, remedy="Name another with --id-field")
+            raise no_column(where, settings.id_field, names, "--id-field")
         return found
     if not settings.header:
         return None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache
-from itertools import combinations
 
+import numpy as np
 import pytest
 
 from surrogates.casting.groups import GROUPS
 from surrogates.kinds.folding import folded
-from surrogates.leakage.collisions import expected_pairs, observed_pairs
+from surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs
 from surrogates.seeds import below, mix, seed_of
 from surrogates.settings import Settings
 from tests.surrogates.ten_thousand import LOCALES, PEOPLE, POOLS, People, ten_thousand
@@ -53,18 +54,28 @@ def _tails(country: str, gender: str) -> frozenset[str]:
 def test_no_full_name_comes_twice_above_chance(people: People) -> None:
     """Pairs of equal full names are as many as even draws from the pools give, within four standard deviations of that count."""
     names = Counter(one.values["full"] for one in people.told)
-    within = {number: expected_pairs(PEOPLE // 10, 1 / chance_of_same(number, number)) for number in range(10)}  # type: ignore[arg-type]
-    across = {(a, b): (PEOPLE // 10) ** 2 * chance_of_same(a, b) for a, b in combinations(range(10), 2)}
-    expected = sum(within.values()) + sum(across.values())
+    chances = np.array([[chance_of_same(one, other) for other in range(10)] for one in range(10)])
+    assert agreement_of(POOLS) == pytest.approx(chances)
+    expected = expected_pairs([PEOPLE // 10] * 10, chances)
     assert observed_pairs(names) <= expected + 4 * math.sqrt(expected), (observed_pairs(names), expected)
     assert max(names.values()) <= 3
 
 
-@pytest.mark.parametrize(("first", "second"), [(0x61, 0xFA), (1, 2), (7, 8)])
-def test_two_draws_from_one_seed_tell_nothing_of_each_other(first: int, second: int) -> None:
+@pytest.mark.parametrize(
+    "draws",
+    [
+        lambda seed: (mix(seed, 1), mix(seed, 2)),
+        lambda seed: (mix(seed, 7), mix(seed, 8)),
+        lambda seed: (mix(seed, 0x61), mix(seed, 0x61) >> 32),  # given and family name
+        lambda seed: (seed >> 8, mix(seed, 0x61)),  # country and given name
+        lambda seed: (seed >> 8, mix(seed, 0x61) >> 32),
+        lambda seed: (mix(seed, 5) >> 20, mix(seed, 5) >> 40),  # form and sign of an address
+    ],
+)
+def test_two_draws_from_one_seed_tell_nothing_of_each_other(draws: Callable[[int], tuple[int, int]]) -> None:
     """The chi-squared of 32 × 32 cells has a mean of 1023 and a deviation of 45; the seeds are as the engine makes them."""
     seeds = [mix(mix(seed_of("personas"), 0xD0C), number) for number in range(50_000)]
-    cells = Counter((below(mix(seed, first), 32), below(mix(seed, second), 32)) for seed in seeds)
+    cells = Counter((below(one, 32), below(other, 32)) for one, other in map(draws, seeds))
     even = len(seeds) / 1024
     assert sum((cells[a, b] - even) ** 2 / even for a in range(32) for b in range(32)) < 1023 + 6 * 45
 

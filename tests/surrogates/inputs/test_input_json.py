@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.errors import DataError, UsageError
-from surrogates.inputs.json_rows import PLACEHOLDER_KEYS
+from surrogates.inputs.json_rows import ORIGINALS, PLACEHOLDER_KEYS
 from surrogates.inputs.reading import PartReader
 from surrogates.inputs.settings import InputSettings
 from surrogates.inputs.source import open_source
@@ -186,6 +186,46 @@ def test_spans_become_mentions_and_are_written_anew(tmp_path: Path) -> None:
     for span in row["spans"][:2]:
         assert row["context"][span["start"] : span["end"]] == span["text"] == 'O "X"'
     assert mirrored(path, kind_of=kind_of)[0] == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("span", "left"),
+    [
+        ('{"entity_type": "name", "entity_value": "Ann", "start_position": 4, "end_position": 7}', []),
+        ('{"label": "name", "value": "Ann", "start_offset": 4, "end_offset": 7, "meta": "Ann"}', []),
+        ('{"entity_group": "name", "word": "ann", "begin": 4, "stop": 7, "score": 0.5}', ["score"]),
+        ('{"entity": "name", "start": 4, "end": 7, "note": "sure", "again": ["Ann"]}', ["note", "again"]),
+    ],
+)
+def test_spans_of_other_tools_are_read_and_written_anew(tmp_path: Path, span: str, left: list[str]) -> None:
+    path = write(tmp_path / "a.jsonl", f'{{"text": "Hi, Ann!", "spans": [ {span} ]}}')
+    (document,) = read(path, kind_of=kind_of)
+    assert [(m.start, m.end, m.kind, m.original) for m in document.mentions or ()] == [(4, 7, "person", "Ann")]
+    row = json.loads(mirrored(path, TagEngine(values=("Josephine",)), kind_of=kind_of)[0])
+    before = json.loads(span)
+    assert row["text"] == "Hi, Josephine!"
+    assert row["spans"] == [
+        {key: value if key in left else {4: 4, 7: 13, "name": "name"}.get(value, "Josephine") for key, value in before.items()}
+    ]
+
+
+def test_spans_that_are_lists_are_read_and_written_anew(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"entities": [[0, 3, "name"] ,[ 8,13,"name","Bo Ek"]], "text": "Ann met Bo Ek.", "x": [1]}')
+    (document,) = read(path, kind_of=kind_of, spans_field="entities")
+    assert [m.original for m in document.mentions or ()] == ["Ann", "Bo Ek"]
+    new = mirrored(path, TagEngine(values=("Be",)), kind_of=kind_of, spans_field="entities")[0].decode()
+    assert new.strip() == '{"entities": [[0, 2, "name"] ,[ 7,9,"name","Be"]], "text": "Be met Be.", "x": [1]}'
+
+
+@pytest.mark.parametrize(
+    ("field", "found"), [('"author": "Zoë Ek"', 1), (r'"tokens": ["by", "Zo\u00eb Ek"]', 1), ('"n": 3', 0), ('"author": "Zoë"', 0)]
+)
+def test_an_original_in_another_field_is_noticed(tmp_path: Path, field: str, found: int) -> None:
+    path = write(tmp_path / "a.jsonl", f'{{{field}, "text": "Zoë Ek left", "spans": [{{"start": 0, "end": 6, "type": "name"}}]}}')
+    settings = InputSettings(path=path, kind_of=kind_of)
+    with open_source(settings) as source:
+        parsed = PartReader(settings).read(next(source.chunks()).parts[0], looking=True)
+    assert parsed.notes.counts[ORIGINALS] == found
 
 
 def test_without_a_table_of_kinds_or_with_many_texts_spans_are_nothing(tmp_path: Path) -> None:

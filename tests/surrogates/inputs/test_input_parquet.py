@@ -55,7 +55,7 @@ def test_a_column_that_holds_no_text_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet")
     with pytest.raises(UsageError, match="'n' holds no text"):
         read(path, text_fields=("n",))
-    with pytest.raises(UsageError, match="the file has: n, text, id, more"):
+    with pytest.raises(UsageError, match="no column 'nothing'; the table has: n, text, id, more"):
         read(path, text_fields=("nothing",))
     path.write_bytes(b"PAR1 no")
     with pytest.raises(DataError, match="no Parquet file"):

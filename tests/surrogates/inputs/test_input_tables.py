@@ -106,10 +106,11 @@ def test_quotes_of_a_tsv_are_the_texts_own_where_they_do_not_fit(tmp_path: Path)
     ("settings", "words"),
     [
         ({}, "a, b, b"),
-        ({"text_fields": ("c",)}, "a, b, b"),
+        ({"text_fields": ("c",)}, "no column 'c'; the table has: a, b, b"),
+        ({"text_fields": ("a", "c")}, "no column 'c'; the table has: a, b, b"),
         ({"text_fields": ("b",)}, "two columns"),
         ({"text_fields": ("9",)}, "a, b, b"),
-        ({"text_fields": ("a",), "id_field": "c"}, "no column 'c'"),
+        ({"text_fields": ("a",), "id_field": "c"}, "no column 'c'; the table has: a, b, b. Name another with --id-field"),
         ({"text_fields": ("a", "1")}, "same column"),
         ({"text_fields": ("a",), "header": False}, "number from 1 to 3"),
     ],
@@ -119,6 +120,22 @@ def test_columns_that_are_not_there_are_named_with_those_that_are(tmp_path: Path
     path.write_text("a,b,b\n1,2,3\n")
     with pytest.raises(UsageError, match=words):
         read(path, **settings)
+
+
+def test_of_many_columns_a_dozen_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    names = [f"c{number}" for number in range(1, 16)]
+    path.write_text("\t".join(names) + "\n")
+    for settings in ({"text_fields": ("nothing",)}, {}):
+        with pytest.raises(UsageError, match=rf"the table has: {', '.join(names[:12])} and 3 more\. Name") as caught:
+            read(path, **settings)
+        assert caught.value.where == "a.tsv"
+
+
+def test_of_several_tables_each_may_have_other_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\none\n")
+    (tmp_path / "b.csv").write_text("b\ntwo\n")
+    assert [one.text for one in read(tmp_path, text_fields=("a", "b"))] == ["one", "two"]
 
 
 def test_an_unclosed_quote_is_named_by_its_line(tmp_path: Path) -> None:

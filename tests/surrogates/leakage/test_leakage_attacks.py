@@ -3,26 +3,77 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogates.leakage.collisions import chance_of_any, expected_pairs, observed_pairs, report
+from pii_values.names.index import builtin
+from pii_values.names.pools import NamePools
+from surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs, report
 from surrogates.leakage.known_pool import attack, auc
 
 
 def test_the_birthday_problem():
-    assert expected_pairs(23, 365) == pytest.approx(0.693, abs=0.001)
-    assert chance_of_any(23, 365) == pytest.approx(0.5, abs=0.01)
-    assert chance_of_any(400, 365) == 1
+    assert expected_pairs([23], np.array([[1 / 365]])) == pytest.approx(0.693, abs=0.001)
+    assert expected_pairs([2, 3], np.array([[0.5, 0.1], [0.1, 0.25]])) == pytest.approx(1 * 0.5 + 3 * 0.25 + 6 * 0.1)
 
 
 def test_pairs_are_counted():
     assert observed_pairs({"a": 3, "b": 1, "c": 2}) == 4
-    found = report(Counter({"a": 3, "b": 1}), {"x": (4, 100)})
-    assert found == {"people": 4, "distinct_full_names": 2, "observed_pairs": 3, "expected_pairs": 0.06}
+
+
+class FewNames:
+    """Two given names and *families* family names in the one country that each region has."""
+
+    def __init__(self, families):
+        self._families = families
+
+    def countries(self, region):
+        return (region,)
+
+    def given(self, country, gender):
+        return (f"{country} {gender} 1", f"{country} {gender} 2")
+
+    def family(self, country, gender=None):
+        return tuple(f"{country} {gender} {number}" for number in range(self._families))
+
+
+def test_pairs_of_people_who_are_cast_are_as_many_as_chance_has_it():
+    found = report(FewNames(500), 3003, 5)
+    assert set(found["full_names_by_group"].values()) == {1000}
+    assert found["expected_pairs_with_one_name"] == pytest.approx((3 * 301 * 300 + 7 * 300 * 299) / 2000)
+    assert found["observed_pairs_with_one_name"] == pytest.approx(found["expected_pairs_with_one_name"], abs=85)  # four deviations
+    assert found["chance_of_any_such_pair"] == 1
+    assert report(FewNames(500), 3003, 5) == found
+
+
+def test_few_people_have_names_of_their_own():
+    found = report(FewNames(500), 14, 5)
+    assert found["expected_pairs_with_one_name"] == pytest.approx(4 / 1000)
+    assert found["observed_pairs_with_one_name"] == 0
+    assert found["chance_of_any_such_pair"] == 0.004
+
+
+class Shared(FewNames):
+    """Both genders and all regions share one given name, and their only family name."""
+
+    def given(self, country, gender):
+        return (f"{country} {gender}", "Kim")
+
+    def family(self, country, gender=None):
+        return ("Lee",)
+
+
+def test_groups_and_countries_that_share_names_share_people_of_one_name():
+    agreement = agreement_of(Shared(1))
+    assert agreement == pytest.approx(np.where(np.eye(10, dtype=bool), 1 / 2, 1 / 4))
+
+
+def test_the_built_in_names_come_together_as_often_as_is_expected():
+    found = report(NamePools(builtin()), 50_000, 7)
+    assert found["observed_pairs_with_one_name"] == pytest.approx(found["expected_pairs_with_one_name"], rel=0.15)  # some five deviations
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.lists(st.integers(0, 5), min_size=1, max_size=12))
