@@ -43,12 +43,12 @@ async def ask_model(
     judge: Callable[[Any, int], Awaitable[R]],
     *,
     attempts: int,
-    ends_all: Callable[[ProviderError], bool],
+    patience: Patience,
 ) -> tuple[R, int] | Lost:
     """Ask until *judge* raises no ``Fault``, at most *attempts* times; gives its result and the number of refused replies.
 
     *make* gives the call of an attempt (from 0) with the fault of the one before; *judge* is given the reply's data and the attempt.
-    An error for which *ends_all* holds is raised.
+    An error that ends *patience* is raised.
     """
     fault: Fault | None = None
     last_reply: str | None = None
@@ -59,7 +59,7 @@ async def ask_model(
             fault, last_reply = Fault(reply_code(error), str(error)), error.completion.text
             continue
         except ProviderError as error:
-            if ends_all(error):
+            if patience.ends_with(error):
                 raise
             return Lost(code=_code(error), message=str(error), attempts=attempt + 1, last_reply=last_reply, error=error)
         last_reply = answer.completion.text
@@ -75,16 +75,25 @@ async def ask_model(
     return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply)
 
 
-def no_other_fares_better(error: ProviderError, *, answered: int, failures: int, concurrency: int) -> bool:
-    """Whether going on would only turn all that is left into rejects.
+class Patience:
+    """Knows when going on would only turn all that is left into rejects: no other request would fare better."""
 
-    *answered* are the replies that the provider has given in this sitting, *failures* the calls that failed since the last of them.
-    """
-    if isinstance(error, AuthFailed | BudgetExceeded):
-        return True
-    if not answered:
-        return not isinstance(error, InvalidRequest) or failures >= _REFUSED_PROMPTS
-    return failures >= max(_FAILURES, 2 * concurrency)
+    def __init__(self, calls: Calls, concurrency: int) -> None:
+        self._calls = calls
+        self._most = max(_FAILURES, 2 * concurrency)
+        self._failures = 0
+        self._answered = 0
+
+    def ends_with(self, error: ProviderError) -> bool:
+        """Whether *error*, of a call that has just failed, ends it; replies found in the journal are no sign of life."""
+        answered = self._calls.totals.answered_now
+        self._failures = self._failures + 1 if answered == self._answered else 1
+        self._answered = answered
+        if isinstance(error, AuthFailed | BudgetExceeded):
+            return True
+        if not answered:
+            return not isinstance(error, InvalidRequest) or self._failures >= _REFUSED_PROMPTS
+        return self._failures >= self._most
 
 
 def _code(error: ProviderError) -> str:

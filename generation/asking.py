@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from execution.asking import Fault, Lost, ask_model, no_other_fares_better
-from foundation.errors import ProviderError
+from execution.asking import Fault, Lost, ask_model
 from generation.stage import ItemRejected, StageContext
 from prompts.library import PromptLibrary
 from providers.protocol import Message, PromptCall
@@ -64,12 +63,7 @@ async def ask(
     async def judged(data: Any, attempt: int) -> R:
         return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)
 
-    def ends_all(error: ProviderError) -> bool:
-        ctx.note_failure()
-        answered, concurrency = ctx.calls.totals.answered_now, ctx.config.concurrency
-        return no_other_fares_better(error, answered=answered, failures=ctx.failures_in_a_row, concurrency=concurrency)
-
-    found = await ask_model(ctx.calls, call, judged, attempts=ctx.config.max_attempts, ends_all=ends_all)
+    found = await ask_model(ctx.calls, call, judged, attempts=ctx.config.max_attempts, patience=ctx.patience)
     if isinstance(found, Lost):
         last_reply = None if found.error else found.last_reply
         lost = ItemRejected(found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from corpus.store.progress import RejectRow
+from execution.asking import Patience
 from execution.calls import Calls
 from foundation.errors import PiiloomError
 from generation.configuration import RunConfig
@@ -48,14 +49,10 @@ class StageContext:
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     # How often an item (by its id) is tried anew: then its replies are drawn anew, too.
     draws: Mapping[str, int] = field(default_factory=dict)
-    failures_in_a_row: int = 0
-    _answered_before: int = 0
+    patience: Patience = field(init=False)
 
-    def note_failure(self) -> None:
-        """Count a call that failed since the provider last answered; replies found in the journal are no sign of life."""
-        answered = self.calls.totals.answered_now
-        self.failures_in_a_row = self.failures_in_a_row + 1 if answered == self._answered_before else 1
-        self._answered_before = answered
+    def __post_init__(self) -> None:
+        self.patience = Patience(self.calls, self.config.concurrency)
 
     @property
     def locale(self) -> Locale:

@@ -10,9 +10,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple
 
-from execution.asking import Lost, ask_model, no_other_fares_better
+from execution.asking import Lost, Patience, ask_model
 from execution.calls import Calls
-from foundation.errors import ProviderError
 from providers.protocol import PromptCall
 from surrogates.by_model.judging import accepted, folded
 from surrogates.by_model.terms import Terms
@@ -42,10 +41,9 @@ class Asker:
     """Gives requests to *calls*; to be asked in the order of the documents, at most *concurrency* at once."""
 
     def __init__(self, calls: Calls, terms: Terms, concurrency: int) -> None:
-        self._calls, self._terms, self._concurrency = calls, terms, concurrency
+        self._calls, self._terms = calls, terms
+        self._patience = Patience(calls, concurrency)
         self._page: _Page | None = None
-        self._failures = 0
-        self._answered = 0
 
     def work(self, request: ValueRequest) -> Coroutine[Any, Any, Outcome]:
         """What becomes of *request*. Errors that no other request could escape are raised."""
@@ -72,11 +70,5 @@ class Asker:
             await before.wait()
             return accepted(data, request, language=self._terms.language, taken=taken)
 
-        found = await ask_model(self._calls, call, judged, attempts=self._terms.attempts, ends_all=self._ends_all)
+        found = await ask_model(self._calls, call, judged, attempts=self._terms.attempts, patience=self._patience)
         return found if isinstance(found, Lost) else found[0]
-
-    def _ends_all(self, error: ProviderError) -> bool:
-        answered = self._calls.totals.answered_now
-        self._failures = self._failures + 1 if answered == self._answered else 1
-        self._answered = answered
-        return no_other_fares_better(error, answered=answered, failures=self._failures, concurrency=self._concurrency)
