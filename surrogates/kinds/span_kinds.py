@@ -25,6 +25,7 @@ _BY_TYPE = {
     "relationship": "kin",
     "sexual orientation": "orientation",
     "age": "age",
+    "appearance": "appearance",
 }
 
 

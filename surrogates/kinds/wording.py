@@ -74,11 +74,11 @@ def grade(draw: Draw) -> str:
         known = [grade for grade in _LETTERS if grade != original.upper()]
         return pick(seed, known)
     if original[:1] in _DIGITS and original:
-        return _other_score(original, seed)
+        return other_score(original, seed)
     return phrase("grade", draw, mix(draw.seed, _GRADE))
 
 
-def _other_score(text: str, seed: int) -> str:
+def other_score(text: str, seed: int) -> str:
     """Another number near *text*, at most a hundred, of as many decimals; what follows it stays ("/20", "%")."""
     end = next((at for at, c in enumerate(text) if c not in _NUMBER), len(text))
     number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]

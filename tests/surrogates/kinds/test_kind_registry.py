@@ -18,6 +18,7 @@ NAMES = (
     "region country street address location room landmark organisation company employer school university hospital department "
     "bank charity club authority course degree field grade occupation money nationality ethnicity language gender religion "
     "political orientation kin condition medication product title generic "
+    "height weight hair eyes body_mark build feature blood_type look appearance "
 ).split()
 # Kinds of which there are not two dozen to choose from.
 FEW = {
@@ -128,7 +129,7 @@ def test_originals_in_capitals_give_values_in_capitals():
 
 
 def test_other_words_than_the_original_come_out():
-    for name in ("country", "religion", "language", "condition", "field", "kin"):
+    for name in ("country", "religion", "language", "condition", "field", "kin", "hair", "eyes", "build", "look", "blood_type"):
         for seed in range(300):
             first = get_kind(name).draw(draw(seed))
             assert get_kind(name).draw(draw(seed, original=first)).casefold() != first.casefold()
