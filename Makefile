@@ -48,7 +48,8 @@ coverage: $(DEV)
 	$(BIN)/python -m pytest -m "not long" -n 2 --cov --cov-report=term
 
 test-long: $(DEV)
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -m "long and not alone" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "long and alone"
 
 bench: $(CORE)
 	$(BIN)/python benchmarks/composer_runs.py

@@ -12,7 +12,7 @@ from editor_page import marked
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, launch, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 NUMBERS = range(60)
 RECORDS = [
     record_of(f"r-{n:03d}", marked(f"\U0001f600 [[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] as note {n}, plainly."))

@@ -22,6 +22,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_ten_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     names = [f"person{number}" for number in range(8)]
     work_through_kills(tmp_path, names, Pace(200, burst=20, period_s=6.0, gap_s=0.05, retry_s=1.0), kills=10, seed=10)

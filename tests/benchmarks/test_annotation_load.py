@@ -22,6 +22,7 @@ def lines(*arguments: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_two_people_and_a_small_store() -> None:
     figures, bursts, accounted = lines("--people", "2", "--edits", "8", "--burst", "4", "--period", "1")
     assert figures["acknowledged"] == accounted["applied"] == 16
@@ -30,6 +31,7 @@ def test_two_people_and_a_small_store() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_figures_over_a_store() -> None:
     printed = lines("--records", "30")
     asked = {line["asked"]: line["median_ms"] for line in printed if "asked" in line}
