@@ -86,15 +86,15 @@ class _Page:
     def filled(self, groups: Sequence[int], shared: Shared) -> Filled:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
         filler, anchor, shift, value_seed, given = self._filler, self._anchor, self._shift, self._value_seed, self._given
-        kinds, country, language = filler.kinds, filler.country, filler.language
+        kinds, country, language, again = filler.kinds, filler.country, filler.language, self._plan.again
         people = self._cast(groups, shared) if self._plan.clusters else []
         pieces: list[str] = []
         placed: list[Placed] = []
-        again = self._plan.again
         drawn: dict[tuple[int, int, str], str] = {}  # what comes again is drawn once
         put, place = pieces.append, placed.append
         at = grown = 0
-        for number, (mention, owner) in enumerate(zip(self._plan.mentions, owners, strict=True)):
+        for number, mention in enumerate(self._plan.mentions):
+            owner = owners[number]
             start, end, kind, role, index, _, form, _, original, plural, _ = mention
             asked = notable.get(number) if notable else None
             if kind == PERSON:
@@ -116,14 +116,14 @@ class _Page:
                     person = people[owner][0]
                     value_id = person.value_id
                 plain = asked is None and not original and not given
-                known = drawn.get((value_number, owner, form)) if again and plain else None
+                known = drawn.get((value_number, owner, form)) if plain and value_number in again else None
                 if known is not None:
                     value = known
                 else:
                     seed = mix(value_seed, value_number)
                     draw = _draw(Draw, (seed, country, language, anchor, shift, person, original, form, index))
                     value = make(draw) if plain else self._fitted(number, kind, draw)
-                    if again and plain:
+                    if plain and value_number in again:
                         drawn[value_number, owner, form] = value
             if asked is not None and not original:
                 value = _cased(asked, value)

@@ -37,9 +37,10 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
     """The places that ask for something, by their mention's number; most do not, and are passed over at little cost."""
     found: dict[int, Place] = {}
     english = language == "en"
+    length = len(text)
     for number, mention in enumerate(mentions):
         start, end = mention[0], mention[1]
-        if start > 2 and text[start - 1] == " " == text[end : end + 1]:
+        if end < length and text[end] == " " and text[start - 1] == " " and start > 2:
             last = text[start - 2]
             if "b" <= last <= "z" and (last != "n" or text[start - 3] not in "aA"):
                 continue  # nearly all: words on both sides, and no article

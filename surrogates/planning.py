@@ -6,7 +6,7 @@ Nothing is drawn here: a plan is what the text says, so that the first pass over
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -42,7 +42,7 @@ class Plan:
     """``clusters`` in order of first mention; ``owners`` gives each mention's cluster (or ``NOBODY``), ``values`` its value's number.
 
     ``codes`` are those of the people whom the document casts for itself (``codes_of``).
-    ``originals``: some mention tells what stood there; ``again``: some value comes more than once.
+    ``originals``: some mention tells what stood there; ``again``: numbers of values that come more than once.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Plan:
     values: list[int]
     codes: bytes
     originals: bool = False
-    again: bool = False
+    again: Collection[int] = ()
 
 
 def codes_of(clusters: Sequence[Cluster]) -> bytes:
@@ -81,6 +81,7 @@ class Planner:
         owners: list[int] = []
         values: list[int] = []
         keys: dict[tuple[str, str, str] | int, int] = {}
+        again: set[int] = set()
         of_persons: list[int] = []
         add_person, owned, originals = people.add, self._owned, False
         for number, mention in enumerate(mentions):
@@ -94,7 +95,12 @@ class Planner:
             if kind in owned:
                 of_persons.append(number)
             key = number if same == "mention" and not index else (kind, role, index or original)
-            values.append(keys.setdefault(key, len(keys)))
+            value = keys.get(key)
+            if value is None:
+                value = keys[key] = len(keys)
+            else:
+                again.add(value)
+            values.append(value)
             owners.append(NOBODY)
         if people.clusters:
             if of_persons:
@@ -102,7 +108,6 @@ class Planner:
             people.join_pairs()
             if self._cues is not None:
                 _tell_genders(text, mentions, people, owners, self._cues)
-        again = len(keys) + len(people.numbers) < len(owners)
         clusters = people.clusters
         return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
 

@@ -44,7 +44,8 @@ class Needs(NamedTuple):
 
 
 NO_NEEDS: Final = Needs()
-_Names = tuple[str, Sequence[str], Sequence[str]]  # a country, its given names and its family names
+# A country, its given names and its family names, and how many these are.
+_Names = tuple[str, Sequence[str], Sequence[str], int, int]
 
 
 class Caster:
@@ -75,8 +76,8 @@ class Caster:
             else:
                 at = (seed >> 8 + 4 * turn) % len(names)  # other bits at each turn
                 known = names[at] or self._of_group(group, at)
-            country, givens, families = known
-            given, family = givens[given_seed % len(givens)], families[family_seed % len(families)]
+            country, givens, families, how_many_given, how_many_family = known
+            given, family = givens[given_seed % how_many_given], families[family_seed % how_many_family]
             if needs is NO_NEEDS and given not in taken and family not in taken:
                 break
             given, one = _suited(givens, given_seed, taken, needs.given_sound, needs.given_genitive)
@@ -93,10 +94,10 @@ class Caster:
 
     def _named(self, country: str, gender: Gender) -> _Names:
         """The pools of a country and gender; raises ``UsageError`` for a country without names."""
-        found = country, self._pools.given(country, gender), self._pools.family(country, gender)
-        if not all(found):
+        givens, families = self._pools.given(country, gender), self._pools.family(country, gender)
+        if not givens or not families:
             raise UsageError(f"no names of {country} are known", remedy="Take --groups exact, or another --locale or names index.")
-        self._own[country, gender] = found
+        found = self._own[country, gender] = country, givens, families, len(givens), len(families)
         return found
 
 
