@@ -26,8 +26,9 @@ _PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |
 # Words that follow a greeting and are nobody's name.
 _NO_NAMES: Final = frozenset(
     "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
-    "mom dad".split()
+    "mom dad mister mr mrs ms miss dr prof professor nurse mevrouw meneer".split()
 )
+_HIDES: Final = "\ufffc"
 _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\d{2}-\d{2}-\d{2})\b")
 
 
@@ -44,19 +45,30 @@ def residuals(
     text: str, placed: Sequence[Placed], *, given_names: Collection[str] = (), region: str | None = None, dates: bool = False
 ) -> list[Residual]:
     """What nobody put in, in text order and disjoint. *given_names* are casefolded; ``dates``: full dates in digits count too."""
+    rest = _hidden(text, placed)
     starts = [one.new_start for one in placed]
 
     def ours(start: int, end: int) -> bool:
         at = bisect_right(starts, end - 1) - 1
         return at >= 0 and placed[at].new_end > start
 
-    found = [Residual(start, end, why) for why, (start, end) in _candidates(text, given_names, region, dates) if not ours(start, end)]
+    found = [Residual(start, end, why) for why, (start, end) in _candidates(rest, given_names, region, dates) if not ours(start, end)]
     found.sort(key=lambda one: (one.start, -one.end))
     kept: list[Residual] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return kept
+
+
+def _hidden(text: str, placed: Sequence[Placed]) -> str:
+    """*text* with a sign that no pattern looks for in place of each code point that was put in: most texts then have nothing to look at."""
+    pieces: list[str] = []
+    at = 0
+    for one in placed:
+        pieces += (text[at : one.new_start], _HIDES * (one.new_end - one.new_start))
+        at = one.new_end
+    return "".join([*pieces, text[at:]])
 
 
 def _candidates(text: str, given_names: Collection[str], region: str | None, dates: bool) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -52,3 +52,10 @@ def test_findings_are_disjoint_and_in_order():
     found = residuals(text, [], given_names=NAMES)
     assert all(a.end <= b.start for a, b in itertools.pairwise(found))
     assert len(found) == 3
+
+
+def test_what_stands_around_what_was_put_in_is_looked_at_by_itself():
+    text = "Hi Mister Al Nuaimi, mail ann@example.org or jo@mail.org, Dr. Osei Whitlock"
+    put_in = [placed(text, "Al Nuaimi"), placed(text, "ann@example.org"), placed(text, "Whitlock")]
+    found = residuals(text, put_in, given_names=NAMES)
+    assert [(one.why, text[one.start : one.end]) for one in found] == [("email", "jo@mail.org"), ("titled", "Osei")]
