@@ -39,8 +39,8 @@ class GivenSpans(NamedTuple):
         return any(name in piece for piece in rest for name in spelled)
 
 
-class _Span(NamedTuple):
-    """``start_at`` and ``end_at`` are the keys (or places in the list) of the two numbers."""
+class GivenSpan(NamedTuple):
+    """A span as a row has it; ``start_at`` and ``end_at`` are the keys (or places in the list) of the two numbers."""
 
     start: int
     end: int
@@ -49,7 +49,8 @@ class _Span(NamedTuple):
     end_at: str
 
     @classmethod
-    def of(cls, item: Any) -> _Span | None:
+    def of(cls, item: Any) -> GivenSpan | None:
+        """The span that *item* of a row is; None when it is none."""
         if isinstance(item, list):
             item = dict(zip(("0", "1", "2"), item, strict=False)) if len(item) >= _LIST else {}
             starts, ends, types = ("0",), ("1",), ("2",)
@@ -64,10 +65,14 @@ class _Span(NamedTuple):
             return None
         return cls(item[start_at], item[end_at], of_type, start_at, end_at)
 
+    def tells_words(self, key: str, value: Any, text: str) -> bool:
+        """Whether the *value* under *key* is what stands there in *text*, maybe in other spelling."""
+        return isinstance(value, str) and (key in _WORDS or value == text[self.start : self.end])
+
 
 def looks_like_spans(value: Any) -> bool:
     """Whether *value* is a list of spans, and not an empty one."""
-    return isinstance(value, list) and bool(value) and all(_Span.of(item) is not None for item in value)
+    return isinstance(value, list) and bool(value) and all(GivenSpan.of(item) is not None for item in value)
 
 
 def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
@@ -85,8 +90,8 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
     return GivenSpans(tuple(mentions), len(placed.dropped))
 
 
-def _checked(item: Any, position: int, text: str) -> _Span:
-    span = _Span.of(item)
+def _checked(item: Any, position: int, text: str) -> GivenSpan:
+    span = GivenSpan.of(item)
     if span is None:
         raise ValueError(f"[{position}] needs whole numbers start and end, and a type")
     if not 0 <= span.start < span.end <= len(text):
@@ -111,16 +116,16 @@ class SpanRewriter:
         moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in filled.placed)
         changes: list[tuple[int, int, str]] = []
         for item, hits in zip(self._hit.value, _items(raw, self._hit.start, self._hit.value), strict=True):
-            span = _Span.of(item)
+            span = GivenSpan.of(item)
             if span is None:
                 continue
             start, end = moved.to_output(span.start), moved.to_output(span.end, end=True)
             told = {span.start_at: str(start), span.end_at: str(end)}
-            words, original = f'"{spell(filled.text[start:end])}"', self._text[span.start : span.end]
+            words = f'"{spell(filled.text[start:end])}"'
             for hit in hits:
                 if hit.path in told:
                     changes.append((hit.start, hit.end, told[hit.path]))
-                elif isinstance(hit.value, str) and (hit.path in _WORDS or hit.value == original):
+                elif span.tells_words(hit.path, hit.value, self._text):
                     changes.append((hit.start, hit.end, words))
         return changes
 

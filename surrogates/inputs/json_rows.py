@@ -16,7 +16,7 @@ from surrogates.inputs.parts import Found, Notes, Parsed, Part
 from surrogates.inputs.settings import InputSettings
 
 _DEFAULT_TEXTS: Final = ("text", "context")
-_SPANS: Final = "spans"
+SPANS: Final = "spans"
 NO_TEXT: Final = "rows without text"
 NO_FIELD: Final = "rows without the field "
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
@@ -33,7 +33,7 @@ class JsonReader:
         self.texts = settings.text_fields or _DEFAULT_TEXTS
         self.several = len(settings.text_fields) > 1
         self.ids = settings.id_field or "id"
-        self.spans = (settings.spans_field or _SPANS) if settings.takes_spans else ""
+        self.spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
         self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *([self.spans] if self.spans else [])])
         self.found: list[Found] = []
         self.notes = Notes()

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 from foundation.errors import DataError
+from surrogates.inputs.given_spans import GivenSpan
 from surrogates.inputs.json_walking import JsonSlot
+from surrogates.inputs.json_rows import SPANS
 from surrogates.inputs.parquet_files import RowCursor
 from surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
 from surrogates.inputs.reading import PartReader
@@ -65,7 +67,7 @@ def verify_folder(folder: Path, source: Path) -> Checked:
             if old.between != new.between:
                 raise _fault(where, "differs from the input outside of its texts")
             if old.found is not None and new.found is not None:
-                _check_surroundings(old, new, where)
+                _check_surroundings(old, new, where, settings.spans_field or SPANS)
                 _check_document(old, new.found.text, next(rows, None), checked)
         if next(rows, None) is not None:
             raise _fault(MAP, "has more lines than there are documents")
@@ -112,7 +114,7 @@ def _strands(source: Source) -> Iterator[_Strand]:
         reader.close()
 
 
-def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:
+def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> None:
     """What stands in a slot and is no text: tags; the rest of a row with spans."""
     assert old.found is not None and new.found is not None  # noqa: S101, PT018 - looked at before
     if old.found.id != new.found.id:
@@ -121,25 +123,32 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:
         if markup_of(old.raw) != markup_of(new.raw):
             raise _fault(where, "the markup differs")
     elif isinstance(old.found.slot, JsonSlot) and isinstance(new.found.slot, JsonSlot):
-        rests = [_rest(one.raw, one.found.slot) for one in (old, new) if one.found is not None and isinstance(one.found.slot, JsonSlot)]
-        if rests[0] != rests[1]:
+        if _rest(old.raw, old.found.slot, old.found.text, spans) != _rest(new.raw, new.found.slot, new.found.text, spans):
             raise _fault(where, "the row differs outside of its text and spans")
 
 
-def _rest(raw: str, slot: JsonSlot) -> Any:
-    """What surrounds the text in the slot: the row without the text and without what its spans tell of it."""
+def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
+    """What surrounds the text in the slot: the row without the text and without what the spans in its field *spans* tell of it."""
     if slot.inner == (slot.start, slot.end):
         return None
     start, end = slot.inner
     row = json.loads(f'{raw[slot.start : start]}""{raw[end : slot.end]}')
-    return _without_places(row)
+    holder, last = row, spans
+    if spans not in row:
+        *way, last = spans.split(".")
+        for key in way:
+            holder = holder[key]
+    holder[last] = [_bare(item, text) for item in holder[last]]
+    return row
 
 
-def _without_places(value: Any) -> Any:
-    if isinstance(value, dict):
-        is_span = "start" in value and "end" in value
-        return {key: _without_places(one) for key, one in value.items() if not (is_span and key in {"start", "end", "text"})}
-    return [_without_places(one) for one in value] if isinstance(value, list) else value
+def _bare(item: Any, text: str) -> dict[str, Any]:
+    """A span without its places and words."""
+    span = GivenSpan.of(item)
+    assert span is not None  # noqa: S101 - looked at before
+    told = item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
+    moves = {span.start_at, span.end_at}
+    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
 
 
 def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:

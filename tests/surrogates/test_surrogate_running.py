@@ -174,6 +174,28 @@ def test_spans_that_came_with_the_text_are_replaced(tmp_path: Path) -> None:
     assert not any(value in mirror.read_text() for value in TagEngine().values)
 
 
+@pytest.mark.parametrize(
+    ("spans", "field"),
+    [
+        ('"gold": [[4, 7, "name"], [12, 14, "name", "Bo"]]', "gold"),
+        ('"gold": [{"entity_type": "name", "entity_value": "Ann", "start_position": 4, "end_position": 7, "note": "Ann"}]', "gold"),
+        ('"by": {"hand": [{"label": "name", "word": "ann", "begin": 4, "stop": 7, "score": 0.5}]}', "by.hand"),
+    ],
+)
+def test_spans_of_other_tools_are_proved(tmp_path: Path, spans: str, field: str) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out"
+    path.write_text(f'{{"text": "Hi, Ann met Bo.", {spans}, "more": [[1, 2, "x"]]}}\n')
+    run(path, out, kind_of=kind_of, spans_field=field, factory=partial(TagEngine, ("Josephine",)))
+    assert verify_folder(out, path).ranges == spans.count('"name"')
+    mirror = out / "mirror" / "in.jsonl"
+    whole = mirror.read_text()
+    assert "Ann" not in whole
+    for before, after in (('"name"', '"city"'), ('[1, 2, "x"]', '[1, 3, "x"]')):
+        mirror.write_text(whole.replace(before, after, 1))
+        with pytest.raises(DataError, match="differs outside of its text and spans"):
+            verify_folder(out, path)
+
+
 def contexts(out: Path) -> dict[str, str]:
     """The records' texts by the documents' ids."""
     records = read_records(NativeFormat(), out / "records.jsonl")
