@@ -1,7 +1,7 @@
 """A run of surrogates over an input of any size: the same seed gives the same bytes for any number of workers and size of chunk.
 
-Memory does not grow with the input, but for a few bytes a chunk, a file and a document (eight, where rows bring ids, and on the
-disk); a row, and a .txt or .xml file, is held whole, with its record and mirror: about ten times its size.
+Memory does not grow with the input, but for a few bytes a person, a chunk, a file and a document (eight, where rows bring ids, and
+on the disk); a row, and a .txt or .xml file, is held whole, with its record and mirror: about ten times its size.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Groups of people (gender × UN region), handed out in exact balance over what the texts leave open.
 
 The whole corpus is looked at first: each person to be cast is one byte (``OPEN``, ``FEMALE``, ``MALE``), in input order. Which
-open ones become women, and who comes from where, is decided by a permutation that seed and place determine (a stable sort by
-mixed keys), so that it depends neither on the number of workers nor on the version of a library.
+open ones become women, and who comes from where, is decided by a permutation that seed and place determine, so that it depends
+neither on the number of workers nor on the version of a library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from foundation.errors import UsageError
 from surrogates.mentions import Gender
+from surrogates.seeds import mix
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
@@ -27,6 +28,8 @@ CODES: Final[dict[Gender | None, int]] = {None: OPEN, "female": FEMALE, "male": 
 
 _GENDER_SALT, _REGION_SALT = 0x6E, 0x7E
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_ROUNDS: Final = 6
+_PART: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,35 +75,64 @@ def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]
 
 
 def assign(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[np.uint8]:
-    """The group (a place in ``GROUPS``) of each person, in the order of *codes*."""
+    """The group (a place in ``GROUPS``) of each person, in the order of *codes*. Takes three bytes a person while it works."""
     weights = weights or Weights()
     known = np.frombuffer(codes, dtype=np.uint8)
-    total = len(known)
+    total, is_open = len(known), known == OPEN
     women = known == FEMALE
-    open_places = np.flatnonzero(known == OPEN)
-    wanted = quotas(total, weights.genders, first=seed & 1)[0]
-    wanted = min(max(wanted - int(women.sum()), 0), len(open_places))
-    chosen = open_places[_shuffled(len(open_places), seed, _GENDER_SALT)[:wanted]]
-    women[chosen] = True
+    wanted = quotas(total, weights.genders, first=seed & 1)[0] - int(np.count_nonzero(women))
+    for part, ranks in _ranked(is_open, seed, _GENDER_SALT):
+        women[part][is_open[part]] = ranks < max(wanted, 0)
     groups = np.zeros(total, dtype=np.uint8)
     start = seed % len(REGIONS)
-    for number, members in enumerate((np.flatnonzero(women), np.flatnonzero(~women))):
-        shares = quotas(len(members), weights.regions, first=start)
-        start += len(members) % len(REGIONS)  # what is left over goes on where the first gender's ended
-        order = _shuffled(len(members), seed, _REGION_SALT + number)
-        regions = np.repeat(np.arange(len(REGIONS), dtype=np.uint8), shares)
-        groups[members[order]] = regions + np.uint8(number * len(REGIONS))
+    for number in range(len(GENDERS)):
+        members = ~women if number else women
+        count = int(np.count_nonzero(members))
+        ends = np.cumsum(quotas(count, weights.regions, first=start), dtype=np.uint64)
+        start += count % len(REGIONS)  # what is left over goes on where the first gender's ended
+        for part, ranks in _ranked(members, seed, _REGION_SALT + number):
+            groups[part][members[part]] = np.searchsorted(ends, ranks, side="right") + number * len(REGIONS)
     return groups
 
 
-def _shuffled(count: int, seed: int, salt: int) -> NDArray[np.intp]:
-    """A permutation of *count* places: the order of SplitMix64's values for them."""
-    with np.errstate(over="ignore"):
-        z = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN + np.uint64((seed ^ (salt << 32)) & 0xFFFFFFFFFFFFFFFF)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-    return np.argsort(z, kind="stable")
+def _ranked(members: NDArray[np.bool_], seed: int, salt: int) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    """Part by part, where each of the *members* in it comes when all of them are shuffled."""
+    count, seen = int(np.count_nonzero(members)), 0
+    for at in range(0, len(members), _PART):
+        part = slice(at, at + _PART)
+        size = int(np.count_nonzero(members[part]))
+        if size:
+            yield part, _shuffled(np.arange(seen, seen + size, dtype=np.uint64), count, seed, salt)
+        seen += size
+
+
+def _shuffled(places: NDArray[np.uint64], count: int, seed: int, salt: int) -> NDArray[np.uint64]:
+    """Where *places* below *count* come in a permutation that *seed* and *salt* determine, without the others being looked at.
+
+    A Feistel network permutes the numbers below a power of four; those that it leads to *count* or beyond are led on until they are
+    below (cycle walking: Black and Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
+    """
+    half = np.uint64(max(1, ((count - 1).bit_length() + 1) // 2))
+    mask = np.uint64((1 << int(half)) - 1)
+    keys = [np.uint64(mix(seed, (salt << 8) + turn)) for turn in range(_ROUNDS)]
+    found, walking, values = places.copy(), np.arange(len(places)), places
+    while len(walking):
+        left, right = values >> half, values & mask
+        for key in keys:
+            left, right = right, left ^ (_scrambled(right, key) & mask)
+        values = left << half | right
+        arrived = values < count
+        found[walking[arrived]] = values[arrived]
+        walking, values = walking[~arrived], values[~arrived]
+    return found
+
+
+def _scrambled(values: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
+    """SplitMix64's finalizer of *values* and *key*, its better half."""
+    z = values * _GOLDEN ^ key
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z >> np.uint64(32)
 
 
 def spread(counts: Mapping[str, int]) -> int:

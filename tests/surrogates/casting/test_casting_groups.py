@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -10,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.errors import UsageError
-from surrogates.casting.groups import FEMALE, GROUPS, MALE, OPEN, REGIONS, Weights, assign, quotas, spread
+from surrogates.casting.groups import FEMALE, GROUPS, MALE, OPEN, REGIONS, Weights, _shuffled, assign, quotas, spread
+from surrogates.seeds import mix
 
 
 def counted(codes, seed=1, weights=None):
@@ -87,3 +90,28 @@ def test_weights():
 def test_weights_that_mean_nothing_are_refused(text):
     with pytest.raises(UsageError):
         Weights.parse(text)
+
+
+@given(st.integers(1, 700), st.integers(0, 2**64 - 1), st.integers(0, 255))
+def test_shuffling_is_a_permutation_and_no_place_needs_the_others(count, seed, salt):
+    places = np.arange(count, dtype=np.uint64)
+    whole = _shuffled(places, count, seed, salt)
+    assert sorted(whole.tolist()) == list(range(count))
+    some = places[:: max(1, count // 7)]
+    assert _shuffled(some, count, seed, salt).tolist() == whole[some.astype(int)].tolist()
+
+
+def test_every_order_of_a_few_is_as_likely():
+    orders = Counter(tuple(_shuffled(np.arange(3, dtype=np.uint64), 3, mix(seed, 1), 0x6E).tolist()) for seed in range(6000))
+    assert len(orders) == 6
+    assert all(abs(count - 1000) < 5 * math.sqrt(1000) for count in orders.values())
+
+
+def test_a_million_people_take_a_few_bytes_each():
+    codes = bytes(1_000_000)
+    tracemalloc.start()
+    groups = assign(codes, 5)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 12_000_000
+    assert set(Counter(groups.tolist()).values()) == {100_000}
