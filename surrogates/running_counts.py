@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from foundation.errors import UsageError
 from surrogates.inputs.faults import no_text
-from surrogates.inputs.json_rows import DROPPED_SPANS, NO_FIELD, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS
+from surrogates.inputs.json_rows import DROPPED_SPANS, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
 from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
 from surrogates.inputs.source import Source
 from surrogates.running_work import PartCount
@@ -79,8 +79,7 @@ class Counts:
                 continue
             rows = True
             if not count.documents:
-                missing = [name for name in source.settings.text_fields if count.notes[NO_FIELD + name] == count.rows]
-                raise no_text(file.name, missing, count.keys)
+                raise no_text(file.name, absent_fields(source.settings.text_fields, count.notes, count.rows), count.keys)
             wanted -= _fields_in(file, count, wanted)
         if rows and wanted:
             raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
@@ -114,7 +113,7 @@ def _fields_in(file: InputFile, count: FileCount, wanted: set[str]) -> set[str]:
         return {name for name, _ in file.layout.columns}
     if isinstance(file.layout, ParquetLayout):
         return set(file.layout.columns)
-    return {name for name in wanted if count.notes[NO_FIELD + name] < count.rows}
+    return wanted.difference(absent_fields(wanted, count.notes, count.rows))
 
 
 def _file_row(file: InputFile, count: FileCount) -> dict[str, Any]:

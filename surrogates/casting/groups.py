@@ -75,7 +75,7 @@ def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]
 
 
 def assign(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[np.uint8]:
-    """The group (a place in ``GROUPS``) of each person, in the order of *codes*. Takes three bytes a person while it works."""
+    """The group (a place in ``GROUPS``) of each person, in the order of *codes*. Takes four bytes a person while it works."""
     weights = weights or Weights()
     known = np.frombuffer(codes, dtype=np.uint8)
     total, is_open = len(known), known == OPEN

@@ -6,7 +6,7 @@ it is; the notes count it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from surrogates.inputs.faults import fault
@@ -23,6 +23,11 @@ PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 DROPPED_SPANS: Final = "overlapping spans left out"
 ORIGINALS: Final = "rows with an original in another field"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
+
+
+def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) -> list[str]:
+    """Those of *fields* that no row of a file with so many *rows* has, by the counts of its *notes*."""
+    return [name for name in fields if notes.get(NO_FIELD + name, 0) == rows]
 
 
 class JsonReader:

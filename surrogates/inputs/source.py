@@ -20,7 +20,7 @@ from surrogates.inputs.archives import Allowance, members_of, open_archive, unpa
 from surrogates.inputs.cutting import cuts
 from surrogates.inputs.decoding import encoding_of, to_utf8
 from surrogates.inputs.faults import cannot_read, no_text
-from surrogates.inputs.json_rows import NO_FIELD
+from surrogates.inputs.json_rows import absent_fields
 from surrogates.inputs.listing import Listed, format_of, list_files
 from surrogates.inputs.parquet_files import parquet_layout
 from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Parsed, Part, TableLayout
@@ -178,8 +178,7 @@ class _Tally:
 def _check(tally: _Tally | None, settings: InputSettings) -> None:
     """See to it that a file which has been read has a text, if it has JSON rows."""
     if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
-        missing = [name for name in settings.text_fields if tally.notes[NO_FIELD + name] == tally.rows]
-        raise no_text(tally.file.name, missing, tally.keys)
+        raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
 
 
 def iter_documents(settings: InputSettings) -> Iterator[Document]:
