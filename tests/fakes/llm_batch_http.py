@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.fakes import llm_batch_anthropic, llm_batch_openai
 from tests.fakes.llm_batches import Answer, FakeBatches, Operation
-from tests.fakes.llm_wire import BAD_KEY, BadCall, error_body
+from tests.fakes.llm_wire import BAD_KEY, BadCall, error_body, whole_body
 
 _TROUBLES = {"rate_limit": (429, "rate_limit_error", "rate_limit_exceeded"), "server_error": (500, "api_error", "server_error")}
 
@@ -29,7 +29,7 @@ def serve_batches(handler: BaseHTTPRequestHandler, store: FakeBatches) -> bool:
     if not handler.path.split("?")[0].startswith(("/v1/files", "/v1/batches", "/v1/messages/batches")):
         return False
     headers = {name.lower(): value for name, value in handler.headers.items()}
-    data = handler.rfile.read(int(headers.get("content-length", 0)))
+    data = whole_body(handler)
     root = f"http://{headers['host']}"
     try:
         _send(handler, 200, _respond(store, handler.command, handler.path, headers, data, root).body)

@@ -27,7 +27,7 @@ from providers.protocol import TokenUsage
 from tests.fakes.llm_batch_http import serve_batches
 from tests.fakes.llm_batches import FakeBatches
 from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults
-from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body, usage_of
+from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body, usage_of, whole_body
 
 __all__ = ["DELIVERED", "FAULT_KINDS", "LOST", "Fault", "FaultKind", "LLMServer", "LogEntry", "Request", "Schedule", "seeded_faults"]
 
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         if serve_batches(self, self.server.owner.batches):
             return
         owner = self.server.owner
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        body = json.loads(whole_body(self) or b"{}")
         ordinal = owner.take_ordinal(body)
         try:
             request = read_request(

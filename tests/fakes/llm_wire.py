@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
 from providers.protocol import TokenUsage
@@ -42,6 +43,19 @@ class BadCall(Exception):
         self.status = status
         self.kind = kind
         self.code = code
+
+
+def whole_body(handler: BaseHTTPRequestHandler) -> bytes:
+    """The body of the request that *handler* has.
+
+    Raises:
+        ConnectionAbortedError: the client was gone before it had sent all of it; a server acts on no part of a request.
+    """
+    length = int(handler.headers.get("content-length", 0))
+    body = handler.rfile.read(length)
+    if len(body) < length:
+        raise ConnectionAbortedError(f"{len(body)} of {length} bytes came")
+    return body
 
 
 def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Any], ordinal: int, chat_formats: frozenset[str]) -> Request:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -37,6 +39,22 @@ def test_it_refuses_what_the_makers_refuse(path):
         assert httpx2.post(f"{server.root}/v2/other", json={}, headers=headers).status_code == 404
         assert server.outcomes == {"rejected": 3}
         assert not server.billed
+
+
+@pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages", "/v1/files", "/v1/batches", "/v1/messages/batches"])
+@pytest.mark.parametrize("sent", [b"", b'{"model": "m"'])
+def test_a_client_that_dies_while_it_sends_has_asked_for_nothing(path, sent):
+    """What a killed run leaves: headers that promise a body, and a connection that ends before it."""
+    with LLMServer(lambda _: {}) as server:
+        address = urlsplit(server.root)
+        with socket.create_connection((address.hostname, address.port)) as client:
+            head = f"POST {path} HTTP/1.1\r\nhost: {address.netloc}\r\nauthorization: Bearer k\r\ncontent-length: 99\r\n\r\n"
+            client.sendall(head.encode() + sent)
+            client.shutdown(socket.SHUT_WR)
+            client.settimeout(10)
+            assert client.recv(1) == b""
+        assert server.requests == 0
+        assert not server.batches.asked
 
 
 def test_an_exception_in_answer_is_told_when_the_server_closes():
