@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from surrogates.casting.cast import NO_NEEDS, Caster, Needs
+from surrogates.casting.cast import NO_NEEDS, Caster, Needs, Taken
 from surrogates.casting.name_forms import SUBTYPES, written
 from surrogates.casting.registers import register_of
 from surrogates.casting.styles import name_styles
@@ -143,14 +143,14 @@ class _Page:
         cast, anchor, origin = self._filler.caster.cast, self._anchor, self._filler.origin
         people: list[People] = []
         joined: list[int] = []
-        taken: set[str] = set()
+        taken: Taken = {}
         at, seed = 0, mix(self._seed, _PEOPLE)
         for number, cluster in enumerate(self._plan.clusters):
             value_id = f"p{number + 1}"
             if cluster.corpus:
                 # A shared person bears one name everywhere, whatever else stands in the document.
                 own_seed, own_groups = shared[cluster.key]
-                people.append(self._people(own_seed, own_groups, value_id, set(), NO_NEEDS))
+                people.append(self._people(own_seed, own_groups, value_id, {}, NO_NEEDS))
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
@@ -167,7 +167,7 @@ class _Page:
             self._tell_birth(people)
         return people
 
-    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: set[str], needs: Needs) -> People:
+    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:
         cast, anchor, origin = self._filler.caster.cast, self._anchor, self._filler.origin
         if len(groups) == 1:
             return (cast(seed, groups[0], anchor, value_id, taken, needs, origin),)

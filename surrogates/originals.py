@@ -56,7 +56,9 @@ class OriginalNames:
     def __init__(self, genders: Mapping[str, Gender] | None = None) -> None:
         self._genders = genders or {}
         self._people: list[tuple[set[str], set[str]]] = []
-        self._bearers: dict[str, list[int]] = {}
+        self._bearers: dict[str, set[int]] = {}
+        self._families: dict[str, set[int]] = {}  # by parts of family names that stood behind a given one
+        self._alone: dict[str, set[int]] = {}  # by the one name that they were known by at first
         self._seen: dict[str, str] = {}
 
     def of_document(self) -> OriginalNames:
@@ -72,9 +74,7 @@ class OriginalNames:
 
     def _number(self, given: list[str], family: list[str]) -> int:
         single = given == family
-        # Somebody who fits shares a written-out part of the name.
-        near = dict.fromkeys(number for part in (*given, *family) for number in self._bearers.get(part, ()))
-        fits = [number for number in near if _fits(given, family, *self._people[number])]
+        fits = [number for number in self._near(given, family) if _fits(given, family, *self._people[number])]
         if len(fits) == 1 or (fits and single):
             at = max(fits)
             if single:
@@ -85,8 +85,17 @@ class OriginalNames:
             at = len(self._people)
             self._people.append((set(given), set(family)))
         for part in {*given, *family}:
-            self._bearers.setdefault(part, []).append(at)
+            self._bearers.setdefault(part, set()).add(at)
+        for part in family:
+            (self._alone if single else self._families).setdefault(part, set()).add(at)
         return at
+
+    def _near(self, given: list[str], family: list[str]) -> set[int]:
+        """Whom a name may fit: one name alone all who bear it, a full name those of the family and those known by one name alone."""
+        if given == family:
+            return {number for part in given for number in self._bearers.get(part, ())}
+        near = {number for part in family for number in self._families.get(part, ())}
+        return near.union(*(self._alone.get(part, ()) for part in (*given, *family)))
 
     def gender_of(self, mention: Mention) -> Gender | None:
         """The gender that the given name tells, where it is known."""

@@ -127,11 +127,22 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owner
             # Where somebody else is named next: what follows is about this person up to there.
             limit = end + AFTER
             if place < last and mentions[numbers[place]][0] < limit:
-                others = (mentions[other][0] for other in numbers[place:] if owners[other] != owners[number])
-                limit = min(limit, next(others, limit))
+                limit = _next_person(place, limit, mentions, numbers, owners)
             gender = gender_after(text, end, limit, cues)
         if gender is not None:
             cluster.code = CODES[gender]
+
+
+def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: Sequence[int], owners: Sequence[int]) -> int:
+    """Where somebody else than the person before *place* in *numbers* is named first, if that is before *limit*; else *limit*."""
+    owner = owners[numbers[place - 1]]
+    for at in range(place, len(numbers)):
+        start = mentions[numbers[at]][0]
+        if start >= limit:
+            break
+        if owners[numbers[at]] != owner:
+            return start
+    return limit
 
 
 class _People:

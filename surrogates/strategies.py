@@ -8,7 +8,7 @@ fits no cluster.
 from __future__ import annotations
 
 from surrogates.casting.groups import OPEN
-from surrogates.planning import NOBODY, Cluster, Plan, codes_of
+from surrogates.planning import NOBODY, PERSON, Cluster, Plan, codes_of
 from surrogates.seeds import mix
 
 _STEP = 0x57E9
@@ -28,14 +28,15 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         if owner == NOBODY:
             continue
         source = plan.clusters[owner]
-        if number in source.places and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
+        named = plan.mentions[number].kind == PERSON  # else it is a value of the person's
+        if named and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
             runs[owner] = len(clusters)
             clusters.append(Cluster(source.key, source.code, source.size or 2, []))
         at = runs.get(owner)
         if at is None:  # a value that stands before its owner's first mention
             at = runs[owner] = len(clusters)
             clusters.append(Cluster(source.key, source.code if source.size == 1 else OPEN, source.size or 2, []))
-        if number in source.places:
+        if named:
             clusters[at].places.append(number)
         owners[number] = at
     return Plan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
 from foundation.errors import UsageError
@@ -15,6 +16,7 @@ from surrogates.seeds import below, mix
 
 _NAME: Final = 0x61
 _TRIES: Final = 48  # names of a country that are tried for one that is free and fits everywhere
+_MOST_TAKEN: Final = 1000  # names that are not given again; more would leave too few to choose from
 _COUNTRIES: Final = 8  # countries of the region that are tried; then sound and genitive are given up
 
 
@@ -44,6 +46,7 @@ class Needs(NamedTuple):
 
 
 NO_NEEDS: Final = Needs()
+Taken = dict[str, None]  # names that a document has given, in order
 # A country, its given names and its family names, and how many these are.
 _Names = tuple[str, Sequence[str], Sequence[str], int, int]
 
@@ -60,12 +63,16 @@ class Caster:
         self._own: dict[tuple[str, Gender], _Names] = {}
 
     def cast(
-        self, seed: int, group: int, anchor: date, value_id: str, taken: set[str], needs: Needs = NO_NEEDS, origin: str | None = None
+        self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: Needs = NO_NEEDS, origin: str | None = None
     ) -> Persona:
         """The person of *seed* in a group (a place in ``GROUPS``), with no name that is *taken* in the document already.
 
-        *origin* overrides the country that the names are from. The names are added to *taken*.
+        *origin* overrides the country that the names are from. The names are added to *taken*; of thousands of people in one document
+        the first are forgotten again, so that those far apart may bear one name.
         """
+        if len(taken) >= _MOST_TAKEN:
+            for name in list(islice(taken, _MOST_TAKEN // 2)):
+                del taken[name]
         gender, region = GROUPS[group]
         names = self._names[group]
         given_seed = mix(seed, _NAME)
@@ -82,10 +89,9 @@ class Caster:
                 break
             given, one = _suited(givens, given_seed, taken, needs.given_sound, needs.given_genitive)
             family, two = _suited(families, family_seed, taken, needs.family_sound, needs.family_genitive)
-            if one and two:
+            if (one and two) or origin:  # no other country to look in
                 break
-        taken.add(given)
-        taken.add(family)
+        taken[given] = taken[family] = None
         return Persona(seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
 
     def _of_group(self, group: int, at: int) -> _Names:
@@ -101,7 +107,7 @@ class Caster:
         return found
 
 
-def _suited(names: Sequence[str], seed: int, taken: set[str], sound: int, genitive: bool) -> tuple[str, bool]:
+def _suited(names: Sequence[str], seed: int, taken: Taken, sound: int, genitive: bool) -> tuple[str, bool]:
     """The first of the names that *seed* gives that is free and fits, and True; a free one and False where none does."""
     first = names[below(seed, len(names))]
     if first not in taken and not sound and not genitive:

@@ -8,6 +8,7 @@ over several nodes: its surrogate stands in the first. Entities other than XML's
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from html.entities import name2codepoint
 from typing import Final
 
@@ -68,10 +69,11 @@ def _sign(match: re.Match[str]) -> str | None:
 class XmlSlot:
     """All text of the file."""
 
-    __slots__ = ("_cdata", "_pieces", "end", "start")
+    __slots__ = ("_cdata", "_cdata_starts", "_pieces", "end", "start")
 
     def __init__(self, text: _Text) -> None:
         self._pieces, self._cdata = text.pieces, text.cdata
+        self._cdata_starts = [start for start, _ in text.cdata]
         self.start, self.end = 0, len(text.raw)
 
     def rewritten(self, raw: str, filled: Filled) -> str:
@@ -88,7 +90,8 @@ class XmlSlot:
         return spliced(raw, self.start, self.end, self._pieces, filled, spell)
 
     def _in_cdata(self, offset: int) -> bool:
-        return any(start <= offset < end for start, end in self._cdata)
+        before = bisect_right(self._cdata_starts, offset)
+        return before > 0 and offset < self._cdata[before - 1][1]
 
 
 def read_xml(part: Part, raw: str) -> Parsed:

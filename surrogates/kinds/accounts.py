@@ -29,6 +29,7 @@ _TEST_CARDS: Final = (
 )
 # Four letters that no bank of the SWIFT directory is known by (made up), for account numbers that begin with a bank's letters.
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
+_BELGIAN_BANKS: Final = tuple("001 035 050 063 068 091 103 111 143 220 310 363 377 400 440 523 643 732 750 850 860 967 979".split())
 _TRIES: Final = 40
 
 
@@ -82,34 +83,7 @@ def iban_of(country: str, mask: str, seed: int) -> str:
 
 def _belgian_bank(seed: int) -> str:
     """Three digits that belong to a bank: stdnum checks them."""
-    return pick(
-        mix(seed, 6),
-        (
-            "001",
-            "035",
-            "050",
-            "063",
-            "068",
-            "091",
-            "103",
-            "111",
-            "143",
-            "220",
-            "310",
-            "363",
-            "377",
-            "400",
-            "440",
-            "523",
-            "643",
-            "732",
-            "750",
-            "850",
-            "860",
-            "967",
-            "979",
-        ),
-    )
+    return pick(mix(seed, 6), _BELGIAN_BANKS)
 
 
 def _norwegian(body: str, seed: int) -> str:

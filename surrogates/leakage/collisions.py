@@ -82,5 +82,5 @@ def report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
 def _cast_names(pools: Pools, people: int, seed: int) -> Counter[str]:
     """The full names of people in equal groups, each in a document of their own."""
     caster = Caster(pools, "")
-    cast = (caster.cast(mix(seed, _PERSON + one), one % len(GROUPS), date.min, "", set()) for one in range(people))
+    cast = (caster.cast(mix(seed, _PERSON + one), one % len(GROUPS), date.min, "", {}) for one in range(people))
     return Counter(f"{person.given} {person.family}" for person in cast)

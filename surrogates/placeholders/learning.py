@@ -16,6 +16,7 @@ _FEW_DOCUMENTS: Final = 0.03
 _MOST_NOTED: Final = 500
 _LOWER_WORD: Final = re.compile(r"\[[^\W\d_]{5,}(?: [^\W\d_]+){0,2}\]")
 _LEAST_SHARE: Final = 0.5
+_SURE_RUN: Final = 0.85
 
 
 def learn(known: Tallies, unknown: Tallies, left: Tallies, *, languages: tuple[str, ...], grammars: tuple[str, ...] | None) -> Mapping:
@@ -103,6 +104,3 @@ def _confidence(tally: Tally, *, titled: bool) -> float:
     if tally.documents >= _OFTEN and sure >= USE_FROM:
         sure += _FEW_DOCUMENTS
     return min(0.99, sure)
-
-
-_SURE_RUN: Final = 0.85

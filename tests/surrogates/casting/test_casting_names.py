@@ -1,0 +1,47 @@
+"""Names of one document: which are given again, and when."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from pii_values.names.index import builtin
+from pii_values.names.pools import NamePools
+from surrogates.casting.cast import Caster, Taken
+from surrogates.casting.groups import GROUPS
+from surrogates.seeds import mix
+
+POOLS = NamePools(builtin())
+_NEAR = 200
+
+
+def cast(number: int, origin: str | None = None) -> tuple[list[tuple[str, str]], Taken]:
+    caster, taken = Caster(POOLS, "US"), Taken()
+    people = (caster.cast(mix(7, one), one % len(GROUPS), date(2025, 1, 1), "p1", taken, origin=origin) for one in range(number))
+    return [(person.given, person.family) for person in people], taken
+
+
+def test_of_thousands_of_people_no_two_near_each_other_share_a_name():
+    people, taken = cast(4000)
+    for at, (given, family) in enumerate(people):
+        near = {name for one in people[max(0, at - _NEAR) : at] for name in one}
+        assert given not in near
+        assert family not in near
+    assert len(taken) <= 1000
+    assert len({family for _, family in people}) < len(people)  # far apart they come again: the pools go round
+
+
+def test_two_hundred_people_all_have_names_of_their_own():
+    people, _ = cast(200)
+    assert len({name for one in people for name in one}) == 400
+
+
+@pytest.mark.parametrize("origin", ["NL", "JP", "NG"])
+def test_a_country_that_runs_out_of_names_gives_some_again(origin):
+    people, _ = cast(3000, origin)
+    own = {gender: set(POOLS.given(origin, gender)) for gender in ("female", "male")}
+    for at, (given, family) in enumerate(people):
+        gender = GROUPS[at % len(GROUPS)][0]
+        assert given in own[gender]
+        assert family in POOLS.family(origin, gender)
