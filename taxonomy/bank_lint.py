@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -79,13 +80,14 @@ def missing_from(bank: Bank, taxonomy: Taxonomy) -> Iterator[Finding]:
                 yield Finding(rule="coverage", file="asides", line=None, entry=f"{entity_type.name}.{subtype.name}", message=message)
 
 
-def lint_shipped(language: str) -> list[Finding]:
-    """Every breach of the bank that ships for *language*."""
+@cache
+def lint_shipped(language: str) -> tuple[Finding, ...]:
+    """Every breach of the bank that ships for *language*; looked for once in a process, since it takes seconds."""
     taxonomy = load_taxonomy()
     findings = lint_files(shipped_sources(language), taxonomy, language)
     if language in _FULL_LANGUAGES and not findings:
         findings.extend(missing_from(load_bank(language), taxonomy))
-    return findings
+    return tuple(findings)
 
 
 def _finding(document: YamlDocument, path: KeyPath, rule: str, message: str) -> Finding:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -18,31 +21,48 @@ from pii_values.names.layout import HEAD, MAGIC
 from tests.pii_values.names.small_dataset import FIRST, LAST, expected_top, install
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A small names-dataset to build from."""
-    folder = tmp_path / "site"
-    for name in ("names_dataset", "pycountry"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(building, "_CODES", "FR NL SE TR")
+@contextmanager
+def _importable(folder):
+    """A *folder* that packages are imported from, and names-dataset from nowhere else."""
     folder.mkdir()
-    yield folder
-    for name in ("names_dataset", "pycountry"):
-        sys.modules.pop(name, None)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("names_dataset", "pycountry"):
+            patch.delitem(sys.modules, name, raising=False)
+        patch.syspath_prepend(str(folder))
+        patch.setattr(building, "_CODES", "FR NL SE TR")
+        yield folder
+        for name in ("names_dataset", "pycountry"):
+            sys.modules.pop(name, None)
 
 
 @pytest.fixture
-def file(package, tmp_path):
-    install(package)
+def package(tmp_path):
+    """A small names-dataset to build from."""
+    with _importable(tmp_path / "site") as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The index of the small names-dataset; nobody may change it."""
+    folder = tmp_path_factory.mktemp("built")
+    with _importable(folder / "site") as site:
+        install(site)
+        build_index(folder / FILE)
+    return folder / FILE
+
+
+@pytest.fixture
+def file(built, tmp_path):
+    """A copy of it to do with what one likes."""
     path = tmp_path / "out" / FILE
-    build_index(path)
-    return path
+    path.parent.mkdir()
+    return Path(shutil.copy(built, path))
 
 
-@pytest.fixture
-def index(file) -> NamesIndex:
-    return open_names(file)
+@pytest.fixture(scope="module")
+def index(built) -> NamesIndex:
+    return open_names(built)
 
 
 def _ordered(found) -> str:
@@ -191,10 +211,8 @@ def test_which_index_is_opened(file, tmp_path, monkeypatch):
 
 def test_the_recorded_answers_hold_for_the_index_of_this_machine():
     path = os.environ.get("PIILOOM_NAMES") or user_file()
-    if not os.path.exists(path) or not open_names().source.startswith("names-dataset 3.3.1"):  # noqa: PTH110 - either a text or a path
+    if not Path(path).exists() or not open_names().source.startswith("names-dataset 3.3.1"):
         pytest.skip("no large index on this machine (piiloom names build)")
-    from pathlib import Path
-
     recorded = json.loads((Path(__file__).parent / "recorded_answers.json").read_text("utf-8"))
     index = open_names()
     for case in recorded["top"]:
