@@ -19,8 +19,8 @@ assert found.submodule_search_locations
 os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(found.submodule_search_locations[0], "litellm_core_utils", "tokenizers"))
 
 from bespokelabs import curator  # noqa: E402 - reads the environment when imported
-from jinja2 import Template  # noqa: E402
-from pydantic import BaseModel, ConfigDict, Field  # noqa: E402
+from jinja2 import Template  # noqa: E402 - as above
+from pydantic import BaseModel, ConfigDict, Field  # noqa: E402 - as above
 
 TEMPLATE = Template(spec["template"])
 
@@ -45,7 +45,7 @@ class Writer(curator.LLM):
         """Render the template."""
         return [{"role": "system", "content": spec["system"]}, {"role": "user", "content": TEMPLATE.render(input)}]
 
-    def parse(self, input: dict[str, Any], response: Reply) -> dict[str, Any]:  # noqa: A002, ARG002
+    def parse(self, input: dict[str, Any], response: Reply) -> dict[str, Any]:  # noqa: A002, ARG002 - as above; it gives both
         """Keep the reply."""
         return response.model_dump()
 

@@ -20,6 +20,7 @@ from surrogates.outputs.offset_map import OffsetMap
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
 END_KEYS: Final = ("end", "end_position", "end_offset", "stop")
 TYPE_KEYS: Final = ("type", "entity_type", "label", "entity_group", "entity")
+_KEYS: Final[tuple[tuple[str, ...], ...]] = (START_KEYS, END_KEYS, TYPE_KEYS)
 _COPIES: Final = frozenset({"text", "entity_value"})  # by definition what stands there
 _WORDS: Final = _COPIES | {"value", "word", "surface"}  # what stands there, maybe in other spelling
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
@@ -51,11 +52,10 @@ class GivenSpan(NamedTuple):
     @classmethod
     def of(cls, item: Any) -> GivenSpan | None:
         """The span that *item* of a row is; None when it is none."""
+        starts, ends, types = _KEYS
         if isinstance(item, list):
             item = dict(zip(("0", "1", "2"), item, strict=False)) if len(item) >= _LIST else {}
             starts, ends, types = ("0",), ("1",), ("2",)
-        else:
-            starts, ends, types = START_KEYS, END_KEYS, TYPE_KEYS  # type: ignore[assignment]
         if not isinstance(item, dict):
             return None
         start_at = next((key for key in starts if type(item.get(key)) is int), None)

@@ -63,7 +63,7 @@ def bank_account(draw: Draw) -> str:
 
 def iban_of(country: str, mask: str, seed: int) -> str:
     """An IBAN of *country*: national check digits where stdnum knows them, ISO 7064 check digits in front."""
-    from stdnum import iban  # noqa: PLC0415
+    from stdnum import iban  # noqa: PLC0415 - needed only when an account is drawn
 
     body = fill(mask.replace("{bank}", pick(mix(seed, 5), _BANKS)), seed)
     match country:
@@ -71,7 +71,7 @@ def iban_of(country: str, mask: str, seed: int) -> str:
             body = _belgian_bank(seed) + body[3:10]
             body += f"{int(body) % 97 or 97:02d}"
         case "ES":
-            from stdnum.es import ccc  # noqa: PLC0415
+            from stdnum.es import ccc  # noqa: PLC0415 - as above
 
             body = body[:8] + ccc.calc_check_digits(body) + body[10:]
         case "NO":
@@ -99,7 +99,7 @@ def _norwegian(body: str, seed: int) -> str:
 def _checked(country: str, value: str) -> str:
     """*value* with the check digits of account numbers that have some and are no IBAN."""
     if country == "AR":
-        from stdnum.ar import cbu  # noqa: PLC0415
+        from stdnum.ar import cbu  # noqa: PLC0415 - as above
 
         number = value[:7] + cbu.calc_check_digit(value[:7]) + value[8:21]
         return number + str(cbu.calc_check_digit(number[8:]))

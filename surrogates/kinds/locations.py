@@ -80,8 +80,8 @@ def _shared(read: PlacesFile) -> list[City]:
 
 def _by_size(cities: tuple[City, ...]) -> dict[Size, tuple[City, ...]]:
     found = {size: tuple(city for city in cities if city.size == size) for size in SIZES}
-    stand_in = {"large": "middle", "middle": "small", "small": "middle"}
-    return {size: found[size] or found[stand_in[size]] or cities for size in SIZES}  # type: ignore[index]
+    stand_in: dict[Size, Size] = {"large": "middle", "middle": "small", "small": "middle"}
+    return {size: found[size] or found[stand_in[size]] or cities for size in SIZES}
 
 
 @cache

@@ -45,3 +45,4 @@ def test_a_country_that_runs_out_of_names_gives_some_again(origin):
         gender = GROUPS[at % len(GROUPS)][0]
         assert given in own[gender]
         assert family in POOLS.family(origin, gender)
+    assert len({given for given, _ in people}) < len(people) > len({family for _, family in people})
