@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from corpus.store.annotation_events import AnnotationEvent, NewEvent, append_events, newest_time
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, append_events, newest_time
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
 
 Clock = Callable[[], datetime]
 

@@ -6,12 +6,12 @@ import threading
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from annotation_app.event_log import Clock, utc_now
-from corpus.store.database import MEMORY
-from corpus.store.shared import SharedStore
-from corpus.store.snapshot_files import list_snapshots, snapshot_time
-from corpus.store.snapshots import take_snapshot
-from foundation.errors import PiiloomError
+from piiloom.annotation_app.event_log import Clock, utc_now
+from piiloom.corpus.store.database import MEMORY
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.snapshot_files import list_snapshots, snapshot_time
+from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.foundation.errors import PiiloomError
 
 _Marks = tuple[tuple[int, int], ...]
 

@@ -20,19 +20,19 @@ from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 
-from annotation_app.agreement.measuring import measure_agreement
-from annotation_app.agreement.readings import Reading, ReadingRoom
-from annotation_app.dashboard.label_changes import label_changes
-from annotation_app.documents.document import State, document_of
-from annotation_app.onboarding.control_results import control_results
-from annotation_app.onboarding.finding import estimate_remaining
-from annotation_app.serving.opening import Workplace, open_workplace
-from annotation_app.worklist.filters import ListQuery
-from annotation_app.worklist.visibility import Viewer
 from benchmarks.annotation_views import view_parts
-from corpus.record import Record
-from corpus.store.annotation_documents import AnnotationDocument, save_documents
-from corpus.store.records import iter_records
+from piiloom.annotation_app.agreement.measuring import measure_agreement
+from piiloom.annotation_app.agreement.readings import Reading, ReadingRoom
+from piiloom.annotation_app.dashboard.label_changes import label_changes
+from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.onboarding.control_results import control_results
+from piiloom.annotation_app.onboarding.finding import estimate_remaining
+from piiloom.annotation_app.serving.opening import Workplace, open_workplace
+from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.visibility import Viewer
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.records import iter_records
 from tests.annotation_app.loaded_project import account, make_project, people_of
 from tests.annotation_app.served_app import served
 from tests.annotation_app.simulated_people import EDITS_A_RECORD, Pace, SimulatedPerson, all_at_work

@@ -21,12 +21,12 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from annotation_app.documents.document import Document, document_of
 from benchmarks.keyed_corrections import KeyWorker
 from benchmarks.keyed_texts import Keyed
-from corpus.formats.capid import CapidFormat
-from corpus.record import Record
-from corpus.store.annotation_documents import AnnotationDocument
+from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import AnnotationDocument
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, launch, make_project, sync_api
 from tests.annotation_app.served_app import served
 

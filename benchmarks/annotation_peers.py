@@ -24,8 +24,8 @@ from benchmarks.annotation_peers_label_studio import LabelStudio
 from benchmarks.annotation_peers_material import Story, hardened, stories
 from benchmarks.annotation_peers_piiloom import Piiloom
 from benchmarks.annotation_peers_trials import TRIALS
-from corpus.formats.capid import CapidFormat
-from corpus.record import Record
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.record import Record
 from tests.annotation_app.app_driver import launch, sync_api
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from corpus.record import Record, Relevance, Span
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 # What is put before a record's text to see whether offsets survive it.

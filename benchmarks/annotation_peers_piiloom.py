@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.annotation_peers_desk import PATIENCE_S, Desk, Seen, Tool, bare
 from benchmarks.annotation_peers_material import Change, Mark, Story
-from corpus.record import Record, Span
+from piiloom.corpus.record import Record, Span
 from tests.annotation_app.app_driver import AppPage, documents_in, make_project
 from tests.annotation_app.served_app import Served, served
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from annotation_app.screens.dashboard import PARTS, read_ahead
-from annotation_app.screens.libraries import load_all
-from annotation_app.serving.current import use_front
-from annotation_app.serving.front import Front
-from annotation_app.serving.opening import open_workplace
-from annotation_app.serving.workplace_holder import set_workplace
+from piiloom.annotation_app.screens.dashboard import PARTS, read_ahead
+from piiloom.annotation_app.screens.libraries import load_all
+from piiloom.annotation_app.serving.current import use_front
+from piiloom.annotation_app.serving.front import Front
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.workplace_holder import set_workplace
 
 _PATIENCE_S = 120.0
 
@@ -76,7 +76,7 @@ def _run(page: AppTest) -> float:
 
 def _draw() -> None:
     # Streamlit runs the text of this function by itself, without what stands around it.
-    from annotation_app.people.identity import LOCAL
-    from annotation_app.screens.dashboard import dashboard_page
+    from piiloom.annotation_app.people.identity import LOCAL
+    from piiloom.annotation_app.screens.dashboard import dashboard_page
 
     dashboard_page(LOCAL)

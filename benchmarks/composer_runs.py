@@ -21,9 +21,9 @@ import json, os, resource, sys, time
 from pathlib import Path
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from corpus.store.database import Store
-from generation.configuration import make_config
-from generation.sitting import begin, sit
+from piiloom.corpus.store.database import Store
+from piiloom.generation.configuration import make_config
+from piiloom.generation.sitting import begin, sit
 samples, path = int(sys.argv[1]), Path(sys.argv[2])
 started, cpu = time.perf_counter(), time.process_time()
 with Store.open(path) as store:

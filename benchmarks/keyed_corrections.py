@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation_app.documents.document import Document, Mark
 from benchmarks.keyed_finding import WORD, Search, cheapest_search
 from benchmarks.keyed_texts import Hands, Keyed
+from piiloom.annotation_app.documents.document import Document, Mark
 
 _SPANS = """(surface) => {
     let at = 0;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from annotation_app.documents.document import Mark
+from piiloom.annotation_app.documents.document import Mark
 
 WORD = re.compile(r"\w+(?:['’.,]\w+)*")
 

@@ -112,7 +112,7 @@ class Ours:
 
 def ours(index: Path | None) -> dict[str, Any]:
     started = time.perf_counter()
-    from pii_values.names.index import open_names
+    from piiloom.pii_values.names.index import open_names
 
     opened = open_names(index)
     load_s = time.perf_counter() - started
@@ -123,7 +123,7 @@ def ours(index: Path | None) -> dict[str, Any]:
 
 def builtin_one(_: Path | None) -> dict[str, Any]:
     started = time.perf_counter()
-    from pii_values.names.index import builtin
+    from piiloom.pii_values.names.index import builtin
 
     opened = builtin()
     load_s = time.perf_counter() - started
@@ -161,8 +161,8 @@ CHILDREN = {"ours": ours, "builtin": builtin_one, "theirs": theirs}
 
 def accuracy(index: Path | None) -> None:
     """Gender and region of 400 names of each locale, half of them of women, by the large and the built-in index."""
-    from pii_values.names.classifying import Classifier
-    from pii_values.names.index import builtin, open_names
+    from piiloom.pii_values.names.classifying import Classifier
+    from piiloom.pii_values.names.index import builtin, open_names
 
     rows: dict[str, list[float]] = {}
     for label, opened in (("large", open_names(index)), ("built-in", builtin())):

@@ -13,13 +13,13 @@ import json
 import time
 from pathlib import Path
 
-from corpus.near_duplicates import NearDuplicateIndex
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import iter_records
-from foundation.seeding import derive_rng
-from foundation.words import words
-from generation.configuration import make_config
-from generation.sitting import begin, sit
+from piiloom.corpus.near_duplicates import NearDuplicateIndex
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import words
+from piiloom.generation.configuration import make_config
+from piiloom.generation.sitting import begin, sit
 
 SHINGLE, THRESHOLD, PERMUTATIONS = 5, 0.5, 64
 

@@ -64,13 +64,13 @@ def material(count: int) -> list[tuple[str, list[tuple[int, int, str, str, str]]
 
 def ours(count: int) -> dict[str, Any]:
     """Both passes of the engine over documents in memory."""
-    from pii_values.names.index import open_names
-    from pii_values.names.pools import NamePools
-    from surrogates.documents import Document
-    from surrogates.engine import Engine
-    from surrogates.mentions import Mention
-    from surrogates.outputs.offset_map import OffsetMap
-    from surrogates.settings import Settings
+    from piiloom.pii_values.names.index import open_names
+    from piiloom.pii_values.names.pools import NamePools
+    from piiloom.surrogates.documents import Document
+    from piiloom.surrogates.engine import Engine
+    from piiloom.surrogates.mentions import Mention
+    from piiloom.surrogates.outputs.offset_map import OffsetMap
+    from piiloom.surrogates.settings import Settings
 
     documents = [
         Document(number, str(number), text, "bench", None, tuple(Mention(start, end, kind, role) for start, end, kind, role, _ in spans))
@@ -124,11 +124,11 @@ def presidio(count: int) -> dict[str, Any]:
 
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
-    from surrogates.inputs.settings import InputSettings
-    from surrogates.placeholders.mapping import Mapping
-    from surrogates.running import run_surrogates
-    from surrogates.settings import Settings
-    from surrogates.work import WorkFactory
+    from piiloom.surrogates.inputs.settings import InputSettings
+    from piiloom.surrogates.placeholders.mapping import Mapping
+    from piiloom.surrogates.running import run_surrogates
+    from piiloom.surrogates.settings import Settings
+    from piiloom.surrogates.work import WorkFactory
 
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "input.jsonl"

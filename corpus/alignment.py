@@ -25,11 +25,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from corpus.marks import BROKEN_MARK, Mention
-from corpus.mention_search import Range, SearchableText, exact_mentions, is_same_spelling
-from corpus.normalising import trim
-from corpus.word_edges import stands_alone
-from foundation.errors import UsageError
+from piiloom.corpus.marks import BROKEN_MARK, Mention
+from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, is_same_spelling
+from piiloom.corpus.normalising import trim
+from piiloom.corpus.word_edges import stands_alone
+from piiloom.foundation.errors import UsageError
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]
 _RUNGS: tuple[Rung, ...] = ("mark", "exact", "normalised", "fuzzy")

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from corpus.formats.base import Format, Json, Overlap, ReadTally, RowReject
-from corpus.formats.registry import get_format
-from corpus.record import Record
-from corpus.rejects_file import RejectsFile
-from corpus.store.database import Store
-from corpus.store.records import add_records, iter_records
-from corpus.store.shared import SharedStore
-from foundation.errors import DataError
+from piiloom.corpus.formats.base import Format, Json, Overlap, ReadTally, RowReject
+from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.record import Record
+from piiloom.corpus.rejects_file import RejectsFile
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import DataError
 
 STATUS = "imported"
 # Rows that are read, looked up and inserted together.

@@ -1,7 +1,7 @@
 """Finding a value in a text without help: exactly, by normalised spelling, and by likeness.
 
 Ranges are half-open code-point offsets into the original text; every range found here stands alone
-(``corpus.word_edges``) and none overlaps another of the same search.
+(``piiloom.corpus.word_edges``) and none overlaps another of the same search.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 
 from rapidfuzz import fuzz
 
-from corpus.normalising import Folded, extends, fold, plain, trim
-from corpus.word_edges import stands_alone
-from foundation.words import STOP_WORDS, WORD
+from piiloom.corpus.normalising import Folded, extends, fold, plain, trim
+from piiloom.corpus.word_edges import stands_alone
+from piiloom.foundation.words import STOP_WORDS, WORD
 
 Range = tuple[int, int]
 

@@ -1,7 +1,7 @@
 """Near-duplicate texts, found exactly and without comparing every text with every other.
 
 Two texts are near-duplicates when the Jaccard similarity of their sets of 5-word shingles reaches the threshold. Words
-are those of ``foundation.words.WORD``, lower-cased; a text of fewer than five words is one shingle. Texts with the
+are those of ``piiloom.foundation.words.WORD``, lower-cased; a text of fewer than five words is one shingle. Texts with the
 same words are twins whatever their punctuation and case (their shingle sets are equal).
 
 The index is a numpy inverted list: every shingle of an indexed text is one sorted 64-bit integer (40 bits of shingle
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from foundation.words import words
+from piiloom.foundation.words import words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from foundation.errors import DataError
+from piiloom.foundation.errors import DataError
 
 Relevance = Literal["high", "low"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
-from corpus.formats.base import RowReject
-from foundation.errors import OutputError
+from piiloom.corpus.formats.base import RowReject
+from piiloom.foundation.errors import OutputError
 
 
 class RejectsFile:

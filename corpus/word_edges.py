@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from corpus.normalising import APOSTROPHES, extends, is_zero_width
+from piiloom.corpus.normalising import APOSTROPHES, extends, is_zero_width
 
 _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """The rows that a probe learns from or is scored on: native or CAPID JSONL, told apart row by row.
 
 A probe measures a published set as it is. So a CAPID value is one span, at its first whole-word occurrence or else at its
-first occurrence of any kind, and what has no place or no relevance is left out and counted; ``corpus.formats.capid``, which
+first occurrence of any kind, and what has no place or no relevance is left out and counted; ``piiloom.corpus.formats.capid``, which
 reads what is to become data of ours, marks every mention and refuses such rows. Of overlapping spans the one that begins
 first stays, of those that begin together the longest. Types are taken as they are spelt (``_`` reads as a space in native
 rows): a set with types of its own can be probed too.
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from corpus.formats.json_rows import RowFault, numbered_lines, parse_object
-from corpus.record import Relevance
-from foundation.errors import DataError
-from foundation.words import whole_word
+from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.record import Relevance
+from piiloom.foundation.errors import DataError
+from piiloom.foundation.words import whole_word
 
 # What is left out of a file, as ``ProbeCorpus.left_out`` and the reports call it.
 OVERLAPPING = "overlapping"

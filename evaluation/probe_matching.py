@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from corpus.record import Relevance
-from evaluation.probe_data import ProbeRecord, ProbeSpan
-from evaluation.probe_features import FoundSpan
+from piiloom.corpus.record import Relevance
+from piiloom.evaluation.probe_data import ProbeRecord, ProbeSpan
+from piiloom.evaluation.probe_features import FoundSpan
 
 ErrorKind = Literal["missed", "spurious", "wrong_type", "wrong_extent"]
 Json = dict[str, object]

@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from corpus.record import Relevance
-from evaluation.probe_data import ProbeRecord
-from evaluation.probe_features import Features, FoundSpan, bio_labels, relevance_features, spans_of, token_features, tokenise
-from foundation.errors import UsageError
+from piiloom.corpus.record import Relevance
+from piiloom.evaluation.probe_data import ProbeRecord
+from piiloom.evaluation.probe_features import Features, FoundSpan, bio_labels, relevance_features, spans_of, token_features, tokenise
+from piiloom.foundation.errors import UsageError
 
 try:
     from sklearn.exceptions import ConvergenceWarning

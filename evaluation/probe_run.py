@@ -3,8 +3,8 @@
 ::
 
     from pathlib import Path
-    from evaluation.probe_data import read_corpus
-    from evaluation.probe_run import run_probe
+    from piiloom.evaluation.probe_data import read_corpus
+    from piiloom.evaluation.probe_run import run_probe
 
     result = run_probe(read_corpus(Path("train.jsonl")), [read_corpus(Path("test.jsonl"))], sizes=[250, 1000])
     for training in result.trainings:
@@ -19,11 +19,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from evaluation.probe_data import ProbeCorpus, ProbeRecord
-from evaluation.probe_matching import Comparison, compare
-from evaluation.probe_models import RelevanceJudge, SpanDetector
-from evaluation.probe_scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
-from foundation.errors import DataError, UsageError
+from piiloom.evaluation.probe_data import ProbeCorpus, ProbeRecord
+from piiloom.evaluation.probe_matching import Comparison, compare
+from piiloom.evaluation.probe_models import RelevanceJudge, SpanDetector
+from piiloom.evaluation.probe_scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
+from piiloom.foundation.errors import DataError, UsageError
 
 DEFAULT_SEED = 7
 

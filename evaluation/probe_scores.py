@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.probe_matching import Comparison, same_extent
-from foundation.seeding import derive_seed
+from piiloom.evaluation.probe_matching import Comparison, same_extent
+from piiloom.foundation.seeding import derive_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from corpus.formats.base import Json
-from corpus.record import Record
-from corpus.releases.splits import TEST, TRAIN
-from evaluation.report_guessing import Guessability, measure_guessability
-from evaluation.report_leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
-from evaluation.report_plan import PlanFigures, measure_plan
-from evaluation.report_texts import Lengths, TextFigures, measure_lengths, measure_texts
-from evaluation.report_values import CardFigures, TypeFigures, measure_cards, measure_types
-from evaluation.report_words import WordedTexts
+from piiloom.corpus.formats.base import Json
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.splits import TEST, TRAIN
+from piiloom.evaluation.report_guessing import Guessability, measure_guessability
+from piiloom.evaluation.report_leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
+from piiloom.evaluation.report_plan import PlanFigures, measure_plan
+from piiloom.evaluation.report_texts import Lengths, TextFigures, measure_lengths, measure_texts
+from piiloom.evaluation.report_values import CardFigures, TypeFigures, measure_cards, measure_types
+from piiloom.evaluation.report_words import WordedTexts
 
 SCHEMA = 1
 DEFAULT_SEED = 7

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpus.record import Record
-from evaluation.report_leaks import judged_words
-from foundation.seeding import derive_seed
+from piiloom.corpus.record import Record
+from piiloom.evaluation.report_leaks import judged_words
+from piiloom.foundation.seeding import derive_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from corpus.record import Record
-from evaluation.report_repeats import share_near
-from evaluation.report_values import distinct_values
-from foundation.words import whole_word, words
+from piiloom.corpus.record import Record
+from piiloom.evaluation.report_repeats import share_near
+from piiloom.evaluation.report_values import distinct_values
+from piiloom.foundation.words import whole_word, words
 
-# Shorter on purpose than ``foundation.words.STOP_WORDS``, which the screening gates use: what a gate takes for a function word
+# Shorter on purpose than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: what a gate takes for a function word
 # and lets through is still counted here.
 _STOP_WORDS = frozenset(
     "a an the of in on at to for with and or but my your his her their our i me we you he she it they is am are was were be been "

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from corpus.record import Record
-from corpus.releases.manifest import producer_of
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.manifest import producer_of
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

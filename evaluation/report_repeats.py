@@ -1,6 +1,6 @@
 """Near-duplicates: texts whose 5-word shingles have a Jaccard similarity of ``THRESHOLD`` or more.
 
-Found with the exact index of ``corpus.near_duplicates``, not with MinHash, which misses some just above the threshold
+Found with the exact index of ``piiloom.corpus.near_duplicates``, not with MinHash, which misses some just above the threshold
 (``docs/decisions/0004-exact-jaccard-instead-of-minhash.md``).
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from corpus.near_duplicates import NearDuplicateIndex
-from evaluation.report_words import WordedTexts
+from piiloom.corpus.near_duplicates import NearDuplicateIndex
+from piiloom.evaluation.report_words import WordedTexts
 
 THRESHOLD = 0.5
 

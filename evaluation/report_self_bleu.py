@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
-from evaluation.report_words import WordedTexts
-from foundation.seeding import derive_rng
+from piiloom.evaluation.report_words import WordedTexts
+from piiloom.foundation.seeding import derive_rng
 
 # Of one draw the figure wavers by a hundredth or two; the time grows with the square of its size.
 SAMPLE_TEXTS = 100

@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from corpus.formats.base import Format, Json, ReadTally, RowReject
-from corpus.formats.json_rows import RowFault, numbered_lines, parse_object
-from corpus.formats.registry import get_format
-from corpus.record import Record
-from corpus.store.adjudications import unreleasable_records
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from corpus.store.releases import count_members, get_release, iter_release_records
-from corpus.store.runs import get_run
-from foundation.errors import DataError, ReleaseError, StoreError
+from piiloom.corpus.formats.base import Format, Json, ReadTally, RowReject
+from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
+from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.adjudications import unreleasable_records
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import DataError, ReleaseError, StoreError
 
 ALL = "all"
 # What rows that name no locale are counted under.

@@ -8,14 +8,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.report_cells import NOTHING, Quoted, bleu, count, decimal, listed, percent, shares_of, short, span_of_bin, with_share
-from evaluation.report_figures import Figures, SplitFigures
-from evaluation.report_guessing import CHANCE, Guess
-from evaluation.report_self_bleu import SAMPLE_TEXTS
-from evaluation.report_sources import Reading, Source
-from evaluation.report_texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
-from evaluation.report_values import TypeFigures
-from evaluation.report_words import ORDERS
+from piiloom.evaluation.report_cells import (
+    NOTHING,
+    Quoted,
+    bleu,
+    count,
+    decimal,
+    listed,
+    percent,
+    shares_of,
+    short,
+    span_of_bin,
+    with_share,
+)
+from piiloom.evaluation.report_figures import Figures, SplitFigures
+from piiloom.evaluation.report_guessing import CHANCE, Guess
+from piiloom.evaluation.report_self_bleu import SAMPLE_TEXTS
+from piiloom.evaluation.report_sources import Reading, Source
+from piiloom.evaluation.report_texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
+from piiloom.evaluation.report_values import TypeFigures
+from piiloom.evaluation.report_words import ORDERS
 
 _BAR = 30
 _OPENERS_SHOWN = 8

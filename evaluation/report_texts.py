@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from evaluation.report_repeats import Repeats, measure_repeats
-from evaluation.report_self_bleu import SelfBleu, self_bleu
-from evaluation.report_words import WordedTexts, distinct_shares
-from foundation.seeding import derive_rng
+from piiloom.evaluation.report_repeats import Repeats, measure_repeats
+from piiloom.evaluation.report_self_bleu import SelfBleu, self_bleu
+from piiloom.evaluation.report_words import WordedTexts, distinct_shares
+from piiloom.foundation.seeding import derive_rng
 
 OPENER_WORDS = 3
 TOP_OPENERS = 10

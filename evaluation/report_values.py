@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from stdnum import luhn
 
-from corpus.record import Record
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.record import Record
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 TOP_VALUES = 5
 _CARD = re.compile(r"[0-9]{13,19}")

@@ -1,6 +1,6 @@
 """Texts as word numbers: what the figures about wording are counted on.
 
-Words are those of ``foundation.words``, lower-cased. A corpus of 10,000 texts is a million words: as numbers in one array
+Words are those of ``piiloom.foundation.words``, lower-cased. A corpus of 10,000 texts is a million words: as numbers in one array
 they take eight bytes each, and distinct n-grams can be counted by sorting.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from foundation.words import words
+from piiloom.foundation.words import words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from execution.call_entries import reply_code
-from execution.calls import Calls
-from foundation.errors import ProviderError
-from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
-from providers.protocol import PromptCall
+from piiloom.execution.call_entries import reply_code
+from piiloom.execution.calls import Calls
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
+from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
 # One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.

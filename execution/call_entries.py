@@ -1,4 +1,4 @@
-"""What the journal notes about a call: the JSON entries of ``corpus.store.call_events``."""
+"""What the journal notes about a call: the JSON entries of ``piiloom.corpus.store.call_events``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from foundation.errors import ProviderError
-from providers.errors import (
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
     InvalidReply,
@@ -19,7 +19,7 @@ from providers.errors import (
     ReplyRejected,
     Truncated,
 )
-from providers.protocol import Completion, PromptCall, Provider
+from piiloom.providers.protocol import Completion, PromptCall, Provider
 
 # How the ledger tells apart the answers that cannot be used; a replayed one is the same error again.
 REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corpus.store.call_events import CallEvent, EventKind
-from providers.protocol import Message, PromptCall
+from piiloom.corpus.store.call_events import CallEvent, EventKind
+from piiloom.providers.protocol import Message, PromptCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

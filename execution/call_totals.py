@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from corpus.store.spending import Spending
-from providers.protocol import Completion
+from piiloom.corpus.store.spending import Spending
+from piiloom.providers.protocol import Completion
 
 
 @dataclass(slots=True, kw_only=True)

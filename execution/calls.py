@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from corpus.store.call_events import CallEvent, EventKind, KnownReply, ReplyVerdict
-from execution.call_entries import REPLY_FAULTS, reply_entry
-from execution.call_request import Request
-from execution.call_totals import CallTotals
-from execution.committing import Batch, GroupCommitter
-from execution.journal import Journal
-from execution.watching.events import CallJudged, CallReplayed, EventSink, unheard
-from foundation.seeding import digest
-from providers.errors import InvalidReply, ReplyRejected
-from providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
-from providers.replies import BadReply, read_reply
+from piiloom.corpus.store.call_events import CallEvent, EventKind, KnownReply, ReplyVerdict
+from piiloom.execution.call_entries import REPLY_FAULTS, reply_entry
+from piiloom.execution.call_request import Request
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.execution.journal import Journal
+from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSink, unheard
+from piiloom.foundation.seeding import digest
+from piiloom.providers.errors import InvalidReply, ReplyRejected
+from piiloom.providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
+from piiloom.providers.replies import BadReply, read_reply
 
 
 class Sender(Protocol):

@@ -15,13 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from corpus.record import Record
-from corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
-from corpus.store.call_events import CallEvent, save_call_events, save_prompt_texts
-from corpus.store.database import Store
-from corpus.store.judgements import Judgement, save_judgements
-from corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_results, save_stage_results
-from corpus.store.records import add_records
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
+from piiloom.corpus.store.call_events import CallEvent, save_call_events, save_prompt_texts
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import Judgement, save_judgements
+from piiloom.corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_results, save_stage_results
+from piiloom.corpus.store.records import add_records
 
 R = TypeVar("R")
 

@@ -7,11 +7,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from corpus.store.batches import keys_out
-from corpus.store.call_events import KnownReply, answered_keys, find_replies, short_key
-from corpus.store.database import Store
-from execution.committing import GroupCommitter
-from foundation.errors import RunError
+from piiloom.corpus.store.batches import keys_out
+from piiloom.corpus.store.call_events import KnownReply, answered_keys, find_replies, short_key
+from piiloom.corpus.store.database import Store
+from piiloom.execution.committing import GroupCommitter
+from piiloom.foundation.errors import RunError
 
 
 class Journal:

@@ -8,27 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from corpus.store.batches import load_open_batches
-from corpus.store.call_events import CallEvent, save_call_events
-from corpus.store.database import Store
-from corpus.store.spending import OpenSend, open_sends, spending
-from execution.batches.asks import WavePolicy
-from execution.batches.sights import WaveState
-from execution.batches.waves import Waves
-from execution.call_entries import failure_entry
-from execution.call_totals import CallTotals
-from execution.calls import Calls, Sender
-from execution.committing import GroupCommitter
-from execution.desk.shared_limits import CallBudget, CallLimiter
-from execution.journal import Journal
-from execution.limits.limiter import Limiter, LimiterState
-from execution.live import LiveCalls
-from execution.money.budget import Budget
-from execution.retrying import RetryPolicy
-from execution.watching.events import EventSink, unheard
-from foundation.errors import RunError
-from providers.protocol import Provider
-from providers.sdk_batches import make_batch_api
+from piiloom.corpus.store.batches import load_open_batches
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.spending import OpenSend, open_sends, spending
+from piiloom.execution.batches.asks import WavePolicy
+from piiloom.execution.batches.sights import WaveState
+from piiloom.execution.batches.waves import Waves
+from piiloom.execution.call_entries import failure_entry
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.calls import Calls, Sender
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.desk.shared_limits import CallBudget, CallLimiter
+from piiloom.execution.journal import Journal
+from piiloom.execution.limits.limiter import Limiter, LimiterState
+from piiloom.execution.live import LiveCalls
+from piiloom.execution.money.budget import Budget
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.foundation.errors import RunError
+from piiloom.providers.protocol import Provider
+from piiloom.providers.sdk_batches import make_batch_api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
-from execution.call_request import Request
-from execution.call_totals import CallTotals
-from execution.committing import Batch, GroupCommitter
-from execution.desk.shared_limits import CallBudget, CallLimiter, CallReservation, CallSlot
-from execution.money.worst_case import estimated_tokens, worst_case_usd
-from execution.prompt_notes import PromptNotes
-from execution.retrying import RetryPolicy
-from execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
-from foundation.errors import ProviderError
-from foundation.seeding import derive_rng
-from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable, RateLimited, ReplyRejected
-from providers.protocol import Completion, Provider
+from piiloom.execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
+from piiloom.execution.call_request import Request
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.execution.desk.shared_limits import CallBudget, CallLimiter, CallReservation, CallSlot
+from piiloom.execution.money.worst_case import estimated_tokens, worst_case_usd
+from piiloom.execution.prompt_notes import PromptNotes
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
+from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.seeding import derive_rng
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable, RateLimited, ReplyRejected
+from piiloom.providers.protocol import Completion, Provider
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from execution.call_entries import text_sha256
-from execution.call_request import Request
-from execution.committing import Batch
+from piiloom.execution.call_entries import text_sha256
+from piiloom.execution.call_request import Request
+from piiloom.execution.committing import Batch
 
 
 class PromptNotes:

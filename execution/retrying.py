@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from foundation.errors import ProviderError
-from providers.errors import ProviderUnavailable, RateLimited
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.errors import ProviderUnavailable, RateLimited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

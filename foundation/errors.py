@@ -13,7 +13,7 @@
     ├── OutputError              nothing can be written there (disk full, read-only, folder not empty)
     ├── ReleaseError             a release that is unknown, taken or would be empty
     ├── RunError                 a run that is unknown, unfinished or cannot go on
-    └── ProviderError            raised by ``providers`` (see ``providers.errors`` for its own tree)
+    └── ProviderError            raised by ``providers`` (see ``piiloom.providers.errors`` for its own tree)
 
 A message says what went wrong, where, and what to do next. It never quotes corpus text and never holds a key.
 """
@@ -83,6 +83,6 @@ class RunError(PiiloomError):
 
 
 class ProviderError(PiiloomError):
-    """Root of what a provider raises; the tree is in ``providers.errors``. ``retries`` counts those before this error."""
+    """Root of what a provider raises; the tree is in ``piiloom.providers.errors``. ``retries`` counts those before this error."""
 
     retries = 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foundation.errors import PiiloomError
+from piiloom.foundation.errors import PiiloomError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,9 @@ WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 # Function words carry no content: they are never what a question leaks, nor what makes two texts alike. One file a language; words
 # that carry content in another language stay out of it, as all languages are looked at together.
-STOP_WORDS = frozenset(word for source in (files("foundation") / "function_words").iterdir() for word in source.read_text("utf-8").split())
+STOP_WORDS = frozenset(
+    word for source in (files("piiloom.foundation") / "function_words").iterdir() for word in source.read_text("utf-8").split()
+)
 
 
 def words(text: str) -> list[str]:

@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from foundation.errors import ConfigError
+from piiloom.foundation.errors import ConfigError
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 KeyPath = Sequence[str | int]

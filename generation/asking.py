@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from execution.asking import Fault, Lost, ask_model
-from generation.stage import ItemRejected, StageContext
-from prompts.library import PromptLibrary
-from providers.protocol import Message, PromptCall
+from piiloom.execution.asking import Fault, Lost, ask_model
+from piiloom.generation.stage import ItemRejected, StageContext
+from piiloom.prompts.library import PromptLibrary
+from piiloom.providers.protocol import Message, PromptCall
 
 __all__ = ["Ask", "Fault", "ask"]
 R = TypeVar("R")

@@ -7,17 +7,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from foundation.errors import UsageError
-from foundation.seeding import digest
-from foundation.yaml_files import load_yaml
-from prompts.compiling import PromptTemplate
-from prompts.library import open_library
-from providers.factory import KINDS
-from providers.prices import parse_prices
-from taxonomy.bank_loading import load_bank
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.locales import get_locale
-from taxonomy.registers import load_registers
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import digest
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import open_library
+from piiloom.providers.factory import KINDS
+from piiloom.providers.prices import parse_prices
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.registers import load_registers
 
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 2

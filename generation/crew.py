@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from execution.desk.words import DeskLink, DeskSettings
-from generation.partition_work import Assignment, PartitionReport
+from piiloom.execution.desk.words import DeskLink, DeskSettings
+from piiloom.generation.partition_work import Assignment, PartitionReport
 
 
 class PartitionLost(Exception):

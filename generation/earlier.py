@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from corpus.store.database import Store
-from corpus.store.outcomes import plan_indexes
-from corpus.store.progress import RejectRow, load_rejects, load_stage_results
-from generation import screen
-from generation.pipeline import item_stages
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import RejectRow, load_rejects, load_stage_results
+from piiloom.generation import screen
+from piiloom.generation.pipeline import item_stages
 
 # Rejects that say nothing about the item: the provider was away. A resumed run tries these items again.
 TRANSIENT_CODES = ("provider_unavailable", "rate_limited")

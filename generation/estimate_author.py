@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 from typing import Any
 
-from corpus.marks import mark
-from foundation.words import count_words
-from generation.configuration import RunConfig
-from providers.protocol import Completion, JsonSchema, PromptCall
+from piiloom.corpus.marks import mark
+from piiloom.foundation.words import count_words
+from piiloom.generation.configuration import RunConfig
+from piiloom.providers.protocol import Completion, JsonSchema, PromptCall
 
 Variables = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ _WITHIN_BAND = 0.25
 
 
 class StandIn:
-    """Implements ``providers.protocol.Provider`` in the name of the provider and model that *config* names."""
+    """Implements ``piiloom.providers.protocol.Provider`` in the name of the provider and model that *config* names."""
 
     endpoint = "embedded"
     paid = False

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 
-from providers.prices import ModelSpec
-from providers.protocol import TokenUsage
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import TokenUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

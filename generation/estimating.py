@@ -12,25 +12,35 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from corpus.marks import MarkedText
-from execution.call_totals import CallTotals
-from execution.calls import Answer, Calls
-from execution.money.worst_case import prompt_bytes, schema_bytes
-from execution.watching.events import unheard
-from foundation.errors import PiiloomError
-from generation import spans, subtopics, topics
-from generation.configuration import RunConfig
-from generation.estimate_author import StandIn
-from generation.estimate_sizes import TRIES, CallSize, Range, cached_tokens, cost, input_tokens, items_worked_on, output_tokens, total
-from generation.item import Item
-from generation.judging import judge_stages
-from generation.pipeline import STAGES, Outcome, advance
-from generation.planning import make_plan_item, pair_order, triplets_needed
-from generation.stage import StageContext
-from generation.triplet_book import planned_for
-from prompts.library import open_library
-from providers.prices import ModelSpec, load_models
-from providers.protocol import PromptCall
+from piiloom.corpus.marks import MarkedText
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.calls import Answer, Calls
+from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes
+from piiloom.execution.watching.events import unheard
+from piiloom.foundation.errors import PiiloomError
+from piiloom.generation import spans, subtopics, topics
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.estimate_author import StandIn
+from piiloom.generation.estimate_sizes import (
+    TRIES,
+    CallSize,
+    Range,
+    cached_tokens,
+    cost,
+    input_tokens,
+    items_worked_on,
+    output_tokens,
+    total,
+)
+from piiloom.generation.item import Item
+from piiloom.generation.judging import judge_stages
+from piiloom.generation.pipeline import STAGES, Outcome, advance
+from piiloom.generation.planning import make_plan_item, pair_order, triplets_needed
+from piiloom.generation.stage import StageContext
+from piiloom.generation.triplet_book import planned_for
+from piiloom.prompts.library import open_library
+from piiloom.providers.prices import ModelSpec, load_models
+from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
 

@@ -12,9 +12,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from corpus.marks import MarkedText
-from corpus.record import Relevance, Span
-from corpus.store.judgements import Judgement
+from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.record import Relevance, Span
+from piiloom.corpus.store.judgements import Judgement
 
 Band = tuple[int, int]
 

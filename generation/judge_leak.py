@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from corpus.record import Span
-from generation.asking import Fault
-from generation.item import Item
-from generation.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
-from generation.stage import Stage
+from piiloom.corpus.record import Span
+from piiloom.generation.asking import Fault
+from piiloom.generation.item import Item
+from piiloom.generation.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
+from piiloom.generation.stage import Stage
 
 NOWHERE = "nowhere"
 PLACES = (NOWHERE, "question", "sentence")
@@ -60,6 +60,6 @@ STAGE: Stage = JudgeStage("leak", schema=entries_schema(where={"type": "string",
 NAME = STAGE.name
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generation.item import Item
-from generation.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
-from generation.stage import Stage
+from piiloom.generation.item import Item
+from piiloom.generation.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
+from piiloom.generation.stage import Stage
 
 
 def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
@@ -31,6 +31,6 @@ STAGE: Stage = JudgeStage("relevance", schema=entries_schema(), variables=_varia
 NAME = STAGE.name
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

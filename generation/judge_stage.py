@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from corpus.record import Span
-from corpus.store.judgements import Judgement, JudgementKind
-from foundation.seeding import derive_rng
-from generation.asking import Ask, Fault, ask
-from generation.item import Item, ItemValue
-from generation.stage import ItemRejected, StageContext
+from piiloom.corpus.record import Span
+from piiloom.corpus.store.judgements import Judgement, JudgementKind
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.item import Item, ItemValue
+from piiloom.generation.stage import ItemRejected, StageContext
 
 # The highest grade of both scales; scores are stored as shares of it.
 HIGHEST = 4

@@ -2,7 +2,7 @@
 
 ``relevance`` asks whether each value matters as planned, ``leak`` whether a value is given away. Their judgements are
 stored beside the record, and what goes against the plan is flagged for annotators
-(``corpus.store.judgements.disagreements``).
+(``piiloom.corpus.store.judgements.disagreements``).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from corpus.store.judgements import JudgementKind
-from generation import judge_leak, judge_relevance
-from generation.stage import Stage
+from piiloom.corpus.store.judgements import JudgementKind
+from piiloom.generation import judge_leak, judge_relevance
+from piiloom.generation.stage import Stage
 
 JUDGES: Mapping[JudgementKind, Stage] = MappingProxyType({"relevance": judge_relevance.STAGE, "leak": judge_leak.STAGE})
 

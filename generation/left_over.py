@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from corpus.store.call_events import CallEvent, save_call_events
-from corpus.store.database import Store
-from corpus.store.partitions import Partition, left_over, merge, missing, note_lost
-from execution.call_entries import failure_entry
-from foundation.errors import RunError, StoreLocked
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import Partition, left_over, merge, missing, note_lost
+from piiloom.execution.call_entries import failure_entry
+from piiloom.foundation.errors import RunError, StoreLocked
 
 # The processes of a driver that was killed end by themselves, but not at once.
 _PATIENCE_S = 20.0

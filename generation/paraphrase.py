@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from corpus.marks import MarkedText, add_marks, strip_marks
-from foundation.seeding import derive_rng
-from generation.asking import Ask, Fault, ask
-from generation.item import Item, ItemValue
-from generation.stage import ItemRejected, Stage, StageContext, text_schema
-from generation.texts import check_length, read_marked, value_variables
+from piiloom.corpus.marks import MarkedText, add_marks, strip_marks
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.item import Item, ItemValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.texts import check_length, read_marked, value_variables
 
 NAME = "paraphrase"
 
@@ -77,6 +77,6 @@ def first_value(item: Item) -> ItemValue | None:
 STAGE: Stage = ParaphraseStage()
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

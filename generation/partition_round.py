@@ -9,20 +9,20 @@ from dataclasses import fields, replace
 from math import ceil
 from pathlib import Path
 
-from corpus.store.database import Store
-from corpus.store.partitions import Partition, deal, merge, remove
-from corpus.store.runs import RunRow
-from execution.call_totals import CallTotals
-from execution.desk.words import DeskLink, Tally
-from execution.line import Conduct
-from execution.ordering import StopSignal
-from execution.watching.events import unheard
-from foundation.errors import PiiloomError
-from generation.configuration import RunConfig
-from generation.crew import Crew, PartitionLost
-from generation.left_over import charge_lost
-from generation.partition_work import Assignment, PartitionReport, Start
-from generation.progress import RunProgress, Watch
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import Partition, deal, merge, remove
+from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.desk.words import DeskLink, Tally
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import StopSignal
+from piiloom.execution.watching.events import unheard
+from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.crew import Crew, PartitionLost
+from piiloom.generation.left_over import charge_lost
+from piiloom.generation.partition_work import Assignment, PartitionReport, Start
+from piiloom.generation.progress import RunProgress, Watch
 
 # A partition has no more items than this, so that what its end costs, and what is lost with a node, stays small.
 ITEMS_AT_MOST = 500

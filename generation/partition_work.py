@@ -14,24 +14,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from corpus.store.database import Store
-from corpus.store.partitions import Partition
-from corpus.store.runs import RunRow
-from execution.call_totals import CallTotals
-from execution.desk.client import DeskClient
-from execution.desk.remote_limits import RemoteBudget, RemoteLimiter
-from execution.desk.words import DeskLink, Tally
-from execution.line import Conduct
-from execution.ordering import OrderedRun, StopSignal
-from execution.retrying import RetryPolicy
-from execution.watching.events import unheard
-from foundation.errors import PiiloomError, RunError
-from foundation.portable_errors import PortableError
-from generation.configuration import RunConfig
-from generation.item import item_from_json
-from generation.pipeline import Outcome, advance, stages_after
-from generation.run import outcome_rows
-from generation.session import Session, open_provider, open_session
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import Partition
+from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.desk.client import DeskClient
+from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from piiloom.execution.desk.words import DeskLink, Tally
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.watching.events import unheard
+from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.item import item_from_json
+from piiloom.generation.pipeline import Outcome, advance, stages_after
+from piiloom.generation.run import outcome_rows
+from piiloom.generation.session import Session, open_provider, open_session
 
 # How often a partition says how far it is.
 _TALLY_PACE_S = 0.2

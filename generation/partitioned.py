@@ -12,34 +12,34 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-from corpus.store.database import Store
-from corpus.store.partitions import load_finished
-from corpus.store.progress import load_rejects
-from corpus.store.runs import RunRow, set_run_status
-from corpus.store.spending import spending
-from execution.call_totals import CallTotals
-from execution.committing import Batch, write_batch
-from execution.desk.client import DeskClient
-from execution.desk.remote_limits import RemoteBudget, RemoteLimiter
-from execution.desk.words import DeskSettings
-from execution.line import Conduct, close_open_sends
-from execution.ordering import StopSignal
-from foundation.errors import RunError, UsageError
-from generation.configuration import RunConfig
-from generation.crew import Crew
-from generation.earlier import EarlierWork, read_earlier
-from generation.item import item_from_json, item_to_json
-from generation.left_over import merge_left_over
-from generation.partition_round import PartitionRound, add_totals
-from generation.partition_work import Start
-from generation.pipeline import item_stages
-from generation.progress import RunProgress, Watch, unwatched
-from generation.ray_crew import ray_crew
-from generation.run import PLANNED_AT_MOST, begun, generate_records, primed_screening, screened
-from generation.screen import Screening
-from generation.session import conduct_of, open_provider, open_session
-from generation.stage import ItemRejected
-from generation.triplet_book import planned_for
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import load_finished
+from piiloom.corpus.store.progress import load_rejects
+from piiloom.corpus.store.runs import RunRow, set_run_status
+from piiloom.corpus.store.spending import spending
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import Batch, write_batch
+from piiloom.execution.desk.client import DeskClient
+from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from piiloom.execution.desk.words import DeskSettings
+from piiloom.execution.line import Conduct, close_open_sends
+from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.crew import Crew
+from piiloom.generation.earlier import EarlierWork, read_earlier
+from piiloom.generation.item import item_from_json, item_to_json
+from piiloom.generation.left_over import merge_left_over
+from piiloom.generation.partition_round import PartitionRound, add_totals
+from piiloom.generation.partition_work import Start
+from piiloom.generation.pipeline import item_stages
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.ray_crew import ray_crew
+from piiloom.generation.run import PLANNED_AT_MOST, begun, generate_records, primed_screening, screened
+from piiloom.generation.screen import Screening
+from piiloom.generation.session import conduct_of, open_provider, open_session
+from piiloom.generation.stage import ItemRejected
+from piiloom.generation.triplet_book import planned_for
 
 # Fewer items a partition are not worth dealing out.
 LEAST_EACH = 4

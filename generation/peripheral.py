@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from corpus.marks import MarkedText
-from generation.asking import Ask, ask
-from generation.item import Item
-from generation.stage import Stage, StageContext, text_schema
-from generation.texts import other_texts, read_sentences, value_variables
+from piiloom.corpus.marks import MarkedText
+from piiloom.generation.asking import Ask, ask
+from piiloom.generation.item import Item
+from piiloom.generation.stage import Stage, StageContext, text_schema
+from piiloom.generation.texts import other_texts, read_sentences, value_variables
 
 NAME = "peripheral"
 
@@ -69,6 +69,6 @@ class PeripheralStage:
 STAGE: Stage = PeripheralStage()
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from foundation.words import count_words
+from piiloom.foundation.words import count_words
 
 # Token-sorted similarity (0-100, rapidfuzz) from which two short phrases count as one; "night shift" and "night shifts"
 # score 96, "school fees" and "school trips" 64, "location" and "relocation" 89.

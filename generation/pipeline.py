@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from corpus.store.judgements import JudgementKind
-from execution.watching.events import StageEntered, StagePassed, unheard
-from generation import paraphrase, peripheral, question, screen, situation, spans, subtopics, topics, values
-from generation.item import Item
-from generation.judging import JUDGES, judge_stages
-from generation.stage import ItemRejected, Stage, StageContext
+from piiloom.corpus.store.judgements import JudgementKind
+from piiloom.execution.watching.events import StageEntered, StagePassed, unheard
+from piiloom.generation import paraphrase, peripheral, question, screen, situation, spans, subtopics, topics, values
+from piiloom.generation.item import Item
+from piiloom.generation.judging import JUDGES, judge_stages
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
 
 # What each item goes through on its own, in this order; a run may add judges.
 STAGES: tuple[Stage, ...] = (values.STAGE, situation.STAGE, peripheral.STAGE, question.STAGE, paraphrase.STAGE, spans.STAGE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from taxonomy.registers import Register
+from piiloom.taxonomy.registers import Register
 
 Band = tuple[int, int]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from generation.item import Aside, WantedValue
-from generation.topics import Pair
-from pii_values.catalogue import kinds_for
-from taxonomy.bank_checks import OF_RELATIVE
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.facts import fact_of
-from taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
+from piiloom.generation.item import Aside, WantedValue
+from piiloom.generation.topics import Pair
+from piiloom.pii_values.catalogue import kinds_for
+from piiloom.taxonomy.bank_checks import OF_RELATIVE
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.facts import fact_of
+from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 
 # How many values matter: where a scenario knows of further types that change its answer, and where it does not.
 _HIGH_COUNTS = {False: ((1, 2), (0.4, 0.6)), True: ((1, 2, 3, 4), (0.2, 0.25, 0.33, 0.22))}

@@ -10,16 +10,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from corpus.record import Relevance
-from foundation.seeding import derive_rng, derive_seed
-from generation.configuration import RunConfig
-from generation.item import Aside, PlanItem, WantedValue
-from generation.plan_lengths import context_band, draw_length, draw_low_count, situation_band
-from generation.plan_values import ValuePlan, draw_high
-from generation.topics import Pair
-from taxonomy.bank_checks import CUE_LEVELS
-from taxonomy.registers import SECOND_HAND, Register, load_registers
-from taxonomy.scenarios import Bank
+from piiloom.corpus.record import Relevance
+from piiloom.foundation.seeding import derive_rng, derive_seed
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.item import Aside, PlanItem, WantedValue
+from piiloom.generation.plan_lengths import context_band, draw_length, draw_low_count, situation_band
+from piiloom.generation.plan_values import ValuePlan, draw_high
+from piiloom.generation.topics import Pair
+from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
+from piiloom.taxonomy.scenarios import Bank
 
 # Shares of the cue levels: a question mostly hints at its theme, or says nothing of it; seldom does it speak of its asker.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)

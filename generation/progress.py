@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from corpus.store.progress import RejectRow
-from execution.call_totals import CallTotals
+from piiloom.corpus.store.progress import RejectRow
+from piiloom.execution.call_totals import CallTotals
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,14 +11,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from corpus.record import Record
-from generation.asking import Ask, Fault, ask
-from generation.item import Item, Question
-from generation.stage import ItemRejected, Stage, StageContext, text_schema
-from generation.texts import check_first_person, check_length, check_no_meta, value_variables
-from screening.gate import Expectations, ExpectedValue
-from screening.question_leaks import QuestionLeaksGate
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.record import Record
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.item import Item, Question
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.texts import check_first_person, check_length, check_no_meta, value_variables
+from piiloom.screening.gate import Expectations, ExpectedValue
+from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "question"
 
@@ -93,6 +93,6 @@ def _leaks_gate() -> QuestionLeaksGate:
 STAGE: Stage = QuestionStage()
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

@@ -17,11 +17,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from execution.desk.server import Desk
-from execution.desk.words import Ask, DeskLink, DeskSettings, DeskView, Word
-from foundation.errors import RunError, UsageError
-from generation.crew import PartitionLost
-from generation.partition_work import Assignment, PartitionReport, run_assignment
+from piiloom.execution.desk.server import Desk
+from piiloom.execution.desk.words import Ask, DeskLink, DeskSettings, DeskView, Word
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation.crew import PartitionLost
+from piiloom.generation.partition_work import Assignment, PartitionReport, run_assignment
 
 # Bytes that Ray sets aside for what tasks hand over, on a Ray of our own: assignments and reports are small.
 _OBJECT_STORE = 128 * 2**20

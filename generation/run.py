@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from corpus.store.database import Store
-from corpus.store.progress import StageResultRow
-from corpus.store.records import iter_records
-from corpus.store.runs import RunRow, set_run_status
-from execution.committing import Batch
-from execution.line import Conduct
-from execution.ordering import OrderedRun, StopSignal
-from execution.watching import events
-from execution.watching.events import EventSink, unheard
-from generation import screen
-from generation.configuration import RunConfig
-from generation.earlier import EarlierWork, read_earlier
-from generation.item import Item, item_from_json, item_to_json, plan_to_json
-from generation.pipeline import Outcome, advance, stages_after, templates_of
-from generation.planning import make_plan_item
-from generation.progress import RunProgress, Watch, unwatched
-from generation.screen import Screening
-from generation.session import Session, open_session
-from generation.stage import ItemRejected
-from generation.triplet_book import planned_for
-from providers.protocol import Provider
-from taxonomy.scenarios import Bank
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import StageResultRow
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import RunRow, set_run_status
+from piiloom.execution.committing import Batch
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.watching import events
+from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.generation import screen
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.earlier import EarlierWork, read_earlier
+from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
+from piiloom.generation.pipeline import Outcome, advance, stages_after, templates_of
+from piiloom.generation.planning import make_plan_item
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.screen import Screening
+from piiloom.generation.session import Session, open_session
+from piiloom.generation.stage import ItemRejected
+from piiloom.generation.triplet_book import planned_for
+from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.scenarios import Bank
 
 # A run gives up when this many times the wanted records have been planned: something is wrong then.
 PLANNED_AT_MOST = 4

@@ -6,16 +6,16 @@ records with each other, this stage sees items strictly by plan index, whatever 
 
 from __future__ import annotations
 
-from corpus.record import Provenance, Record, RecordPlan
-from foundation.seeding import digest
-from generation.configuration import RunConfig
-from generation.item import Item
-from generation.stage import ItemRejected
-from prompts.library import open_library
-from screening.gate import Expectations, ExpectedValue
-from screening.screen import default_screen
-from taxonomy.locales import get_locale
-from taxonomy.scenarios import Bank, Scenario
+from piiloom.corpus.record import Provenance, Record, RecordPlan
+from piiloom.foundation.seeding import digest
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.item import Item
+from piiloom.generation.stage import ItemRejected
+from piiloom.prompts.library import open_library
+from piiloom.screening.gate import Expectations, ExpectedValue
+from piiloom.screening.screen import default_screen
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.scenarios import Bank, Scenario
 
 NAME = "screen"
 RECORD_ID_LENGTH = 24
@@ -99,6 +99,6 @@ def _group_key(item: Item) -> str:
 
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

@@ -7,26 +7,26 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any
 
-from corpus.store.database import Store
-from corpus.store.progress import lift_rejects
-from corpus.store.runs import RunRow, create_run, find_run, set_run_config, set_run_samples, set_run_status
-from execution.committing import GroupCommitter
-from execution.line import Conduct, Line, open_line
-from foundation.errors import RunError, UsageError
-from generation.composer.provider import ComposerProvider
-from generation.configuration import RunConfig, make_config
-from generation.earlier import TRANSIENT_CODES
-from generation.left_over import merge_left_over
-from generation.stage import StageContext
-from generation.triplet_book import TripletBook
-from prompts.library import open_library
-from providers.factory import make_provider
-from providers.price_checks import check_priced
-from providers.prices import parse_prices
-from providers.protocol import Provider
-from taxonomy.bank_loading import limited, load_bank
-from taxonomy.locales import get_locale
-from taxonomy.scenarios import Bank
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import lift_rejects
+from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_config, set_run_samples, set_run_status
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.line import Conduct, Line, open_line
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation.composer.provider import ComposerProvider
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.earlier import TRANSIENT_CODES
+from piiloom.generation.left_over import merge_left_over
+from piiloom.generation.stage import StageContext
+from piiloom.generation.triplet_book import TripletBook
+from piiloom.prompts.library import open_library
+from piiloom.providers.factory import make_provider
+from piiloom.providers.price_checks import check_priced
+from piiloom.providers.prices import parse_prices
+from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.bank_loading import limited, load_bank
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.scenarios import Bank
 
 # Rows of an unpaid provider can be recomputed, so they may gather: fewer, larger commits.
 UNPAID_PACE_S = 0.5

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from corpus.store.database import Store
-from corpus.store.runs import RunRow
-from execution.line import Conduct
-from execution.ordering import StopSignal
-from foundation.errors import PiiloomError
-from generation.configuration import RunConfig
-from generation.progress import RunProgress, Watch, unwatched
-from generation.run import generate_records
-from generation.session import open_provider, resume_run, settle, start_run
-from generation.stage_run import run_stage
-from providers.protocol import Provider
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.run import generate_records
+from piiloom.generation.session import open_provider, resume_run, settle, start_run
+from piiloom.generation.stage_run import run_stage
+from piiloom.providers.protocol import Provider
 
 R = TypeVar("R")
 
@@ -73,7 +73,7 @@ def sit(
     async def work() -> RunProgress:
         with _ctrl_c(stop):
             if ray is not None:
-                from generation.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
+                from piiloom.generation.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
 
                 await provider.aclose()  # each partition has its own
                 return await generate_partitioned(

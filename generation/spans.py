@@ -1,7 +1,7 @@
 """Stage 8: exact spans for every mention of every value.
 
 In: an item with a passage. Out: its spans. The ladder: inline marks, exact whole words, normalised, fuzzy
-(``corpus.alignment``), then the model is asked for the closest span, then the item is rejected. A model's answer counts
+(``piiloom.corpus.alignment``), then the model is asked for the closest span, then the item is rejected. A model's answer counts
 only when it is a whole-word substring of the passage and not another value.
 """
 
@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from corpus.alignment import Alignment, Located, Target, Unresolved, align, locate_reply
-from corpus.marks import BROKEN_MARK, MarkedText
-from corpus.record import Span
-from foundation.words import content_words, count_words
-from generation.asking import Ask, Fault, ask
-from generation.item import Item, ItemValue
-from generation.stage import ItemRejected, Stage, StageContext, text_schema
-from generation.texts import value_variables
+from piiloom.corpus.alignment import Alignment, Located, Target, Unresolved, align, locate_reply
+from piiloom.corpus.marks import BROKEN_MARK, MarkedText
+from piiloom.corpus.record import Span
+from piiloom.foundation.words import content_words, count_words
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.item import Item, ItemValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.texts import value_variables
 
 NAME = "spans"
 # Reasons for which asking is pointless: the text itself is damaged, or longer values claim every mention.
@@ -120,6 +120,6 @@ def _span(number: int, located: Located, item: Item) -> Span:
 STAGE: Stage = SpansStage()
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

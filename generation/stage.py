@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from corpus.store.progress import RejectRow
-from execution.asking import Patience
-from execution.calls import Calls
-from foundation.errors import PiiloomError
-from generation.configuration import RunConfig
-from generation.item import Item
-from prompts.library import PromptLibrary, open_library
-from taxonomy.entity_types import Taxonomy, load_taxonomy
-from taxonomy.locales import Locale, get_locale
-from taxonomy.scenarios import Bank
+from piiloom.corpus.store.progress import RejectRow
+from piiloom.execution.asking import Patience
+from piiloom.execution.calls import Calls
+from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.item import Item
+from piiloom.prompts.library import PromptLibrary, open_library
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.locales import Locale, get_locale
+from piiloom.taxonomy.scenarios import Bank
 
 
 class ItemRejected(PiiloomError):

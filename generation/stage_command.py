@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from corpus.store.database import Store
-from corpus.store.runs import get_run
-from foundation.errors import PiiloomError, UsageError
-from generation.configuration import RunConfig, make_config, read_config
-from generation.pipeline import STAGE_NAMES
-from generation.progress import RunProgress, Watch, unwatched
-from generation.sitting import begin, sit, take_up
-from generation.stage_run import check_stage
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.sitting import begin, sit, take_up
+from piiloom.generation.stage_run import check_stage
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from corpus.store.database import Store
-from corpus.store.outcomes import count_attempts, count_by_furthest_stage, count_reasons
-from corpus.store.progress import load_shared_results
-from corpus.store.records import count_records
-from corpus.store.runs import RunRow
-from generation import screen, subtopics, topics
-from generation.configuration import make_config
-from generation.pipeline import item_stages, stage_names
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import count_attempts, count_by_furthest_stage, count_reasons
+from piiloom.corpus.store.progress import load_shared_results
+from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.runs import RunRow
+from piiloom.generation import screen, subtopics, topics
+from piiloom.generation.configuration import make_config
+from piiloom.generation.pipeline import item_stages, stage_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from corpus.store.database import Store
-from corpus.store.runs import RunRow, set_run_status
-from execution.committing import Batch
-from execution.line import Conduct
-from execution.ordering import OrderedRun, StopSignal
-from foundation.errors import RunError, UsageError
-from generation import screen, subtopics, topics
-from generation.configuration import RunConfig
-from generation.earlier import EarlierWork, read_earlier
-from generation.item import item_from_json
-from generation.pipeline import Outcome, advance, item_stages, stage_names
-from generation.progress import RunProgress, Watch, unwatched
-from generation.run import begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
-from generation.screen import Screening
-from generation.session import Session, open_session
-from generation.stage import ItemRejected, Stage
-from generation.triplet_book import planned_for
-from providers.protocol import Provider
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, set_run_status
+from piiloom.execution.committing import Batch
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation import screen, subtopics, topics
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.earlier import EarlierWork, read_earlier
+from piiloom.generation.item import item_from_json
+from piiloom.generation.pipeline import Outcome, advance, item_stages, stage_names
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.run import begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
+from piiloom.generation.screen import Screening
+from piiloom.generation.session import Session, open_session
+from piiloom.generation.stage import ItemRejected, Stage
+from piiloom.generation.triplet_book import planned_for
+from piiloom.providers.protocol import Provider
 
 
 def check_stage(name: str) -> str:

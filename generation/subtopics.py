@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from generation.asking import Ask, Fault, ask
-from generation.phrases import PhraseList, clean_list
-from generation.stage import StageContext, list_schema
-from generation.topics import Pair, pair_key
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.phrases import PhraseList, clean_list
+from piiloom.generation.stage import StageContext, list_schema
+from piiloom.generation.topics import Pair, pair_key
 
 NAME = "subtopics"
 TEMPLATES: tuple[str, ...] = ("subtopics",)
@@ -50,6 +50,6 @@ async def run(pair: Pair, topic: str, ctx: StageContext) -> PhraseList:
 
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

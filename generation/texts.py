@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from corpus.alignment import Target, align
-from corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
-from corpus.record import Record
-from foundation.words import count_words
-from generation.asking import Fault
-from generation.item import Band, Item, ItemValue
-from screening.gate import Expectations
-from screening.refusals import RefusalsGate
-from taxonomy.wording import FIRST_PERSON
+from piiloom.corpus.alignment import Target, align
+from piiloom.corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
+from piiloom.corpus.record import Record
+from piiloom.foundation.words import count_words
+from piiloom.generation.asking import Fault
+from piiloom.generation.item import Band, Item, ItemValue
+from piiloom.screening.gate import Expectations
+from piiloom.screening.refusals import RefusalsGate
+from piiloom.taxonomy.wording import FIRST_PERSON
 
 _REFUSALS = RefusalsGate()
 # A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.

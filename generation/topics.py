@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from generation.asking import Ask, Fault, ask
-from generation.phrases import PhraseList, clean_list
-from generation.stage import StageContext, list_schema
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.phrases import PhraseList, clean_list
+from piiloom.generation.stage import StageContext, list_schema
 
 NAME = "topics"
 TEMPLATES: tuple[str, ...] = ("topics",)
@@ -43,6 +43,6 @@ async def run(pair: Pair, ctx: StageContext) -> PhraseList:
 
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

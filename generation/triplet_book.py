@@ -8,19 +8,19 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from corpus.store.database import Store
-from corpus.store.progress import RejectRow, load_shared_results
-from execution.committing import Batch, GroupCommitter
-from execution.ordering import StopSignal
-from execution.watching import events
-from generation import subtopics, topics
-from generation.earlier import TRANSIENT_CODES
-from generation.phrases import PhraseList
-from generation.planning import pair_order, triplets_needed
-from generation.stage import ItemRejected, StageContext
-from generation.subtopics import topic_key
-from generation.topics import Pair, pair_key
-from generation.triplets import PairTriplets, list_triplets, topic_order
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, load_shared_results
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.execution.ordering import StopSignal
+from piiloom.execution.watching import events
+from piiloom.generation import subtopics, topics
+from piiloom.generation.earlier import TRANSIENT_CODES
+from piiloom.generation.phrases import PhraseList
+from piiloom.generation.planning import pair_order, triplets_needed
+from piiloom.generation.stage import ItemRejected, StageContext
+from piiloom.generation.subtopics import topic_key
+from piiloom.generation.topics import Pair, pair_key
+from piiloom.generation.triplets import PairTriplets, list_triplets, topic_order
 
 
 class TripletBook:

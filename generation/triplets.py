@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from foundation.seeding import derive_rng
-from generation.phrases import Distinct
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.phrases import Distinct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,15 +10,15 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from foundation.errors import PiiloomError
-from foundation.seeding import derive_rng
-from foundation.words import content_words, count_words
-from generation.asking import Ask, Fault, ask
-from generation.configuration import ComposerSettings
-from generation.item import Item, ItemValue, WantedValue
-from generation.stage import ItemRejected, Stage, StageContext, text_schema
-from pii_values.drawing import DrawnValue, ValueRequest, draw_values
-from pii_values.persona_drawing import draw_persona
+from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import content_words, count_words
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.configuration import ComposerSettings
+from piiloom.generation.item import Item, ItemValue, WantedValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.pii_values.drawing import DrawnValue, ValueRequest, draw_values
+from piiloom.pii_values.persona_drawing import draw_persona
 
 NAME = "values"
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
@@ -132,6 +132,6 @@ def _fit(value: str, avoid: list[str]) -> str:
 STAGE: Stage = ValuesStage()
 
 if __name__ == "__main__":
-    from generation.stage_command import main
+    from piiloom.generation.stage_command import main
 
     main(NAME)

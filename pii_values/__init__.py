@@ -2,3 +2,6 @@
 
 ``persona.draw_persona`` makes the person, ``drawing.draw_values`` the values a text discloses about them.
 """
+
+if __name__ == "pii_values":  # with a checkout on the path, a second copy of everything in here
+    raise ImportError("import it as piiloom.pii_values")

@@ -6,12 +6,12 @@ import random
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from pii_values.lexicons import Fitted
-from pii_values.occupations import Occupation, jobs_for
-from pii_values.organisations import draw_organisation
-from pii_values.places import Region
-from pii_values.sampling import Weighted, weighted
-from pii_values.schooling import draw_degree, draw_field, draw_student_status, draws_as_student, levels
+from piiloom.pii_values.lexicons import Fitted
+from piiloom.pii_values.occupations import Occupation, jobs_for
+from piiloom.pii_values.organisations import draw_organisation
+from piiloom.pii_values.places import Region
+from piiloom.pii_values.sampling import Weighted, weighted
+from piiloom.pii_values.schooling import draw_degree, draw_field, draw_student_status, draws_as_student, levels
 
 LifeStage = Literal["minor", "student", "early career", "mid-career", "late career", "retired"]
 Work = Literal["minor", "student", "employed", "self_employed", "jobless", "home", "retired"]

@@ -7,8 +7,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from foundation.errors import UsageError
-from pii_values.drawers import (
+from piiloom.foundation.errors import UsageError
+from piiloom.pii_values.drawers import (
     ages,
     ailments,
     appearances,
@@ -24,8 +24,8 @@ from pii_values.drawers import (
     ties,
     work,
 )
-from pii_values.drawers.kind import Kind
-from pii_values.sampling import Weighted, weighted
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.sampling import Weighted, weighted
 
 __all__ = ["KINDS", "Kind", "kinds_for"]
 

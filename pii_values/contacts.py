@@ -11,10 +11,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.countries import shaped
-from pii_values.identifiers import digits
-from pii_values.people import draw_glued_handle, draw_handle
-from pii_values.places import Region
+from piiloom.pii_values.countries import shaped
+from piiloom.pii_values.identifiers import digits
+from piiloom.pii_values.people import draw_glued_handle, draw_handle
+from piiloom.pii_values.places import Region
 
 _DOMAINS: Final = ("example.com", "example.org", "example.net")
 _HOSTS: Final = ("", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.", "mx.", "box.", "office.", "net.", "email.", "team.")

@@ -11,10 +11,10 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from foundation.errors import UsageError
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel
-from pii_values.sampling import Weighted, weighted
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel
+from piiloom.pii_values.sampling import Weighted, weighted
 
 Period = Literal["year", "month", "week", "hour"]
 Height = Literal["imperial", "metric"]
@@ -78,7 +78,7 @@ class Country:
 @cache
 def country_of(locale: str) -> Country:
     """What is usual in the country of *locale*; raises ``UsageError`` for a locale without values."""
-    known = load_yaml(files("pii_values") / "data" / "countries.yaml", _File).locales
+    known = load_yaml(files("piiloom.pii_values") / "data" / "countries.yaml", _File).locales
     found = known.get(locale)
     if found is None:
         raise UsageError(f"no values for locale {locale!r}", remedy=f"Known: {', '.join(known)}.")

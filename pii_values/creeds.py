@@ -8,9 +8,9 @@ from functools import cache
 
 from pydantic import Field
 
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel, Text, folder, spelled
-from pii_values.sampling import Weighted, weighted
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel, Text, folder, spelled
+from piiloom.pii_values.sampling import Weighted, weighted
 
 
 class _Creed(FileModel):

@@ -6,9 +6,9 @@ import random
 from datetime import date, timedelta
 from typing import Final
 
-from pii_values.lexicons import Fitted, Who, has_topic, listed, phrase
-from pii_values.sampling import weighted
-from taxonomy.locales import get_locale
+from piiloom.pii_values.lexicons import Fitted, Who, has_topic, listed, phrase
+from piiloom.pii_values.sampling import weighted
+from piiloom.taxonomy.locales import get_locale
 
 REFERENCE_DATE: Final = date(2026, 1, 1)
 

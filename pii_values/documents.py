@@ -8,10 +8,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.countries import shaped
-from pii_values.dates import REFERENCE_DATE
-from pii_values.identifiers import digits, draw_national_id
-from pii_values.persona import Persona
+from piiloom.pii_values.countries import shaped
+from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.identifiers import digits, draw_national_id
+from piiloom.pii_values.persona import Persona
 
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out on most documents
 _TICKETS: Final = ("BK", "TK", "RF", "ORD", "INV", "CLM", "RES", "PX", "JB", "WR", "SR", "CX", "DL", "VN", "KT", "HB")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foundation.errors import PiiloomError, UsageError
-from foundation.words import content_words, whole_word
-from pii_values.catalogue import Kind, kinds_for
-from pii_values.persona import Persona
-from pii_values.persona_drawing import draw_persona
-from pii_values.relatives import can_be_grown, draw_relative
+from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.words import content_words, whole_word
+from piiloom.pii_values.catalogue import Kind, kinds_for
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.relatives import can_be_grown, draw_relative
 
 SELF: Final = "self"
 SOMEONE_ELSE: Final = "someone else"

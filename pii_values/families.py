@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from pii_values.lexicons import entries, listed, merged, phrase
-from pii_values.people import Child, MaritalKind, draw_spouse
-from pii_values.persona import Persona
+from piiloom.pii_values.lexicons import entries, listed, merged, phrase
+from piiloom.pii_values.people import Child, MaritalKind, draw_spouse
+from piiloom.pii_values.persona import Persona
 
 _TOGETHER: Final[frozenset[MaritalKind]] = frozenset({"partnered", "engaged", "married"})
 # Bands of a child's age in years, and the age below which a child belongs to the band.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pii_values.countries import country_of, decimal, grouped
+from piiloom.pii_values.countries import country_of, decimal, grouped
 
 _SHORT_FROM = 10  # thousands (or lakhs: tenths) from which an amount is told as "48k"
 

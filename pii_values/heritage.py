@@ -19,12 +19,12 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from foundation.errors import UsageError
-from foundation.words import STOP_WORDS
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel, Gender, Text, folder
-from pii_values.lexicons import listed
-from pii_values.sampling import Weighted, weighted
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import STOP_WORDS
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel, Gender, Text, folder
+from piiloom.pii_values.lexicons import listed
+from piiloom.pii_values.sampling import Weighted, weighted
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class Heritage:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, _Names]:
-    return load_yaml(files("pii_values") / "data" / "names.yaml", _NamesFile).heritages
+    return load_yaml(files("piiloom.pii_values") / "data" / "names.yaml", _NamesFile).heritages
 
 
 @cache
@@ -101,7 +101,7 @@ def _origins(locale: str) -> dict[str, _Origin]:
 @cache
 def profile(locale: str) -> Profile:
     """What a locale's majority is; raises ``UsageError`` for a locale without values."""
-    people = files("pii_values") / "data" / "people"
+    people = files("piiloom.pii_values") / "data" / "people"
     source = people / f"{locale}.yaml"
     if not source.is_file():
         known = sorted(f.name.removesuffix(".yaml") for f in people.iterdir())

@@ -21,10 +21,10 @@ import random
 from datetime import date
 from typing import Final
 
-from foundation.errors import ConfigError
-from pii_values.countries import CheckedId, country_of, from_mask, shaped
-from pii_values.dates import REFERENCE_DATE
-from pii_values.languages import Gender
+from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.countries import CheckedId, country_of, from_mask, shaped
+from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.languages import Gender
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")

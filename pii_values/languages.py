@@ -11,9 +11,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from foundation.words import WORD
-from foundation.yaml_files import load_yaml
-from taxonomy.locales import get_locale
+from piiloom.foundation.words import WORD
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.taxonomy.locales import get_locale
 
 Gender = Literal["female", "male", "nonbinary"]
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S.*\S$|^\S$")]
@@ -34,7 +34,7 @@ class _SpellingFile(FileModel):
 @cache
 def folder(locale: str) -> Traversable:
     """Where the words of a locale's language lie."""
-    return files("pii_values") / "data" / get_locale(locale).language
+    return files("piiloom.pii_values") / "data" / get_locale(locale).language
 
 
 @cache

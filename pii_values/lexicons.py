@@ -21,10 +21,10 @@ from typing import Final, Protocol
 
 from pydantic import Field
 
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel, Gender, Text, gendered, spelled
-from pii_values.sampling import Weighted, weighted
-from taxonomy.locales import get_locale
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel, Gender, Text, gendered, spelled
+from piiloom.pii_values.sampling import Weighted, weighted
+from piiloom.taxonomy.locales import get_locale
 
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -114,7 +114,7 @@ class Choices:
 
 @cache
 def _file(language: str, lexicon: str) -> _GroupFile:
-    here = files("pii_values") / "data" / language
+    here = files("piiloom.pii_values") / "data" / language
     return load_yaml(here / "wording.yaml" if lexicon == "wording" else here / "lexicons" / f"{lexicon}.yaml", _GroupFile)
 
 

@@ -14,11 +14,11 @@ from typing import Final
 
 from pydantic import Field
 
-from foundation.yaml_files import load_yaml
-from pii_values.countries import country_of
-from pii_values.languages import FileModel, Gender, Text, folder, gendered, spelled
-from pii_values.lexicons import Fitted, filled, has_topic, phrase
-from pii_values.sampling import Weighted, spread, weighted
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.countries import country_of
+from piiloom.pii_values.languages import FileModel, Gender, Text, folder, gendered, spelled
+from piiloom.pii_values.lexicons import Fitted, filled, has_topic, phrase
+from piiloom.pii_values.sampling import Weighted, spread, weighted
 
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")
 _PARTS: Final = "job_parts"

@@ -8,13 +8,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
-from foundation.errors import UsageError
-from foundation.yaml_files import load_yaml
-from pii_values.heritage import heritages
-from pii_values.languages import FileModel, Text
-from pii_values.lexicons import Fitted, filled, fitting, phrase
-from pii_values.places import Region
-from pii_values.sampling import Weighted, weighted
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.heritage import heritages
+from piiloom.pii_values.languages import FileModel, Text
+from piiloom.pii_values.lexicons import Fitted, filled, fitting, phrase
+from piiloom.pii_values.places import Region
+from piiloom.pii_values.sampling import Weighted, weighted
 
 Kind = Literal["company", "hospital", "charity", "club", "school"]
 
@@ -56,7 +56,7 @@ def _family(locale: str, rng: random.Random) -> str:
 
 @cache
 def _employers(locale: str) -> Mapping[str, Weighted[str]]:
-    source = files("pii_values") / "data" / "employers" / f"{locale}.yaml"
+    source = files("piiloom.pii_values") / "data" / "employers" / f"{locale}.yaml"
     if not source.is_file():
         raise UsageError(f"no employers for locale {locale!r}", remedy="Add a file to pii_values/data/employers.")
     by_field = load_yaml(source, _EmployersFile).employers

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from pii_values.languages import Gender
-from pii_values.lexicons import Entry, Fitted, entries, merged, phrase
-from pii_values.sampling import Weighted, weighted
+from piiloom.pii_values.languages import Gender
+from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
+from piiloom.pii_values.sampling import Weighted, weighted
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
 Attraction = Literal["same", "other", "any"]

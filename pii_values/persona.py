@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from foundation.seeding import derive_rng
-from pii_values.career import PAY_SHARE, Career, Education, LifeStage, Work
-from pii_values.contacts import draw_email, draw_phone
-from pii_values.creeds import Creed, pick
-from pii_values.heritage import Heritage
-from pii_values.languages import Gender, gendered
-from pii_values.lexicons import phrase, topical
-from pii_values.looks import Body, draw_body
-from pii_values.occupations import Occupation, bare_title, former_title, told_title, yearly_pay
-from pii_values.organisations import draw_organisation
-from pii_values.people import Attraction, Child, MaritalKind, Ties, child_topics, draw_handle, draw_marital_status, kin_words
-from pii_values.places import Region, draw_address, draw_postcode, home_country
+from piiloom.foundation.seeding import derive_rng
+from piiloom.pii_values.career import PAY_SHARE, Career, Education, LifeStage, Work
+from piiloom.pii_values.contacts import draw_email, draw_phone
+from piiloom.pii_values.creeds import Creed, pick
+from piiloom.pii_values.heritage import Heritage
+from piiloom.pii_values.languages import Gender, gendered
+from piiloom.pii_values.lexicons import phrase, topical
+from piiloom.pii_values.looks import Body, draw_body
+from piiloom.pii_values.occupations import Occupation, bare_title, former_title, told_title, yearly_pay
+from piiloom.pii_values.organisations import draw_organisation
+from piiloom.pii_values.people import Attraction, Child, MaritalKind, Ties, child_topics, draw_handle, draw_marital_status, kin_words
+from piiloom.pii_values.places import Region, draw_address, draw_postcode, home_country
 
 
 @dataclass(frozen=True, kw_only=True)

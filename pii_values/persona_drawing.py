@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 
-from foundation.errors import UsageError
-from pii_values.career import draw_career
-from pii_values.creeds import creeds
-from pii_values.dates import draw_birth_date
-from pii_values.heritage import Heritage, heritages
-from pii_values.languages import Gender, gendered
-from pii_values.lexicons import Who
-from pii_values.people import Ties, draw_ties
-from pii_values.persona import Persona
-from pii_values.places import regions
-from pii_values.sampling import Weighted, weighted
+from piiloom.foundation.errors import UsageError
+from piiloom.pii_values.career import draw_career
+from piiloom.pii_values.creeds import creeds
+from piiloom.pii_values.dates import draw_birth_date
+from piiloom.pii_values.heritage import Heritage, heritages
+from piiloom.pii_values.languages import Gender, gendered
+from piiloom.pii_values.lexicons import Who
+from piiloom.pii_values.people import Ties, draw_ties
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.places import regions
+from piiloom.pii_values.sampling import Weighted, weighted
 
 _GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate
 _TRANS = 0.06  # share of people who are transgender: far above a census, as it is told more often than not being so

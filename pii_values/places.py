@@ -9,13 +9,13 @@ from importlib.resources import files
 
 from pydantic import Field
 
-from foundation.errors import UsageError
-from foundation.yaml_files import load_yaml
-from pii_values.countries import country_of, from_mask
-from pii_values.heritage import countries, profile
-from pii_values.languages import FileModel, Text, folder
-from pii_values.lexicons import Fitted, has_topic, phrase
-from pii_values.sampling import Weighted, weighted
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.countries import country_of, from_mask
+from piiloom.pii_values.heritage import countries, profile
+from piiloom.pii_values.languages import FileModel, Text, folder
+from piiloom.pii_values.lexicons import Fitted, has_topic, phrase
+from piiloom.pii_values.sampling import Weighted, weighted
 
 
 class _Region(FileModel):
@@ -60,7 +60,7 @@ class Region:
 @cache
 def regions(locale: str) -> Weighted[Region]:
     """The regions of *locale*; raises ``UsageError`` when there are none."""
-    source = files("pii_values") / "data" / "places" / f"{locale}.yaml"
+    source = files("piiloom.pii_values") / "data" / "places" / f"{locale}.yaml"
     if not source.is_file():
         raise UsageError(f"no places for locale {locale!r}", remedy="See taxonomy/data/locales.yaml for the locales that have values.")
     return weighted((_region(name, r), r.weight) for name, r in load_yaml(source, _PlacesFile).regions.items())

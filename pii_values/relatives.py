@@ -13,11 +13,11 @@ from typing import Final
 
 from pydantic import Field
 
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel, Gender, folder
-from pii_values.people import Child, MaritalKind, Ties, draw_ties
-from pii_values.persona import Persona
-from pii_values.persona_drawing import draw_gender, draw_persona_of
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel, Gender, folder
+from piiloom.pii_values.people import Child, MaritalKind, Ties, draw_ties
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.persona_drawing import draw_gender, draw_persona_of
 
 _ACQUAINTANCE: Final = (-20, 20)  # years that a friend or boss may be older
 _YOUNGEST, _ADULT, _OLDEST = 3, 18, 100

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from foundation.errors import PiiloomError
+from piiloom.foundation.errors import PiiloomError
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ import random
 from functools import cache
 from typing import Final
 
-from pii_values.lexicons import Fitted, phrase
-from pii_values.sampling import Weighted, weighted
+from piiloom.pii_values.lexicons import Fitted, phrase
+from piiloom.pii_values.sampling import Weighted, weighted
 
 LEVELS: Final = ("school", "certificate", "associate", "bachelor", "master", "doctorate")
 # Weight and least age (years) of each level. Weights: US Census Bureau, Educational Attainment in the United States: 2022, people

@@ -5,11 +5,15 @@ From Python: ``generate``, ``release``, ``export``, ``load``, ``report`` (see ``
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if not (Path(__file__).parent / "foundation").is_dir():  # a checkout whose links did not survive: a ZIP archive, Windows
+    __path__.append(str(Path(__file__).parents[1]))
+
 if TYPE_CHECKING:
-    from foundation.errors import PiiloomError
     from piiloom.api import export, generate, load, release, report
+    from piiloom.foundation.errors import PiiloomError
 
 __version__ = "0.1.0"
 __all__ = ["PiiloomError", "__version__", "export", "generate", "load", "release", "report"]
@@ -18,7 +22,7 @@ __all__ = ["PiiloomError", "__version__", "export", "generate", "load", "release
 def __getattr__(name: str) -> Any:
     """Import what is asked for only then: ``import piiloom`` and ``piiloom --help`` stay quick."""
     if name == "PiiloomError":
-        from foundation.errors import PiiloomError
+        from piiloom.foundation.errors import PiiloomError
 
         return PiiloomError
     if name in __all__:

@@ -21,23 +21,23 @@ import json
 from pathlib import Path
 from typing import Any
 
-from corpus.formats.base import Format, read_records
-from corpus.formats.registry import get_format
-from corpus.record import Record
-from corpus.releases.exporting import MANIFEST, ExportReport, export_release
-from corpus.releases.freezing import ANY_STATUS, create_release
-from corpus.releases.sizes import parse_test_size
-from corpus.store.database import Store
-from corpus.store.releases import ReleaseRow
-from evaluation.report_figures import DEFAULT_SEED
-from evaluation.report_folder import report_json
-from foundation.errors import DataError, UsageError
-from generation.configuration import make_config
-from generation.progress import RunProgress, Watch, unwatched
-from generation.sitting import sit
-from piiloom.options import DEFAULT_STORE
-from piiloom.reporting import Choice, make_report
-from piiloom.workspace import new_or_known_run
+from piiloom.cli.options import DEFAULT_STORE
+from piiloom.cli.reporting import Choice, make_report
+from piiloom.cli.workspace import new_or_known_run
+from piiloom.corpus.formats.base import Format, read_records
+from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
+from piiloom.corpus.releases.freezing import ANY_STATUS, create_release
+from piiloom.corpus.releases.sizes import parse_test_size
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.evaluation.report_figures import DEFAULT_SEED
+from piiloom.evaluation.report_folder import report_json
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.generation.configuration import make_config
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.sitting import sit
 
 __all__ = ["export", "generate", "load", "release", "report"]
 
@@ -47,7 +47,7 @@ StorePath = str | Path | None
 def generate(*, samples: int = 100, store: StorePath = None, watch: Watch | None = None, **settings: Any) -> RunProgress:
     """Generate until *samples* records are accepted; gives the final progress (``status``, ``accepted``, ``reasons`` …).
 
-    *settings* are those of ``generation.configuration.RunConfig``: provider, model, base_url, pairs, locale, seed,
+    *settings* are those of ``piiloom.generation.configuration.RunConfig``: provider, model, base_url, pairs, locale, seed,
     concurrency … A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell
     can be run again: it completes the run, adds what a larger *samples* asks for, or gives what is there.
     *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.

@@ -18,7 +18,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined, UndefinedError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from foundation.errors import ConfigError
+from piiloom.foundation.errors import ConfigError
 
 BLOCKS = ("system", "user")
 # What an expression of a template can fail with, beside Jinja's own errors.

@@ -12,9 +12,9 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from foundation.errors import ConfigError
-from prompts.compiling import PromptTemplate
-from prompts.overlays import FILE_NAME, OverlayFile, checked, read_overlay
+from piiloom.foundation.errors import ConfigError
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.overlays import FILE_NAME, OverlayFile, checked, read_overlay
 
 
 class PromptLibrary:
@@ -53,7 +53,7 @@ def _shipped() -> PromptLibrary:
 @lru_cache(maxsize=1)
 def _shipped_templates() -> Mapping[str, PromptTemplate]:
     newest: dict[str, int] = {}
-    folder = resources.files("prompts").joinpath("templates")
+    folder = resources.files("piiloom.prompts").joinpath("templates")
     for entry in folder.iterdir():
         match = FILE_NAME.fullmatch(entry.name)
         if match and match["version"]:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from jinja2 import nodes
 
-from foundation.errors import ConfigError
-from prompts.compiling import BLOCKS, PromptTemplate
+from piiloom.foundation.errors import ConfigError
+from piiloom.prompts.compiling import BLOCKS, PromptTemplate
 
 FILE_NAME = re.compile(r"(?P<name>[a-z_]+)(?:\.v(?P<version>\d+))?\.j2")
 # What would bring in another file: the fingerprint of a template is that of one file.

@@ -13,10 +13,13 @@ their own retries are off, since ``execution`` asks again.
 ``sdk_provider``              what these three share: time limit, errors, cost, reading of the reply
 ``connections``               as many connections as calls in flight, in pools that stay quick; time limits
 ``rate_headers``              what a response says about rate limits, for whoever paces the calls
-``sdk_errors``                SDK exceptions and HTTP status to ``providers.errors``
+``sdk_errors``                SDK exceptions and HTTP status to ``piiloom.providers.errors``
 ``replies``, ``schemas``      JSON from a reply's text; JSON schemas as the APIs take them (``schema_cache``: made once)
 ``batch_api``, ``*_batches``  the makers' batch APIs, over the same bodies and the same reading of answers
 ``prices``                    what a model costs and takes (``data/models.yaml``, or the user's own file)
 ``addresses``, ``redaction``  URLs without credentials; messages without keys or prompt text
 ============================  ========================================================================================
 """
+
+if __name__ == "providers":  # with a checkout on the path, a second copy of everything in here
+    raise ImportError("import it as piiloom.providers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 EXAMPLES = "http://localhost:11434/v1 (Ollama), http://localhost:8000/v1 (vLLM)"
 

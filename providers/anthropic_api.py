@@ -11,13 +11,13 @@ from typing import Any
 import anthropic
 import httpx2
 
-from providers.connections import time_limits, wide_client
-from providers.prices import ModelSpec
-from providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
-from providers.schema_cache import SchemaCache
-from providers.schemas import format_name, plain
-from providers.sdk_errors import Translator
-from providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
+from piiloom.providers.connections import time_limits, wide_client
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from piiloom.providers.schema_cache import SchemaCache
+from piiloom.providers.schemas import format_name, plain
+from piiloom.providers.sdk_errors import Translator
+from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded", "pause_turn"})
 

@@ -14,8 +14,8 @@ import anthropic
 from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 from anthropic.types.messages.batch_create_params import Request
 
-from providers.anthropic_api import AnthropicProvider
-from providers.batch_api import (
+from piiloom.providers.anthropic_api import AnthropicProvider
+from piiloom.providers.batch_api import (
     TRANSFER_TIMEOUT_S,
     BatchLimits,
     BatchRequest,
@@ -25,10 +25,10 @@ from providers.batch_api import (
     Sighting,
     belongs_to,
 )
-from providers.errors import InvalidRequest
-from providers.protocol import Completion, Message, PromptCall
-from providers.sdk_batches import completion_of, encoded, guarded_reading
-from providers.sdk_errors import ServerFault, read_error_body
+from piiloom.providers.errors import InvalidRequest
+from piiloom.providers.protocol import Completion, Message, PromptCall
+from piiloom.providers.sdk_batches import completion_of, encoded, guarded_reading
+from piiloom.providers.sdk_errors import ServerFault, read_error_body
 
 T = TypeVar("T")
 

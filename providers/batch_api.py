@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from foundation.errors import ProviderError
-from providers.protocol import Completion, Message, PromptCall
-from providers.sdk_errors import ServerFault
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.protocol import Completion, Message, PromptCall
+from piiloom.providers.sdk_errors import ServerFault
 
 # Uploads of hundreds of megabytes, and files of results, take longer than an answer to one call may.
 TRANSFER_TIMEOUT_S = 600.0
@@ -92,7 +92,7 @@ class BatchUnknown(ProviderError):
 
 
 class BatchApi(Protocol):
-    """The batches of one account, for one model. All methods raise what ``providers.errors`` lists, and ``BatchUnknown``."""
+    """The batches of one account, for one model. All methods raise what ``piiloom.providers.errors`` lists, and ``BatchUnknown``."""
 
     name: str
     endpoint: str

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from providers.protocol import JsonSchema, Message, PromptCall
-from providers.schema_cache import SchemaCache
-from providers.schemas import format_name, plain, strict_schema
+from piiloom.providers.protocol import JsonSchema, Message, PromptCall
+from piiloom.providers.schema_cache import SchemaCache
+from piiloom.providers.schemas import format_name, plain, strict_schema
 
 FormatKind = Literal["json_schema", "json_object", "plain"]
 

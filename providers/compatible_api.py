@@ -12,12 +12,12 @@ from typing import Any
 import httpx2
 import openai
 
-from providers.chat_dialects import Dialect
-from providers.connections import time_limits, wide_client
-from providers.prices import ModelSpec
-from providers.protocol import Message, PromptCall, TokenUsage
-from providers.sdk_errors import Translator, read_error_body
-from providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
+from piiloom.providers.chat_dialects import Dialect
+from piiloom.providers.connections import time_limits, wide_client
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import Message, PromptCall, TokenUsage
+from piiloom.providers.sdk_errors import Translator, read_error_body
+from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
 # The SDK wants a key; servers that need none ignore it.
 NO_KEY = "not-needed"

@@ -19,8 +19,8 @@
 
 from __future__ import annotations
 
-from foundation.errors import ProviderError
-from providers.protocol import Completion
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.protocol import Completion
 
 
 class RateLimited(ProviderError):

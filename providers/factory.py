@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundation.errors import UsageError
-from providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
-from providers.errors import AuthFailed
-from providers.prices import UNKNOWN, ModelBook, ModelSpec, load_models
-from providers.redaction import Redactor
-from providers.sdk_errors import Translator
-from providers.sdk_provider import SdkProvider
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
+from piiloom.providers.errors import AuthFailed
+from piiloom.providers.prices import UNKNOWN, ModelBook, ModelSpec, load_models
+from piiloom.providers.redaction import Redactor
+from piiloom.providers.sdk_errors import Translator
+from piiloom.providers.sdk_provider import SdkProvider
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,19 +36,19 @@ class Kind:
 
 
 def _openai() -> Callable[..., SdkProvider[Any]]:
-    from providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+    from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
 
     return OpenAIProvider
 
 
 def _anthropic() -> Callable[..., SdkProvider[Any]]:
-    from providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+    from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
 
     return AnthropicProvider
 
 
 def _compatible() -> Callable[..., SdkProvider[Any]]:
-    from providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+    from piiloom.providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
 
     return CompatibleProvider
 

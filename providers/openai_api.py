@@ -12,14 +12,14 @@ from typing import Any
 import httpx2
 import openai
 
-from providers.connections import time_limits, wide_client
-from providers.errors import ProviderUnavailable, RateLimited
-from providers.prices import ModelSpec
-from providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
-from providers.schema_cache import SchemaCache
-from providers.schemas import format_name, strict_schema
-from providers.sdk_errors import Translator
-from providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
+from piiloom.providers.connections import time_limits, wide_client
+from piiloom.providers.errors import ProviderUnavailable, RateLimited
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from piiloom.providers.schema_cache import SchemaCache
+from piiloom.providers.schemas import format_name, strict_schema
+from piiloom.providers.sdk_errors import Translator
+from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
 # ``error.code`` of a response whose status is "failed" (openai.types.responses.ResponseError).
 _REFUSAL_CODES = frozenset({"invalid_prompt", "bio_policy", "misalignment_policy_violation"})

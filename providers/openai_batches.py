@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 import openai
 from openai.types import Batch
 
-from providers.batch_api import (
+from piiloom.providers.batch_api import (
     TRANSFER_TIMEOUT_S,
     BatchFault,
     BatchLimits,
@@ -25,12 +25,12 @@ from providers.batch_api import (
     RemoteBatch,
     Sighting,
 )
-from providers.errors import BudgetExceeded, InvalidRequest
-from providers.openai_api import OpenAIProvider
-from providers.protocol import Completion, Message, PromptCall
-from providers.sdk_batches import completion_of, encoded, guarded_reading
-from providers.sdk_errors import ServerFault, read_error_body
-from providers.sdk_provider import part
+from piiloom.providers.errors import BudgetExceeded, InvalidRequest
+from piiloom.providers.openai_api import OpenAIProvider
+from piiloom.providers.protocol import Completion, Message, PromptCall
+from piiloom.providers.sdk_batches import completion_of, encoded, guarded_reading
+from piiloom.providers.sdk_errors import ServerFault, read_error_body
+from piiloom.providers.sdk_provider import part
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from foundation.errors import UsageError
-from providers.prices import ModelSpec
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.prices import ModelSpec
 
 # Names that resolve inside a host or a house only (RFC 6761, 6762, 8375, and .internal).
 _PRIVATE_ENDINGS = (".localhost", ".local", ".internal", ".home.arpa", ".lan")

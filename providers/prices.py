@@ -17,9 +17,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundation.errors import ConfigError, UsageError
-from foundation.yaml_files import load_yaml
-from providers.protocol import TokenUsage
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.providers.protocol import TokenUsage
 
 MODELS_VARIABLE = "PIILOOM_MODELS"
 # Room for thinking when nothing is known of a model: newer models think unless told not to, and it counts as output.
@@ -147,7 +147,7 @@ class ModelBook(BaseModel):
 @lru_cache(maxsize=1)
 def shipped_models() -> ModelBook:
     """The book that comes with piiloom."""
-    return load_yaml(resources.files("providers") / "data" / "models.yaml", ModelBook)
+    return load_yaml(resources.files("piiloom.providers") / "data" / "models.yaml", ModelBook)
 
 
 def load_models(extra: Path | None = None) -> ModelBook:

@@ -93,7 +93,7 @@ class Provider(Protocol):
     paid: bool
 
     async def complete(self, call: PromptCall) -> Completion:
-        """Answer *call*, or raise one of ``providers.errors``."""
+        """Answer *call*, or raise one of ``piiloom.providers.errors``."""
         ...
 
     async def aclose(self) -> None:

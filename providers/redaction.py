@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from foundation.words import words
+from piiloom.foundation.words import words
 
 MAX_CHARS = 240
 QUOTE_WORDS = 5

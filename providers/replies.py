@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Callable
 
-from providers.protocol import JsonSchema
-from providers.schemas import Json, admits_null
+from piiloom.providers.protocol import JsonSchema
+from piiloom.providers.schemas import Json, admits_null
 
 _THINK = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(?:json|JSON|json5)?[ \t]*\r?\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)

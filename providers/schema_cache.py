@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from providers.protocol import JsonSchema
+from piiloom.providers.protocol import JsonSchema
 
 Put = Callable[[str, JsonSchema], Mapping[str, Any]]
 # More schemas than a run has stages; one made anew for every call must not pile up.

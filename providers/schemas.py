@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from providers.protocol import JsonSchema
+from piiloom.providers.protocol import JsonSchema
 
 # What ``json.loads`` may give; its shape is checked where it is read.
 Json = Any

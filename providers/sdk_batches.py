@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from foundation.errors import UsageError
-from providers.batch_api import TRANSFER_TIMEOUT_S, BatchApi, BatchLimits, BatchResult
-from providers.errors import ProviderUnavailable
-from providers.protocol import Completion, PromptCall, Provider
-from providers.sdk_provider import SdkProvider
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.batch_api import TRANSFER_TIMEOUT_S, BatchApi, BatchLimits, BatchResult
+from piiloom.providers.errors import ProviderUnavailable
+from piiloom.providers.protocol import Completion, PromptCall, Provider
+from piiloom.providers.sdk_provider import SdkProvider
 
 T = TypeVar("T")
 
@@ -21,14 +21,14 @@ _ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was canc
 def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
     """The batches of *provider*'s account; raises ``UsageError`` for a provider that has none."""
     if provider.name == "openai":
-        from providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
-        from providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK
 
         if isinstance(provider, OpenAIProvider):
             return OpenAIBatches(provider, limits) if limits else OpenAIBatches(provider)
     if provider.name == "anthropic":
-        from providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK
-        from providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - imports an SDK
 
         if isinstance(provider, AnthropicProvider):
             return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)

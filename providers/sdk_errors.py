@@ -1,4 +1,4 @@
-"""SDK exceptions and HTTP status codes, translated to ``providers.errors``.
+"""SDK exceptions and HTTP status codes, translated to ``piiloom.providers.errors``.
 
 ======================================================  ==================================================
 time-out, connection refused or lost, 408, 409, 5xx     ``ProviderUnavailable`` (503, 529: ``overloaded``)
@@ -19,10 +19,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from foundation.errors import ProviderError
-from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited
-from providers.rate_headers import read_retry_after
-from providers.redaction import Redactor
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited
+from piiloom.providers.rate_headers import read_retry_after
+from piiloom.providers.redaction import Redactor
 
 # Codes and phrases by which servers say that money, not patience, is missing.
 _NO_MONEY = (

@@ -18,13 +18,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from foundation.errors import ProviderError
-from providers.errors import InvalidReply, Refused, Truncated
-from providers.prices import ModelSpec
-from providers.protocol import Completion, Message, PromptCall, TokenUsage
-from providers.rate_headers import RateReport, read_rates
-from providers.replies import BadReply, read_reply
-from providers.sdk_errors import Translator
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.errors import InvalidReply, Refused, Truncated
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
+from piiloom.providers.rate_headers import RateReport, read_rates
+from piiloom.providers.replies import BadReply, read_reply
+from piiloom.providers.sdk_errors import Translator
 
 if TYPE_CHECKING:
     import httpx2
@@ -105,7 +105,7 @@ class SdkProvider(ABC, Generic[SdkT]):
         return f"{type(self).__name__}(model={self.model!r}, endpoint={self.endpoint!r})"
 
     async def complete(self, call: PromptCall) -> Completion:
-        """Answer *call*, or raise one of ``providers.errors``."""
+        """Answer *call*, or raise one of ``piiloom.providers.errors``."""
         messages = call.render()
         started = time.perf_counter()
         reply = await self.guarded(self._ask(call, messages), prompt=[message.content for message in messages])

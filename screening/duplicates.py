@@ -1,6 +1,6 @@
 """Duplicates: no context and no question repeats, or nearly repeats, one accepted before.
 
-Near means a Jaccard similarity of 5-word shingles at or above the threshold (``corpus.near_duplicates``). The gate
+Near means a Jaccard similarity of 5-word shingles at or above the threshold (``piiloom.corpus.near_duplicates``). The gate
 remembers what it lets pass, so records must come in plan order; it stands last in a screen, because a record that another
 gate refuses must not be remembered. A record is never its own duplicate: an id seen before passes.
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
-from corpus.record import Record
-from screening.gate import Expectations, Verdict
+from piiloom.corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
+from piiloom.corpus.record import Record
+from piiloom.screening.gate import Expectations, Verdict
 
 
 class DuplicatesGate:

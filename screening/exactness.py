@@ -1,18 +1,18 @@
 """Exactness: every expected value stands in the context, and every mention of it is a span with the right labels.
 
 ``Record`` already refuses spans that are unsorted, empty, overlapping or outside the context. Whole words are those of
-``corpus.word_edges``; which spellings mention a value is ``corpus.mention_search``'s to say.
+``piiloom.corpus.word_edges``; which spellings mention a value is ``piiloom.corpus.mention_search``'s to say.
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from corpus.mention_search import SearchableText, is_same_value
-from corpus.normalising import trim
-from corpus.record import Record, Span
-from corpus.word_edges import stands_alone
-from screening.gate import Expectations, ExpectedValue, Verdict
+from piiloom.corpus.mention_search import SearchableText, is_same_value
+from piiloom.corpus.normalising import trim
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.word_edges import stands_alone
+from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
 
 
 class ExactnessGate:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from corpus.record import Record, Relevance
+from piiloom.corpus.record import Record, Relevance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class ExpectedValue:
 class Expectations:
     """What was asked for.
 
-    ``min_words`` and ``max_words`` bound the context (``foundation.words`` counts; None: no upper bound). ``language`` is
+    ``min_words`` and ``max_words`` bound the context (``piiloom.foundation.words`` counts; None: no upper bound). ``language`` is
     an ISO 639-1 code. ``high_types`` must each have a high-relevance span; None means both types of ``pair``, () that nothing matters.
     """
 

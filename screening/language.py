@@ -17,10 +17,10 @@ from types import MappingProxyType
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from corpus.record import Record
-from foundation.errors import UsageError
-from foundation.words import words
-from screening.gate import Expectations, Verdict
+from piiloom.corpus.record import Record
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import words
+from piiloom.screening.gate import Expectations, Verdict
 
 LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk el ar he fa hi bn ta zh ja ko th".split())
 MIN_CHARACTERS = 40

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from corpus.record import Record
-from foundation.words import count_words
-from screening.gate import Expectations, Verdict
+from piiloom.corpus.record import Record
+from piiloom.foundation.words import count_words
+from piiloom.screening.gate import Expectations, Verdict
 
 
 class LengthGate:

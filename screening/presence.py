@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from corpus.record import Record
-from screening.gate import Expectations, Verdict
+from piiloom.corpus.record import Record
+from piiloom.screening.gate import Expectations, Verdict
 
 
 class PresenceGate:

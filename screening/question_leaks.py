@@ -2,7 +2,7 @@
 
 A question leaks when it holds a whole value of any relevance (any case and typography), a word that names a type of the
 pair ("health" for health: the taxonomy's ``type_words``), or a content word of a high-relevance value, be it in another
-number or tense (``screening.stemming``). Both the expected spelling and the one that stands in the context count.
+number or tense (``piiloom.screening.stemming``). Both the expected spelling and the one that stands in the context count.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from corpus.mention_search import SearchableText
-from corpus.record import Record
-from screening.gate import Expectations, Verdict
-from screening.stemming import content_stems
+from piiloom.corpus.mention_search import SearchableText
+from piiloom.corpus.record import Record
+from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.stemming import content_stems
 
 
 class QuestionLeaksGate:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from corpus.marks import BROKEN_MARK
-from corpus.record import Record
-from screening.gate import Expectations, Verdict
+from piiloom.corpus.marks import BROKEN_MARK
+from piiloom.corpus.record import Record
+from piiloom.screening.gate import Expectations, Verdict
 
 _ASSISTANT = re.compile(
     r"\bas an? (?:ai|artificial intelligence|(?:large )?language model|(?:ai |virtual )assistant)\b"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from corpus.record import Record
-from screening.duplicates import DuplicatesGate
-from screening.exactness import ExactnessGate
-from screening.gate import Expectations, Gate, MemoryGate, Verdict
-from screening.language import LanguageGate
-from screening.length import LengthGate
-from screening.presence import PresenceGate
-from screening.question_leaks import QuestionLeaksGate
-from screening.refusals import RefusalsGate
-from screening.unlisted import UnlistedGate
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.record import Record
+from piiloom.screening.duplicates import DuplicatesGate
+from piiloom.screening.exactness import ExactnessGate
+from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
+from piiloom.screening.language import LanguageGate
+from piiloom.screening.length import LengthGate
+from piiloom.screening.presence import PresenceGate
+from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.screening.refusals import RefusalsGate
+from piiloom.screening.unlisted import UnlistedGate
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 class Screen:

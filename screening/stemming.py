@@ -12,7 +12,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from foundation.words import content_words
+from piiloom.foundation.words import content_words
 
 _POSSESSIVE = re.compile(r"['’]s?$")
 _PLURAL = re.compile(r"(?<=[sxz])es$|(?<=[cs]h)es$|(?<![su])s$")

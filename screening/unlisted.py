@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from corpus.record import Record, Span
-from screening.gate import Expectations, Verdict
-from screening.identifier_patterns import find_identifiers
+from piiloom.corpus.record import Record, Span
+from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.identifier_patterns import find_identifiers
 
 
 class UnlistedGate:

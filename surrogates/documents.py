@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from surrogates.mentions import Mention
+from piiloom.surrogates.mentions import Mention
 
 
 class Document(NamedTuple):

@@ -15,17 +15,17 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
-from foundation.errors import DataError
-from surrogates.casting.cast import Caster, Pools
-from surrogates.casting.groups import CODES, GROUPS, OPEN, assign, spread
-from surrogates.documents import Document, Filled
-from surrogates.filling import NOTHING_GIVEN, Filler
-from surrogates.mentions import Gender, Mention
-from surrogates.placeholders.finder import Found
-from surrogates.planning import Plan, Planner
-from surrogates.seeds import mix, seed_of
-from surrogates.settings import Settings
-from surrogates.strategies import apart
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.casting.cast import Caster, Pools
+from piiloom.surrogates.casting.groups import CODES, GROUPS, OPEN, assign, spread
+from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.filling import NOTHING_GIVEN, Filler
+from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.placeholders.finder import Found
+from piiloom.surrogates.planning import Plan, Planner
+from piiloom.surrogates.seeds import mix, seed_of
+from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.strategies import apart
 
 _DOCUMENT = 0xD0C
 _GENDER_NAMES: dict[int, str] = {CODES["female"]: "female", CODES["male"]: "male", OPEN: "open"}

@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from surrogates.casting.cast import NO_NEEDS, Caster, Needs, Taken
-from surrogates.casting.name_forms import SUBTYPES, written
-from surrogates.casting.registers import register_of
-from surrogates.casting.styles import name_styles
-from surrogates.documents import Filled, Placed
-from surrogates.draws import Draw
-from surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
-from surrogates.kinds.ages import near_age
-from surrogates.kinds.calendars import date_order
-from surrogates.kinds.date_formats import parse
-from surrogates.kinds.date_shifts import draw_shift, weekly_shift
-from surrogates.kinds.kind import cased_like
-from surrogates.kinds.registry import KINDS
-from surrogates.persona import Persona
-from surrogates.planning import NOBODY, PERSON, Cluster, Plan
-from surrogates.seeds import below, mix
-from surrogates.settings import Settings
+from piiloom.surrogates.casting.cast import NO_NEEDS, Caster, Needs, Taken
+from piiloom.surrogates.casting.name_forms import SUBTYPES, written
+from piiloom.surrogates.casting.registers import register_of
+from piiloom.surrogates.casting.styles import name_styles
+from piiloom.surrogates.documents import Filled, Placed
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
+from piiloom.surrogates.kinds.ages import near_age
+from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
+from piiloom.surrogates.kinds.kind import cased_like
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan
+from piiloom.surrogates.seeds import below, mix
+from piiloom.surrogates.settings import Settings
 
 _PEOPLE, _VALUES, _DAYS, _AGAIN = 0x10, 0x20, 0x50, 0x60
 _SPREAD_OF_DAYS: Final = 730  # documents lie within so many days before the anchor

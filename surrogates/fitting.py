@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from surrogates.mentions import Mention
+from piiloom.surrogates.mentions import Mention
 
 _VOWELS: Final = frozenset("aeiouàáâãäåæèéêëìíîïòóôõöøœùúûü")
 # Sounds that letters do not tell.

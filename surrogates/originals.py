@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from surrogates.mentions import Gender, Mention
+from piiloom.surrogates.mentions import Gender, Mention
 
 _PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _TITLES = frozenset(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final
 
-from surrogates.mentions import Gender
-from surrogates.seeds import below, mix
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.seeds import below, mix
 
 _BIRTH: Final = 0xB1
 _ADULT_DAYS: Final = (19 * 366, 79 * 365)  # age on the anchor, where nothing else is known: 19 to 78 years

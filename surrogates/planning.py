@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from surrogates.casting.cues import AFTER, Cues, cues_of, gender_after, gender_before
-from surrogates.casting.groups import CODES, OPEN
-from surrogates.kinds.registry import KINDS
-from surrogates.mentions import Gender, Mention
-from surrogates.originals import OriginalNames
+from piiloom.surrogates.casting.cues import AFTER, Cues, cues_of, gender_after, gender_before
+from piiloom.surrogates.casting.groups import CODES, OPEN
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.originals import OriginalNames
 
 PERSON: Final = "person"
 NOBODY: Final = -1

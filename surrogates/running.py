@@ -15,19 +15,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
-from foundation.errors import UsageError
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import Source
-from surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
-from surrogates.outputs.mirrors import MirrorFolder
-from surrogates.outputs.tallies import Tally, most_common
-from surrogates.outputs.vault import VaultFile
-from surrogates.running_counts import Counts
-from surrogates.running_crew import OwnHands, ProcessCrew
-from surrogates.running_hand import Hand
-from surrogates.running_ids import IdLedger
-from surrogates.running_progress import Phase, Progress, RunReport
-from surrogates.running_work import ChunkCount, ChunkFill, Crew, Factory, IdBook, Job, Terms
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import Source
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
+from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.outputs.tallies import Tally, most_common
+from piiloom.surrogates.outputs.vault import VaultFile
+from piiloom.surrogates.running_counts import Counts
+from piiloom.surrogates.running_crew import OwnHands, ProcessCrew
+from piiloom.surrogates.running_hand import Hand
+from piiloom.surrogates.running_ids import IdLedger
+from piiloom.surrogates.running_progress import Phase, Progress, RunReport
+from piiloom.surrogates.running_work import ChunkCount, ChunkFill, Crew, Factory, IdBook, Job, Terms
 
 SCHEMA: Final = 1
 Watch = Callable[[Progress], None]
@@ -109,7 +109,7 @@ class _Run:
 
     def start(self, workers: int | Literal["ray"], ray_address: str | None) -> None:
         if workers == "ray":
-            from surrogates.running_ray import RayCrew  # noqa: PLC0415 - Ray is an extra
+            from piiloom.surrogates.running_ray import RayCrew  # noqa: PLC0415 - Ray is an extra
 
             self._crew = RayCrew(self._terms, address=ray_address)
         elif workers > 1:

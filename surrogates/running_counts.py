@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foundation.errors import UsageError
-from surrogates.inputs.faults import no_text
-from surrogates.inputs.json_rows import DROPPED_SPANS, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
-from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
-from surrogates.inputs.source import Source
-from surrogates.running_work import PartCount
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.inputs.faults import no_text
+from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
+from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
+from piiloom.surrogates.inputs.source import Source
+from piiloom.surrogates.running_work import PartCount
 
 _FREE: Final = ("txt", "xml")
 

@@ -18,10 +18,10 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any, Final
 
-from foundation.errors import PiiloomError, RunError
-from foundation.portable_errors import PortableError
-from surrogates.running_hand import Hand, place_of
-from surrogates.running_work import Job, Terms
+from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.surrogates.running_hand import Hand, place_of
+from piiloom.surrogates.running_work import Job, Terms
 
 # Jobs that wait at a worker while it does another: it need not wait for us to write.
 _AT_A_WORKER: Final = 2

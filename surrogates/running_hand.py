@@ -6,15 +6,15 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
-from foundation.errors import DataError, PiiloomError, RunError
-from surrogates.documents import Document, Filled
-from surrogates.inputs.faults import line_at
-from surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
-from surrogates.inputs.reading import PartReader, documents_of
-from surrogates.outputs.records import check_filled, map_line, record_line, vault_lines
-from surrogates.outputs.tallies import Tally
-from surrogates.running_ids import digests_of, unique_ids
-from surrogates.running_work import ChunkCount, ChunkFill, Job, PartCount, Terms, Work
+from piiloom.foundation.errors import DataError, PiiloomError, RunError
+from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.inputs.faults import line_at
+from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.outputs.records import check_filled, map_line, record_line, vault_lines
+from piiloom.surrogates.outputs.tallies import Tally
+from piiloom.surrogates.running_ids import digests_of, unique_ids
+from piiloom.surrogates.running_work import ChunkCount, ChunkFill, Job, PartCount, Terms, Work
 
 
 class Hand:

@@ -14,9 +14,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from surrogates.inputs.parts import Found
-from surrogates.inputs.reading import given_id
-from surrogates.running_work import IdBook
+from piiloom.surrogates.inputs.parts import Found
+from piiloom.surrogates.inputs.reading import given_id
+from piiloom.surrogates.running_work import IdBook
 
 _WIDTH: Final = 8
 _TILDES: Final = re.compile(r"(~+)\d+\Z")

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, Final
 
-from foundation.errors import PiiloomError, RunError, UsageError
-from foundation.portable_errors import PortableError
-from surrogates.running_hand import Hand, place_of
-from surrogates.running_work import Job, Terms
+from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.surrogates.running_hand import Hand, place_of
+from piiloom.surrogates.running_work import Job, Terms
 
 _OBJECT_STORE: Final = 256 * 2**20
 _WINDOW: Final = 4

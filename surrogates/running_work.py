@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from surrogates.documents import Document, Filled
-from surrogates.inputs.parts import Chunk, Notes
-from surrogates.inputs.settings import InputSettings
-from surrogates.outputs.tallies import Tally
+from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.inputs.parts import Chunk, Notes
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.tallies import Tally
 
 
 class Work(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Literal
 
-from surrogates.casting.groups import Weights
+from piiloom.surrogates.casting.groups import Weights
 
 Strategy = Literal["consistent", "per-mention", "markov"]
 Scope = Literal["document", "corpus"]

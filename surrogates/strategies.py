@@ -7,9 +7,9 @@ fits no cluster.
 
 from __future__ import annotations
 
-from surrogates.casting.groups import OPEN
-from surrogates.planning import NOBODY, PERSON, Cluster, Plan, codes_of
-from surrogates.seeds import mix
+from piiloom.surrogates.casting.groups import OPEN
+from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan, codes_of
+from piiloom.surrogates.seeds import mix
 
 _STEP = 0x57E9
 _UNIT = float(1 << 64)

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from surrogates.by_model.given import GivenValues
-from surrogates.casting.cast import Pools
-from surrogates.casting.groups import GENDERS
-from surrogates.documents import Document, Filled
-from surrogates.engine import Engine, group_report
-from surrogates.leakage.recognising import STRATEGIES, leakage
-from surrogates.leakage.residual import residuals
-from surrogates.mentions import Gender
-from surrogates.originals import folded
-from surrogates.placeholders.finder import Finder
-from surrogates.placeholders.mapping import Mapping
-from surrogates.planning import Plan
-from surrogates.settings import OnUnknown, Settings
+from piiloom.surrogates.by_model.given import GivenValues
+from piiloom.surrogates.casting.cast import Pools
+from piiloom.surrogates.casting.groups import GENDERS
+from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage
+from piiloom.surrogates.leakage.residual import residuals
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.originals import folded
+from piiloom.surrogates.placeholders.finder import Finder
+from piiloom.surrogates.placeholders.mapping import Mapping
+from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.settings import OnUnknown, Settings
 
 _ENOUGH: Final = 400  # lines of one list of the report
 _MOST_NAMES: Final = 4000  # first names of a country that tell a name in the residual scan
@@ -49,8 +49,8 @@ class SurrogateWork:
     """The engine with its finder, its names and its scan."""
 
     def __init__(self, made: WorkFactory) -> None:
-        from pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
-        from pii_values.names.pools import NamePools  # noqa: PLC0415
+        from piiloom.pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
+        from piiloom.pii_values.names.pools import NamePools  # noqa: PLC0415
 
         settings = made.settings
         index = open_names(Path(settings.names) if settings.names else None)

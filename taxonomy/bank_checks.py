@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from foundation.errors import ConfigError
-from foundation.words import count_words
-from foundation.yaml_files import KeyPath, YamlDocument, key_name
-from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
-from taxonomy.entity_types import Taxonomy, load_taxonomy
-from taxonomy.grammar import repeated_alternatives, slot_counts
-from taxonomy.registers import ANY_REGISTER, load_registers
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.words import count_words
+from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name
+from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.grammar import repeated_alternatives, slot_counts
+from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
 
 BOTH = "both"  # the key of the tells that hold the values of both types
 OF_RELATIVE = "@relationship"

@@ -1,4 +1,4 @@
-"""The lint of a bank: faults, style and coverage, entry by entry. ``python -m taxonomy.bank_lint [FILE…]`` prints it.
+"""The lint of a bank: faults, style and coverage, entry by entry. ``python -m piiloom.taxonomy.bank_lint [FILE…]`` prints it.
 
 A ``Finding`` names the rule, the file and line, and the entry; texts are not quoted.
 """
@@ -13,14 +13,14 @@ from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from foundation.errors import ConfigError
-from foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document, validate_document
-from taxonomy.bank_checks import bank_faults
-from taxonomy.bank_files import BankFile, FrameEntry
-from taxonomy.bank_loading import bank_languages, load_bank, shipped_sources
-from taxonomy.bank_style import style_findings
-from taxonomy.entity_types import Taxonomy, load_taxonomy
-from taxonomy.scenarios import Bank
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document, validate_document
+from piiloom.taxonomy.bank_checks import bank_faults
+from piiloom.taxonomy.bank_files import BankFile, FrameEntry
+from piiloom.taxonomy.bank_loading import bank_languages, load_bank, shipped_sources
+from piiloom.taxonomy.bank_style import style_findings
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.scenarios import Bank
 
 SCENARIOS_PER_PAIR = 6
 FRAMES_PER_SUBTYPE = 8

@@ -12,12 +12,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 
-from foundation.errors import ConfigError
-from foundation.yaml_files import YamlDocument, read_document, validate_document
-from taxonomy.bank_checks import MOST_SLOTS, check_bank_file
-from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
-from taxonomy.entity_types import Pair
-from taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import YamlDocument, read_document, validate_document
+from piiloom.taxonomy.bank_checks import MOST_SLOTS, check_bank_file
+from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
+from piiloom.taxonomy.entity_types import Pair
+from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
 
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
 _TALK_LISTS = (
@@ -148,7 +148,7 @@ def _user_bank(language: str, extra: Path, contents: tuple[tuple[str, bytes], ..
 
 def bank_languages() -> tuple[str, ...]:
     """The languages for which a bank ships."""
-    return tuple(sorted(folder.name for folder in (files("taxonomy") / "data" / "banks").iterdir() if folder.is_dir()))
+    return tuple(sorted(folder.name for folder in (files("piiloom.taxonomy") / "data" / "banks").iterdir() if folder.is_dir()))
 
 
 def shipped_sources(language: str) -> tuple[Traversable, ...]:
@@ -159,7 +159,7 @@ def shipped_sources(language: str) -> tuple[Traversable, ...]:
             where="--locale",
             remedy=f"There are banks for {', '.join(bank_languages())}.",
         )
-    return tuple(_yaml_files(files("taxonomy") / "data" / "banks" / language))
+    return tuple(_yaml_files(files("piiloom.taxonomy") / "data" / "banks" / language))
 
 
 def limited(bank: Bank, scenarios_per_pair: int) -> Bank:

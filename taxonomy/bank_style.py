@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from foundation.words import words
-from foundation.yaml_files import KeyPath
-from taxonomy.bank_checks import BOTH, CUE_LEVELS, slot_name
-from taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry
-from taxonomy.entity_types import Taxonomy
-from taxonomy.grammar import all_expansions, combinations, count_range
-from taxonomy.wording import FIRST_PERSON, disclosures, sentence_slips, slips
+from piiloom.foundation.words import words
+from piiloom.foundation.yaml_files import KeyPath
+from piiloom.taxonomy.bank_checks import BOTH, CUE_LEVELS, slot_name
+from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.grammar import all_expansions, combinations, count_range
+from piiloom.taxonomy.wording import FIRST_PERSON, disclosures, sentence_slips, slips
 
 StyleFinding = tuple[KeyPath, str, str]
 

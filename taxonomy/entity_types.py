@@ -19,8 +19,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from foundation.errors import ConfigError, UsageError
-from foundation.yaml_files import load_yaml
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.yaml_files import load_yaml
 
 Form = Literal["noun_phrase", "count_noun", "adjective", "noun", "proper", "amount", "number", "code", "phrase"]
 Pair = tuple[str, str]
@@ -169,7 +169,7 @@ class _TypeFile(BaseModel):
 @lru_cache(maxsize=1)
 def load_taxonomy() -> Taxonomy:
     """The taxonomy that ships with piiloom; raises ``ConfigError`` (file, line, key) when one of its files is malformed."""
-    return read_taxonomy(files("taxonomy") / "data" / "types")
+    return read_taxonomy(files("piiloom.taxonomy") / "data" / "types")
 
 
 def read_taxonomy(folder: Traversable) -> Taxonomy:

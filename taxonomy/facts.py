@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-from foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_yaml
 
 
 class _File(BaseModel):
@@ -18,7 +18,7 @@ class _File(BaseModel):
 
 @lru_cache(maxsize=1)
 def _groups() -> dict[tuple[str, str], str]:
-    listed = load_yaml(files("taxonomy") / "data" / "facts.yaml", _File).facts
+    listed = load_yaml(files("piiloom.taxonomy") / "data" / "facts.yaml", _File).facts
     return {(kind, subtype): f"{kind}.{group[0]}" for kind, groups in listed.items() for group in groups for subtype in group}
 
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from foundation.words import count_words
-from taxonomy.pattern_tree import Choice, Sequence, Slot, Text, parse
+from piiloom.foundation.words import count_words
+from piiloom.taxonomy.pattern_tree import Choice, Sequence, Slot, Text, parse
 
 __all__ = [
     "Choice",
@@ -99,7 +99,7 @@ def _collect(tree: Sequence, index: int, pieces: list[str]) -> None:
 def count_range(pattern: str) -> Range:
     """The fewest and the most fixed words of any expansion; a slot counts 0, the article of ``{a:…}`` counts 1.
 
-    Words are those of ``foundation.words``, also where one is put together from a text and an alternative.
+    Words are those of ``piiloom.foundation.words``, also where one is put together from a text and an alternative.
     """
     ends = _count(parse(pattern), {_OUTSIDE: (0, 0)})
     return min(low for low, _ in ends.values()), max(high for _, high in ends.values())

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from foundation.errors import UsageError
-from foundation.yaml_files import load_yaml
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
 
 Measures = Literal["imperial", "metric"]
 DateOrder = Literal["mdy", "dmy", "ymd"]
@@ -60,7 +60,7 @@ class _LocalesFile(BaseModel):
 @lru_cache(maxsize=1)
 def load_locales() -> Mapping[str, Locale]:
     """All locales by code; raises ``ConfigError`` (file, line, key) when their file is malformed."""
-    found = load_yaml(files("taxonomy") / "data" / "locales.yaml", _LocalesFile)
+    found = load_yaml(files("piiloom.taxonomy") / "data" / "locales.yaml", _LocalesFile)
     return MappingProxyType({code: Locale(code=code, **entry.model_dump()) for code, entry in found.locales.items()})
 
 

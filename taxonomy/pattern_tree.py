@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import prod
 from typing import Literal
 
-from foundation.errors import ConfigError
+from piiloom.foundation.errors import ConfigError
 
 MAX_DEPTH = 12
 

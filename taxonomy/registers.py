@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_yaml
 
 ANY_REGISTER: Final = "any"
 SECOND_HAND: Final = "second-hand"
@@ -48,4 +48,4 @@ class _File(BaseModel):
 @lru_cache(maxsize=1)
 def load_registers() -> Mapping[str, Register]:
     """The registers by name, in file order."""
-    return MappingProxyType(load_yaml(files("taxonomy") / "data" / "registers.yaml", _File).registers)
+    return MappingProxyType(load_yaml(files("piiloom.taxonomy") / "data" / "registers.yaml", _File).registers)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taxonomy.entity_types import Pair
+from piiloom.taxonomy.entity_types import Pair
 
 SlotKey = tuple[str, str]  # entity type (spelled with blanks) and subtype
 

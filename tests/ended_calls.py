@@ -1,6 +1,6 @@
 """Calls as rows: each paid reply, and each call that came to nothing, with the last verdict on it.
 
-For tests; what is written are the events of ``corpus.store.call_events``.
+For tests; what is written are the events of ``piiloom.corpus.store.call_events``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from corpus.store.call_events import ReplyVerdict
-from corpus.store.database import Store
+from piiloom.corpus.store.call_events import ReplyVerdict
+from piiloom.corpus.store.database import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

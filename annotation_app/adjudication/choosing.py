@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from annotation_app.agreement.matching import match
-from annotation_app.agreement.pairing import placed
-from annotation_app.agreement.spans_table import spans_table
-from annotation_app.agreement.units import mention_of
-from annotation_app.documents.document import Document, Mark
-from annotation_app.documents.realigning import realigned_through
-from annotation_app.documents.text_edits import edits_between
-from foundation.errors import UsageError
+from piiloom.annotation_app.agreement.matching import match
+from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.spans_table import spans_table
+from piiloom.annotation_app.agreement.units import mention_of
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.realigning import realigned_through
+from piiloom.annotation_app.documents.text_edits import edits_between
+from piiloom.foundation.errors import UsageError
 
 # How the same span of two people is told from another: by its place and its labels.
 Looks = tuple[int, int, str, str | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from corpus.store.adjudications import Adjudication, Outcome
-from corpus.store.annotation_events import AnnotationEvent
-from corpus.store.annotation_items import Status
-from foundation.errors import UsageError
+from piiloom.corpus.store.adjudications import Adjudication, Outcome
+from piiloom.corpus.store.annotation_events import AnnotationEvent
+from piiloom.corpus.store.annotation_items import Status
+from piiloom.foundation.errors import UsageError
 
 # By kind of event.
 OUTCOMES: dict[str, Outcome] = {

@@ -7,28 +7,28 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from annotation_app.adjudication.decisions import ANNOTATED, check_transition
-from annotation_app.adjudication.stale_edits import stale_offers
-from annotation_app.adjudication.validating import Decision, Decisions, Standing, check_document
-from annotation_app.adjudication.versions import SideBySide, Version, side_by_side, versions_of
-from annotation_app.agreement.pairing import placed
-from annotation_app.documents.document import Document
-from annotation_app.event_log import EventLog, stamp
-from annotation_app.people.identity import Person, require
-from corpus.record import Record
-from corpus.store.adjudications import (
+from piiloom.annotation_app.adjudication.decisions import ANNOTATED, check_transition
+from piiloom.annotation_app.adjudication.stale_edits import stale_offers
+from piiloom.annotation_app.adjudication.validating import Decision, Decisions, Standing, check_document
+from piiloom.annotation_app.adjudication.versions import SideBySide, Version, side_by_side, versions_of
+from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.adjudications import (
     Disputed,
     disputed_records,
     finished_records,
     load_adjudications,
     records_with_late_edits,
 )
-from corpus.store.annotation_documents import AnnotationDocument
-from corpus.store.annotation_items import OPEN_STATUSES, Item, Status, base_records, load_items
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.store.annotation_documents import AnnotationDocument
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES, Item, Status, base_records, load_items
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 # Who decides where people agree.
 AGREEMENT = "agreement"
@@ -143,7 +143,7 @@ class Resolver:
     def reopen(self, person: Person | None, record_id: str, reason: str) -> None:
         """Take a decision back: people may edit the record again, and what is decided next makes a further revision.
 
-        The validated revision stays in the store, and out of releases until then (``corpus.releases``).
+        The validated revision stays in the store, and out of releases until then (``piiloom.corpus.releases``).
         """
         adjudicator = require(person, "adjudicator")
         with self._shared.writing() as store:

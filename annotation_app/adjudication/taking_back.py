@@ -6,14 +6,14 @@ record is open again and goes back to him.
 
 from __future__ import annotations
 
-from annotation_app.desk.delivering import Desk
-from annotation_app.documents.history import EDITS
-from annotation_app.people.identity import Person, require
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import OPEN_STATUSES, find_item
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES, find_item
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 
 def take_back(shared: SharedStore, desk: Desk, person: Person | None, record_id: str, event: int) -> None:

@@ -10,17 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation_app.adjudication.decisions import OUTCOMES, adjudication_of
-from annotation_app.documents.applying import check_acceptable
-from annotation_app.documents.document import Document, document_of, record_of
-from annotation_app.event_log import EventLog
-from corpus.record import Record
-from corpus.store.adjudications import StoredRevision, add_adjudications, stored_revisions
-from corpus.store.annotation_events import NewEvent
-from corpus.store.annotation_items import Item, Status, set_status
-from corpus.store.database import Store
-from corpus.store.records import add_records
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.decisions import OUTCOMES, adjudication_of
+from piiloom.annotation_app.documents.applying import check_acceptable
+from piiloom.annotation_app.documents.document import Document, document_of, record_of
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.adjudications import StoredRevision, add_adjudications, stored_revisions
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.annotation_items import Item, Status, set_status
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
+from piiloom.foundation.errors import UsageError
 
 VALIDATED: Status = "validated"
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from annotation_app.adjudication.stale_edits import StaleOffer, stale_offers
-from annotation_app.documents.differences import Difference, compare
-from annotation_app.documents.document import State, document_of
-from corpus.record import Record
-from corpus.store.adjudications import Adjudication, load_adjudications
-from corpus.store.annotation_documents import load_documents
-from corpus.store.annotation_items import Item, base_records, find_item
-from corpus.store.database import Store
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.stale_edits import StaleOffer, stale_offers
+from piiloom.annotation_app.documents.differences import Difference, compare
+from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
+from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.annotation_items import Item, base_records, find_item
+from piiloom.corpus.store.database import Store
+from piiloom.foundation.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

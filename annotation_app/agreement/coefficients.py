@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from annotation_app.agreement.matching import Floats
-from annotation_app.agreement.units import unit_sums
+from piiloom.annotation_app.agreement.matching import Floats
+from piiloom.annotation_app.agreement.units import unit_sums
 
 # Units times classes squared; 0.1 s.
 _LIBRARY_UP_TO = 2_000_000

@@ -8,11 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
-from annotation_app.agreement.likeness import likeness
-from annotation_app.agreement.matching import Floats, Matches, match
-from annotation_app.agreement.readings import Reading
-from annotation_app.agreement.spans_table import RELEVANCES, Integers, SpansTable, spans_table
-from annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
+from piiloom.annotation_app.agreement.likeness import likeness
+from piiloom.annotation_app.agreement.matching import Floats, Matches, match
+from piiloom.annotation_app.agreement.readings import Reading
+from piiloom.annotation_app.agreement.spans_table import RELEVANCES, Integers, SpansTable, spans_table
+from piiloom.annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
 
 People = tuple[str, str]
 _VERDICTS = ("accepted", "rejected")

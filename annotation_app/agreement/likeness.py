@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotation_app.agreement.matching import Floats, Matches
-from annotation_app.agreement.spans_table import NOT_JUDGED, Integers, SpansTable, ranges
+from piiloom.annotation_app.agreement.matching import Floats, Matches
+from piiloom.annotation_app.agreement.spans_table import NOT_JUDGED, Integers, SpansTable, ranges
 
 # What is counted. ``left`` and ``right`` are the spans of either document; ``overlap`` are those paired, ``exact`` those paired
 # with the same ends, ``shared`` the sum of what pairs have in common of both together; ``typed``, ``judged``, ``related`` and

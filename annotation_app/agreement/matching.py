@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation_app.agreement.pairing import Placed
-from annotation_app.agreement.spans_table import Integers, SpansTable, ranges, spans_table
+from piiloom.annotation_app.agreement.pairing import Placed
+from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, ranges, spans_table
 
 Floats = NDArray[np.float64]
 

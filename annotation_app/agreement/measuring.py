@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
-from annotation_app.agreement.compared import Compared, People, compare_people
-from annotation_app.agreement.likeness import AT
-from annotation_app.agreement.matching import Floats
-from annotation_app.agreement.readings import Reading
-from annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
-from annotation_app.agreement.spans_table import Integers
+from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
+from piiloom.annotation_app.agreement.compared import Compared, People, compare_people
+from piiloom.annotation_app.agreement.likeness import AT
+from piiloom.annotation_app.agreement.matching import Floats
+from piiloom.annotation_app.agreement.readings import Reading
+from piiloom.annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
+from piiloom.annotation_app.agreement.spans_table import Integers
 
 _FORMULAS = {
     "exact_f1": (f1(AT["exact"], AT["left"], AT["right"]), ("left", "right")),

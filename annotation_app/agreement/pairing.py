@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotation_app.documents.document import Document, Mark
-from annotation_app.documents.realigning import realigned_through
-from annotation_app.documents.text_edits import edits_between
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.realigning import realigned_through
+from piiloom.annotation_app.documents.text_edits import edits_between
 
 
 class Placed(NamedTuple):

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation_app.agreement.pairing import Placed, carried
-from corpus.store.annotation_figures import BaseRow, DocumentRow, base_rows, base_spans, changed_documents, edited_contexts
-from corpus.store.database import Store
+from piiloom.annotation_app.agreement.pairing import Placed, carried
+from piiloom.corpus.store.annotation_figures import BaseRow, DocumentRow, base_rows, base_spans, changed_documents, edited_contexts
+from piiloom.corpus.store.database import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

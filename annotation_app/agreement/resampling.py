@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from annotation_app.agreement.matching import Floats
-from annotation_app.agreement.spans_table import Integers
-from foundation.seeding import derive_seed
+from piiloom.annotation_app.agreement.matching import Floats
+from piiloom.annotation_app.agreement.spans_table import Integers
+from piiloom.foundation.seeding import derive_seed
 
 RESAMPLES = 400
 # From a row of sums, or each of several, to a figure; NaN where there is none.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation_app.agreement.pairing import Placed
+from piiloom.annotation_app.agreement.pairing import Placed
 
 Integers = NDArray[np.int64]
 RELEVANCES = ("high", "low")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotation_app.agreement.matching import Floats, Matches
-from annotation_app.agreement.spans_table import Integers, SpansTable
+from piiloom.annotation_app.agreement.matching import Floats, Matches
+from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable
 
 
 def mention_of(table: SpansTable, matches: Matches) -> Integers:

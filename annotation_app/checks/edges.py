@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from annotation_app.checks.found import Check, Range
-from annotation_app.documents.document import Document, Mark
-from corpus.normalising import extends, is_zero_width, trim
-from corpus.word_edges import stands_alone
+from piiloom.annotation_app.checks.found import Check, Range
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.corpus.normalising import extends, is_zero_width, trim
+from piiloom.corpus.word_edges import stands_alone
 
 # Scripts that put no blank between words, or join particles to the word: a span may well end inside a run of their letters.
 _RUN_ON = re.compile(

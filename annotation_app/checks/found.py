@@ -14,7 +14,7 @@ Range = tuple[int, int]
 class Check:
     """A hint. ``spans`` are ids and ``ranges`` half-open code points of ``field`` that it is about.
 
-    ``fix`` is an operation of ``annotation_app.documents`` in its JSON form and ``fix_label`` what its button says; None where
+    ``fix`` is an operation of ``piiloom.annotation_app.documents`` in its JSON form and ``fix_label`` what its button says; None where
     only a person can tell what is right. The sentence never quotes the text: the ranges show it.
     """
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from annotation_app.checks.edges import edge_checks
-from annotation_app.checks.found import Check
-from annotation_app.checks.questions import question_checks
-from annotation_app.checks.shapes import oddity
-from annotation_app.checks.unmarked import identifier_checks, repeat_checks
-from annotation_app.documents.document import Document
-from taxonomy.entity_types import EntityType
+from piiloom.annotation_app.checks.edges import edge_checks
+from piiloom.annotation_app.checks.found import Check
+from piiloom.annotation_app.checks.questions import question_checks
+from piiloom.annotation_app.checks.shapes import oddity
+from piiloom.annotation_app.checks.unmarked import identifier_checks, repeat_checks
+from piiloom.annotation_app.documents.document import Document
+from piiloom.taxonomy.entity_types import EntityType
 
 
 def check(document: Document, locale: str, types: Mapping[str, EntityType], *, pair: Collection[str] | None = None) -> list[Check]:

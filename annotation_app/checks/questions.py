@@ -6,18 +6,18 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
-from annotation_app.checks.found import Check, Range
-from annotation_app.checks.shapes import CODE_KINDS
-from annotation_app.checks.text_facts import TextFacts, facts_of, stems_of
-from annotation_app.documents.document import Document
-from foundation.words import STOP_WORDS
-from taxonomy.entity_types import EntityType
+from piiloom.annotation_app.checks.found import Check, Range
+from piiloom.annotation_app.checks.shapes import CODE_KINDS
+from piiloom.annotation_app.checks.text_facts import TextFacts, facts_of, stems_of
+from piiloom.annotation_app.documents.document import Document
+from piiloom.foundation.words import STOP_WORDS
+from piiloom.taxonomy.entity_types import EntityType
 
 
 def question_checks(
     document: Document, region: str | None, types: Mapping[str, EntityType], pair: Collection[str] | None
 ) -> Iterator[Check]:
-    """The codes are those of ``screening.question_leaks`` (each with all places), ``question.empty`` and ``question.identifier``.
+    """The codes are those of ``piiloom.screening.question_leaks`` (each with all places), ``question.empty`` and ``question.identifier``.
 
     Without a planned *pair* the types of the spans of high relevance must not be named.
     """

@@ -12,7 +12,7 @@ from datetime import date
 
 from stdnum import iban, luhn
 
-from annotation_app.checks.text_facts import kind_of
+from piiloom.annotation_app.checks.text_facts import kind_of
 
 CODE_KINDS = {
     "email": "an e-mail address",

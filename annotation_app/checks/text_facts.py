@@ -11,12 +11,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation_app.checks.found import Range
-from corpus.mention_search import SearchableText
-from corpus.normalising import Folded, fold
-from foundation.words import STOP_WORDS, WORD
-from screening.identifier_patterns import find_identifiers
-from screening.stemming import content_stems, stem
+from piiloom.annotation_app.checks.found import Range
+from piiloom.corpus.mention_search import SearchableText
+from piiloom.corpus.normalising import Folded, fold
+from piiloom.foundation.words import STOP_WORDS, WORD
+from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.stemming import content_stems, stem
 
 # No identifier goes across the end of a line, or of a sentence before a letter: such pieces are looked through one by one, and
 # after an edit only the one that changed.
@@ -70,7 +70,7 @@ class TextFacts:
         return found
 
     def identifiers(self, region: str | None) -> tuple[tuple[str, Range], ...]:
-        """(kind, place) of what ``screening.identifier_patterns`` finds, in text order."""
+        """(kind, place) of what ``piiloom.screening.identifier_patterns`` finds, in text order."""
         found = self._identifiers.get(region)
         if found is None:
             found = self._identifiers[region] = tuple(self._looked_for(region))

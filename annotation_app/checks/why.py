@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.judgements import Judgement, load_judgements
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import Judgement, load_judgements
 
 
 def why(store: Store, record: Record) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation_app.agreement.likeness import pair_gains
-from annotation_app.agreement.matching import Floats, match, spans_of
-from annotation_app.agreement.readings import Reading
-from annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
-from annotation_app.shares import Share
+from piiloom.annotation_app.agreement.likeness import pair_gains
+from piiloom.annotation_app.agreement.matching import Floats, match, spans_of
+from piiloom.annotation_app.agreement.readings import Reading
+from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
+from piiloom.annotation_app.shares import Share
 
 # Columns of counts. Those of spans by type, those of documents besides.
 _OF_SPANS = ("before", "after", "kept", "judged", "added", "removed", "moved", "retyped", "flipped")

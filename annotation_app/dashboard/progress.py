@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from math import ceil
 
-from corpus.store.annotation_figures import finished_by_day, status_counts, work_by_day, work_left
-from corpus.store.annotation_items import Status
-from corpus.store.database import Store
+from piiloom.corpus.store.annotation_figures import finished_by_day, status_counts, work_by_day, work_left
+from piiloom.corpus.store.annotation_items import Status
+from piiloom.corpus.store.database import Store
 
 STATUSES: tuple[Status, ...] = ("generated", "annotated", "agreed", "adjudicated", "validated", "rejected")
 # Days with work that the pace is taken from, and how long somebody may read without it being a break.

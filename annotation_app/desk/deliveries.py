@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation_app.desk.outbox import Sent
-from corpus.store.annotation_events import AnnotationEvent
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.corpus.store.annotation_events import AnnotationEvent
 
 APPLIED, STALE, REFUSED = "edit", "stale", "refused"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from annotation_app.desk.deliveries import REFUSED, STALE, Delivery, told_again
-from annotation_app.desk.opening import OpenDocument, Paper, Papers
-from annotation_app.desk.outbox import Sent
-from annotation_app.desk.sitting import Bar, Sitting
-from annotation_app.documents.history import EDITS
-from annotation_app.event_log import EventLog
-from corpus.store.annotation_documents import AnnotationDocument, save_documents
-from corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.desk.deliveries import REFUSED, STALE, Delivery, told_again
+from piiloom.annotation_app.desk.opening import OpenDocument, Paper, Papers
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.desk.sitting import Bar, Sitting
+from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 # Raises UsageError, whose message the person reads, when that person may not edit that record now.
 MayEdit = Callable[[str, str], None]

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from annotation_app.checks.live_checks import check
-from annotation_app.desk.opening import OpenDocument
-from annotation_app.documents.masking import masked_pieces
-from annotation_app.editor.palette import colours
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.desk.opening import OpenDocument
+from piiloom.annotation_app.documents.masking import masked_pieces
+from piiloom.annotation_app.editor.palette import colours
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 Mode = Literal["annotate", "practice", "adjudicate", "view"]
 # Languages that are written from right to left (ISO 639).

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from annotation_app.desk.deliveries import REFUSED, STALE
-from corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
+from piiloom.annotation_app.desk.deliveries import REFUSED, STALE
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 
 _SHORT = 40
 _PLAIN = {

@@ -7,13 +7,13 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from annotation_app.documents.document import State, document_of
-from annotation_app.documents.history import EDITS, History, replayed
-from corpus.record import Record
-from corpus.store.annotation_documents import newest_edits
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import base_records
-from corpus.store.database import Store
+from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.documents.history import EDITS, History, replayed
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import newest_edits
+from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_items import base_records
+from piiloom.corpus.store.database import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

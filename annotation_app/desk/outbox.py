@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 # What no browser of ours goes over: JavaScript's whole numbers, ids, and a pasted text of some 100,000 words.
 _LARGEST_NUMBER = 2**53

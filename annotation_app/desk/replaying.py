@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from annotation_app.desk.opening import paper_of
-from annotation_app.desk.sitting import document_row
-from annotation_app.documents.document import document_of
-from annotation_app.documents.history import EDITS, replayed
-from corpus.record import Record
-from corpus.store.annotation_documents import AnnotationDocument, replace_documents
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import base_records, load_items
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.opening import paper_of
+from piiloom.annotation_app.desk.sitting import document_row
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.documents.history import EDITS, replayed
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, replace_documents
+from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_items import base_records, load_items
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
 
 # Records at a time: as many as keep their events in memory with ease.
 _CHUNK = 500

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation_app.desk.deliveries import APPLIED, REFUSED, STALE, Refused, Stale
-from annotation_app.desk.opening import Paper, paper_of
-from annotation_app.desk.outbox import Sent
-from annotation_app.documents.history import EDITS
-from annotation_app.documents.operations import Revert, operation_to_json, parse_operation
-from annotation_app.documents.refusals import Refusal
-from corpus.store.annotation_documents import AnnotationDocument
-from corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
+from piiloom.annotation_app.desk.deliveries import APPLIED, REFUSED, STALE, Refused, Stale
+from piiloom.annotation_app.desk.opening import Paper, paper_of
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.documents.operations import Revert, operation_to_json, parse_operation
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.corpus.store.annotation_documents import AnnotationDocument
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
 
 # A code and a sentence, as a refusal has them.
 Bar = tuple[str, str]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
-from annotation_app.documents.document import Document, Mark, State
-from annotation_app.documents.operations import (
+from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.operations import (
     Accept,
     AddMark,
     Applicable,
@@ -25,10 +25,10 @@ from annotation_app.documents.operations import (
     SetType,
     Unflag,
 )
-from annotation_app.documents.realigning import realigned
-from annotation_app.documents.refusals import Refusal
-from annotation_app.documents.text_edits import TextEdit
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.documents.realigning import realigned
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.text_edits import TextEdit
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 # What counts as blank, spelled out because Python and JavaScript disagree on it.
 _BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200C)))

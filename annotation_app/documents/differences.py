@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotation_app.documents.document import Document, Mark
-from annotation_app.documents.realigning import realigned_through
-from annotation_app.documents.text_edits import TextEdit, edits_between
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.realigning import realigned_through
+from piiloom.annotation_app.documents.text_edits import TextEdit, edits_between
 
 DifferenceKind = Literal["text", "question", "only_left", "only_right", "boundary", "type", "relevance"]
 Range = tuple[int, int]

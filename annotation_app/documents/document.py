@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from corpus.record import Record, Relevance, Span
-from foundation.errors import DataError
+from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.foundation.errors import DataError
 
 Verdict = Literal["open", "accepted", "rejected"]
 VERDICTS: tuple[Verdict, ...] = ("open", "accepted", "rejected")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.refusals import Refusal
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 

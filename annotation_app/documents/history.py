@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from annotation_app.documents.applying import apply
-from annotation_app.documents.document import Document, State
-from annotation_app.documents.operations import Operation, Redo, Revert, Undo
-from annotation_app.documents.patches import Change, change_between, turned
-from annotation_app.documents.refusals import Refusal, RefusalCode
-from annotation_app.documents.reverting import reverted
-from corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
+from piiloom.annotation_app.documents.applying import apply
+from piiloom.annotation_app.documents.document import Document, State
+from piiloom.annotation_app.documents.operations import Operation, Redo, Revert, Undo
+from piiloom.annotation_app.documents.patches import Change, change_between, turned
+from piiloom.annotation_app.documents.refusals import Refusal, RefusalCode
+from piiloom.annotation_app.documents.reverting import reverted
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 
 # The kinds of event that change a document: a step of its owner, and one that somebody else did for him.
 EDITS = ("edit", FOR_ANOTHER)

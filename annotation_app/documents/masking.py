@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from annotation_app.documents.document import Document
+from piiloom.annotation_app.documents.document import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

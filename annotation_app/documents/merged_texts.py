@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotation_app.documents.text_edits import TextEdit, edited, edits_between
+from piiloom.annotation_app.documents.text_edits import TextEdit, edited, edits_between
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from annotation_app.documents.document import Document, Mark
-from annotation_app.documents.merged_texts import MergedText, merge_texts
-from annotation_app.documents.realigning import realigned_through
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.merged_texts import MergedText, merge_texts
+from piiloom.annotation_app.documents.realigning import realigned_through
 
 _FIELDS = ("entity_type", "relevance", "subtype", "value_id", "subject")
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Literal, cast
 
-from annotation_app.documents.document import Mark
-from annotation_app.documents.field_readers import FIELD_READERS, read_text
-from annotation_app.documents.refusals import Refusal
-from corpus.record import Relevance
+from piiloom.annotation_app.documents.document import Mark
+from piiloom.annotation_app.documents.field_readers import FIELD_READERS, read_text
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.corpus.record import Relevance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

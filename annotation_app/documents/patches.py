@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation_app.documents.document import Document, Mark, State
-from annotation_app.documents.text_edits import TextEdit, common_edges
+from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.text_edits import TextEdit, common_edges
 
 Patch = Mapping[str, Any]
 _DOCUMENT = ("context", "question", "spans")

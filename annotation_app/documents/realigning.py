@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from annotation_app.documents.document import Mark
-from annotation_app.documents.text_edits import TextEdit
+from piiloom.annotation_app.documents.document import Mark
+from piiloom.annotation_app.documents.text_edits import TextEdit
 
 
 def realigned(marks: Sequence[Mark], edit: TextEdit) -> tuple[Mark, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 RefusalCode = Literal[
     "overlap",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from annotation_app.documents.applying import check_acceptable, with_document
-from annotation_app.documents.document import Document, State
-from annotation_app.documents.merging import merge
-from annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.applying import check_acceptable, with_document
+from piiloom.annotation_app.documents.document import Document, State
+from piiloom.annotation_app.documents.merging import merge
+from piiloom.annotation_app.documents.refusals import Refusal
 
 T = TypeVar("T")
 

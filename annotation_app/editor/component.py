@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.editor.assets import loader
+from piiloom.annotation_app.editor.assets import loader
 
 _editor = st.components.v2.component("piiloom_editor", js=loader(), isolate_styles=True)
 

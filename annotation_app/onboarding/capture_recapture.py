@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from annotation_app.shares import Z95
+from piiloom.annotation_app.shares import Z95
 
 ASSUMPTIONS = (
     "People found errors independently of each other.",

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from annotation_app.documents.differences import paired
-from annotation_app.documents.document import Document, State
-from annotation_app.onboarding.controls import GOLD
-from annotation_app.onboarding.known_answers import reference_in
-from annotation_app.onboarding.seeded_errors import ERROR_KINDS
-from annotation_app.shares import Share
-from corpus.store.annotation_controls import ControlRow, load_controls
-from corpus.store.annotation_documents import load_documents
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.documents.differences import paired
+from piiloom.annotation_app.documents.document import Document, State
+from piiloom.annotation_app.onboarding.controls import GOLD
+from piiloom.annotation_app.onboarding.known_answers import reference_in
+from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS
+from piiloom.annotation_app.shares import Share
+from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
+from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.shared import SharedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation_app.documents.document import document_of
-from annotation_app.event_log import EventLog
-from annotation_app.onboarding.known_answers import KnownAnswer, store_known
-from annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, plant
-from annotation_app.worklist.project_settings import SettingsBook
-from corpus.record import Record
-from corpus.store.annotation_controls import load_controls
-from corpus.store.annotation_items import newest_records
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
-from foundation.seeding import derive_rng
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, store_known
+from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, plant
+from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_controls import load_controls
+from piiloom.corpus.store.annotation_items import newest_records
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import derive_rng
 
 GOLD = "gold"
 

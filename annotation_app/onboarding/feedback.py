@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation_app.documents.differences import Difference, compare, paired
-from annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.differences import Difference, compare, paired
+from piiloom.annotation_app.documents.document import Document, Mark
 
 # A span in the right place has three things to get right; one that is missing or too many loses all of them.
 _PARTS = 3

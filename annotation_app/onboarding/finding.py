@@ -14,11 +14,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation_app.agreement.likeness import pair_gains
-from annotation_app.agreement.matching import Matches, match, spans_of
-from annotation_app.agreement.readings import Reading
-from annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
-from annotation_app.onboarding.capture_recapture import Estimate, chao, chapman
+from piiloom.annotation_app.agreement.likeness import pair_gains
+from piiloom.annotation_app.agreement.matching import Matches, match, spans_of
+from piiloom.annotation_app.agreement.readings import Reading
+from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
+from piiloom.annotation_app.onboarding.capture_recapture import Estimate, chao, chapman
 
 Flags = NDArray[np.bool_]
 

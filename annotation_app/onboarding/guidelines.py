@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import unified_diff
 from importlib.resources import files
 
-from annotation_app.event_log import EventLog
-from annotation_app.onboarding.onboarding_events import guideline_of, question_of
-from corpus.store.annotation_events import NewEvent
-from corpus.store.guidelines import (
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.onboarding_events import guideline_of, question_of
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.guidelines import (
     Guideline,
     GuidelineQuestion,
     add_guideline,
@@ -18,8 +18,8 @@ from corpus.store.guidelines import (
     newest_version,
     set_answer,
 )
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 _LONGEST_QUESTION = 4_000
 _LONGEST_GUIDELINES = 400_000
@@ -27,7 +27,7 @@ _LONGEST_GUIDELINES = 400_000
 
 def default_markdown() -> str:
     """The guidelines that ship with piiloom, from which a project starts."""
-    return (files("annotation_app.onboarding") / "default_guidelines.md").read_text(encoding="utf-8")
+    return (files("piiloom.annotation_app.onboarding") / "default_guidelines.md").read_text(encoding="utf-8")
 
 
 class Guidelines:

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from annotation_app.documents.document import Document
-from annotation_app.event_log import EventLog
-from annotation_app.onboarding.onboarding_events import control_of
-from annotation_app.worklist.pool import facts_of
-from annotation_app.worklist.priorities import scored, signals_of
-from annotation_app.worklist.project_settings import ProjectSettings
-from annotation_app.worklist.work_events import item_of, pooled
-from corpus.record import Record
-from corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
-from corpus.store.annotation_events import NewEvent
-from corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
-from corpus.store.database import Store
-from corpus.store.records import add_records
-from foundation.seeding import derive_rng
+from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.onboarding_events import control_of
+from piiloom.annotation_app.worklist.pool import facts_of
+from piiloom.annotation_app.worklist.priorities import scored, signals_of
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings
+from piiloom.annotation_app.worklist.work_events import item_of, pooled
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
+from piiloom.foundation.seeding import derive_rng
 
 _TAIL = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*(?=[^0-9a-f]*$)")
 _TRIES = 100

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation_app.documents.document import Document, State, document_of
-from annotation_app.event_log import EventLog
-from annotation_app.onboarding.feedback import Feedback, counted, feedback_on
-from annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
-from annotation_app.onboarding.seeded_errors import plant_several
-from annotation_app.worklist.project_settings import SettingsBook
-from corpus.record import Record
-from corpus.store.annotation_controls import find_control, load_controls
-from corpus.store.annotation_documents import list_heads, load_documents
-from corpus.store.annotation_events import NewEvent, read_events
-from corpus.store.annotation_items import load_items, newest_records
-from corpus.store.guidelines import newest_version
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
-from foundation.seeding import derive_rng
+from piiloom.annotation_app.documents.document import Document, State, document_of
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.feedback import Feedback, counted, feedback_on
+from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
+from piiloom.annotation_app.onboarding.seeded_errors import plant_several
+from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_controls import find_control, load_controls
+from piiloom.corpus.store.annotation_documents import list_heads, load_documents
+from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_items import load_items, newest_records
+from piiloom.corpus.store.guidelines import newest_version
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import derive_rng
 
 PRACTICE = "practice"
 

@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation_app.documents.document import State
-from annotation_app.event_log import EventLog
-from annotation_app.onboarding.feedback import score_of
-from annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
-from annotation_app.onboarding.practice import with_errors
-from annotation_app.worklist.project_settings import SettingsBook
-from corpus.store.annotation_controls import ControlRow, load_controls
-from corpus.store.annotation_documents import list_heads, load_documents
-from corpus.store.annotation_events import AnnotationEvent, NewEvent, read_events
-from corpus.store.annotation_items import newest_records
-from corpus.store.database import Store
-from corpus.store.guidelines import newest_version
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.documents.document import State
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.feedback import score_of
+from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
+from piiloom.annotation_app.onboarding.practice import with_errors
+from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
+from piiloom.corpus.store.annotation_documents import list_heads, load_documents
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, read_events
+from piiloom.corpus.store.annotation_items import newest_records
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.guidelines import newest_version
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 QUALIFYING = "qualifying"
 

@@ -11,11 +11,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from corpus.record import Record, Span
+from piiloom.corpus.record import Record, Span
 
 ErrorKind = Literal["boundary", "dropped", "type", "relevance"]
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
-# Unlike ``foundation.words``: the guidelines call what a hyphen joins one word.
+# Unlike ``piiloom.foundation.words``: the guidelines call what a hyphen joins one word.
 _WORD = re.compile(r"\w+(?:['’\-‐‑]\w+)*")
 _CONFUSED = {
     "age": ("datetime", "appearance"),

@@ -9,12 +9,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from annotation_app.onboarding.known_answers import KnownAnswer
-from annotation_app.onboarding.practice import with_errors
-from corpus.marks import strip_marks
-from corpus.record import Record, Relevance, Span
-from foundation.yaml_files import load_yaml
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.onboarding.known_answers import KnownAnswer
+from piiloom.annotation_app.onboarding.practice import with_errors
+from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 ExerciseKind = Literal["practice", "qualifying"]
 
@@ -74,4 +74,4 @@ def _record(exercise: _Exercise) -> Record:
 
 @lru_cache(maxsize=1)
 def _load() -> _Exercises:
-    return load_yaml(files("annotation_app.onboarding") / "default_exercises.yaml", _Exercises)
+    return load_yaml(files("piiloom.annotation_app.onboarding") / "default_exercises.yaml", _Exercises)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from annotation_app.people.identity import Person, Role, as_role
-from corpus.store.annotation_events import AnnotationEvent, NewEvent
-from corpus.store.annotators import AnnotatorRow
+from piiloom.annotation_app.people.identity import Person, Role, as_role
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
+from piiloom.corpus.store.annotators import AnnotatorRow
 
 ACCOUNT_KINDS: Final = ("account_added", "account_changed")
 

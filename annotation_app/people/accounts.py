@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annotation_app.event_log import EventLog
-from annotation_app.people.account_events import Account, account_of, added, changed
-from annotation_app.people.identity import LOCAL, Person, as_role
-from annotation_app.people.names import folded, person_name, tidy
-from annotation_app.people.passwords import Passwords
-from corpus.store.annotators import AnnotatorRow, add_annotator, change_annotator, find_annotator, list_annotators
-from corpus.store.database import Store
-from corpus.store.login_sessions import end_sessions
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.account_events import Account, account_of, added, changed
+from piiloom.annotation_app.people.identity import LOCAL, Person, as_role
+from piiloom.annotation_app.people.names import folded, person_name, tidy
+from piiloom.annotation_app.people.passwords import Passwords
+from piiloom.corpus.store.annotators import AnnotatorRow, add_annotator, change_annotator, find_annotator, list_annotators
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.login_sessions import end_sessions
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 
 class Accounts:

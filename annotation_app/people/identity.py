@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 Role = Literal["annotator", "adjudicator", "admin"]
 # From the least to the most; each may do what those before it may.

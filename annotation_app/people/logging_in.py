@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from annotation_app.event_log import EventLog
-from annotation_app.people.accounts import Accounts
-from annotation_app.people.identity import Person
-from annotation_app.people.login_sessions import LoginSessions
-from annotation_app.people.names import folded
-from annotation_app.people.throttling import LoginThrottle
-from corpus.store.annotation_events import NewEvent
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.accounts import Accounts
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.people.login_sessions import LoginSessions
+from piiloom.annotation_app.people.names import folded
+from piiloom.annotation_app.people.throttling import LoginThrottle
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.shared import SharedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,19 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
-from annotation_app.event_log import EventLog, stamp
-from corpus.store.annotation_events import NewEvent
-from corpus.store.database import Store
-from corpus.store.login_sessions import LoginRow, add_session, end_session, find_session, forget_sessions, prolong_session, session_known
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.login_sessions import (
+    LoginRow,
+    add_session,
+    end_session,
+    find_session,
+    forget_sessions,
+    prolong_session,
+    session_known,
+)
+from piiloom.corpus.store.shared import SharedStore
 
 LIFETIME: Final = timedelta(days=7)
 IDLE: Final = timedelta(hours=8)

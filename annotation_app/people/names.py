@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from annotation_app.people.identity import LOCAL
-from foundation.errors import UsageError
+from piiloom.annotation_app.people.identity import LOCAL
+from piiloom.foundation.errors import UsageError
 
 LONGEST: Final = 64
 # "local" acts where nobody logs in, and "piiloom" is the program itself.

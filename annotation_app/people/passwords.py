@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 try:
     from argon2 import PasswordHasher

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from annotation_app.people.names import folded
+from piiloom.annotation_app.people.names import folded
 
 Ticks = Callable[[], float]
 

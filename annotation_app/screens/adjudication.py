@@ -6,23 +6,23 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.adjudication.differing import Differing, differing
-from annotation_app.adjudication.versions import SideBySide
-from annotation_app.checks.why import why
-from annotation_app.documents.differences import Difference, compare
-from annotation_app.documents.document import Document, document_of
-from annotation_app.editor.palette import colours
-from annotation_app.people.identity import Person
-from annotation_app.screens.adjudication_choices import show_span_by_span
-from annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
-from annotation_app.screens.kept_figures import office_of
-from annotation_app.screens.marked_text import marked_text
-from annotation_app.screens.plain_words import tell
-from annotation_app.screens.record_history import show_whole_history
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from foundation.errors import UsageError
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.adjudication.differing import Differing, differing
+from piiloom.annotation_app.adjudication.versions import SideBySide
+from piiloom.annotation_app.checks.why import why
+from piiloom.annotation_app.documents.differences import Difference, compare
+from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.adjudication_choices import show_span_by_span
+from piiloom.annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
+from piiloom.annotation_app.screens.kept_figures import office_of
+from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.screens.plain_words import tell
+from piiloom.annotation_app.screens.record_history import show_whole_history
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 _ABREAST: Final = 3
 # Columns that would be too narrow to read go below each other.

@@ -8,15 +8,15 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.adjudication.choosing import Choice, Table, assembled, most_common, overlaps, picked_spans, table
-from annotation_app.adjudication.differing import Differing
-from annotation_app.adjudication.versions import SideBySide
-from annotation_app.documents.document import Document, Mark
-from annotation_app.editor.palette import colours
-from annotation_app.screens.adjudication_decisions import decide
-from annotation_app.screens.marked_text import marked_text
-from annotation_app.screens.plain_words import plain
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.adjudication.choosing import Choice, Table, assembled, most_common, overlaps, picked_spans, table
+from piiloom.annotation_app.adjudication.differing import Differing
+from piiloom.annotation_app.adjudication.versions import SideBySide
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.screens.adjudication_decisions import decide
+from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.screens.plain_words import plain
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 _SHOWN: Final = 60
 _BESIDE: Final = 24

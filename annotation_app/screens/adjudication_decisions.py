@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import streamlit as st
 
-from annotation_app.adjudication.versions import SideBySide
-from annotation_app.documents.document import Document
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from corpus.store.adjudications import last_decisions
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.versions import SideBySide
+from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.corpus.store.adjudications import last_decisions
+from piiloom.foundation.errors import UsageError
 
 # The record that the page shows, in the memory of the tab.
 RECORD: Final = "adjudicated_record"

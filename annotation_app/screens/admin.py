@@ -8,21 +8,21 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.onboarding.shipped_exercises import shipped_answers
-from annotation_app.people.identity import Person, require
-from annotation_app.screens.admin_export import export_tab
-from annotation_app.screens.admin_import import import_tab
-from annotation_app.screens.admin_people import people_tab
-from annotation_app.screens.admin_store import backup_tab, stats_tab
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from annotation_app.worklist.filters import ListQuery
-from annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
-from annotation_app.worklist.visibility import Viewer
-from corpus.store.runs import list_runs
-from foundation.errors import PiiloomError
+from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.screens.admin_export import export_tab
+from piiloom.annotation_app.screens.admin_import import import_tab
+from piiloom.annotation_app.screens.admin_people import people_tab
+from piiloom.annotation_app.screens.admin_store import backup_tab, stats_tab
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
+from piiloom.annotation_app.worklist.visibility import Viewer
+from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.errors import PiiloomError
 
 _IMPORTS = "all imported records"
 _SAID = "admin_said"

@@ -6,18 +6,18 @@ import shlex
 
 import streamlit as st
 
-from annotation_app.people.identity import Person, require
-from annotation_app.project_files import ProjectFiles
-from annotation_app.screens.file_lists import show_files, size_of
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.download_routes import export_link
-from annotation_app.serving.opening import Workplace
-from corpus.formats.registry import FORMATS
-from corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
-from corpus.releases.sizes import parse_test_size
-from corpus.store.releases import list_releases
-from foundation.errors import PiiloomError
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.annotation_app.screens.file_lists import show_files, size_of
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.download_routes import export_link
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
+from piiloom.corpus.releases.sizes import parse_test_size
+from piiloom.corpus.store.releases import list_releases
+from piiloom.foundation.errors import PiiloomError
 
 
 def export_tab(workplace: Workplace, _person: Person) -> None:

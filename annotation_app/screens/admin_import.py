@@ -9,18 +9,18 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.people.identity import Person, require
-from annotation_app.project_files import ProjectFiles
-from annotation_app.screens.file_lists import show_files, size_of
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.download_routes import rejects_link
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
-from corpus.formats.registry import FORMATS
-from corpus.importing import ImportReport, import_file_among
-from foundation.errors import DataError, PiiloomError
-from taxonomy.locales import load_locales
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.annotation_app.screens.file_lists import show_files, size_of
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.download_routes import rejects_link
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
+from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.importing import ImportReport, import_file_among
+from piiloom.foundation.errors import DataError, PiiloomError
+from piiloom.taxonomy.locales import load_locales
 
 _LAST: Final = "import_last"
 # Refused rows that are shown; all of them are in the file.

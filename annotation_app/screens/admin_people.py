@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from annotation_app.people.identity import ROLES
-from annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.people.identity import ROLES
+from piiloom.annotation_app.serving.opening import Workplace
 
 _OUT, _IN = "no access", "access again"
 # Has the admin of this moment do something, and shows what that gives.

@@ -6,15 +6,15 @@ import shlex
 
 import streamlit as st
 
-from annotation_app.people.identity import Person, require
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from corpus.store.outcomes import count_reasons
-from corpus.store.records import count_records
-from corpus.store.runs import list_runs
-from corpus.store.snapshot_files import list_snapshots
-from foundation.errors import PiiloomError
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.corpus.store.outcomes import count_reasons
+from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.snapshot_files import list_snapshots
+from piiloom.foundation.errors import PiiloomError
 
 
 def backup_tab(workplace: Workplace, _person: Person) -> None:

@@ -9,16 +9,16 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.dashboard.progress import Progress, progress
-from annotation_app.people.identity import Person
-from annotation_app.screens.dashboard_agreement import show_agreement
-from annotation_app.screens.dashboard_changes import show_changes
-from annotation_app.screens.dashboard_errors import show_controls, show_remaining
-from annotation_app.screens.kept_figures import Office, office_of, readings_of
-from annotation_app.screens.libraries import CHARTS, ready
-from annotation_app.screens.plain_words import tell
-from annotation_app.serving.workplace_holder import get_workplace
-from foundation.errors import PiiloomError
+from piiloom.annotation_app.dashboard.progress import Progress, progress
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.dashboard_agreement import show_agreement
+from piiloom.annotation_app.screens.dashboard_changes import show_changes
+from piiloom.annotation_app.screens.dashboard_errors import show_controls, show_remaining
+from piiloom.annotation_app.screens.kept_figures import Office, office_of, readings_of
+from piiloom.annotation_app.screens.libraries import CHARTS, ready
+from piiloom.annotation_app.screens.plain_words import tell
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.foundation.errors import PiiloomError
 
 
 def dashboard_page(_person: Person) -> None:

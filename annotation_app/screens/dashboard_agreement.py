@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.agreement.measuring import AgreementFigures, measure_agreement
-from annotation_app.agreement.resampling import Figure
-from annotation_app.screens.kept_figures import Office, readings_of
-from annotation_app.screens.libraries import AGREEMENT, ready
+from piiloom.annotation_app.agreement.measuring import AgreementFigures, measure_agreement
+from piiloom.annotation_app.agreement.resampling import Figure
+from piiloom.annotation_app.screens.kept_figures import Office, readings_of
+from piiloom.annotation_app.screens.libraries import AGREEMENT, ready
 
 _SHARED = ("whole_f1", "exact_f1", "boundaries", "types", "relevance")
 _ALPHAS = ("boundary_alpha", "type_alpha", "relevance_alpha", "verdict_alpha")

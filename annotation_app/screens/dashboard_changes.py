@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.dashboard.label_changes import Changes, label_changes
-from annotation_app.screens.kept_figures import Office, readings_of
+from piiloom.annotation_app.dashboard.label_changes import Changes, label_changes
+from piiloom.annotation_app.screens.kept_figures import Office, readings_of
 
 _CHANGES = ("rejected", "added", "removed", "moved", "retyped", "relevance_flipped", "question_edited", "context_edited")
 

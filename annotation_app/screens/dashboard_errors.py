@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from annotation_app.onboarding.capture_recapture import ASSUMPTIONS, Estimate
-from annotation_app.onboarding.control_results import control_results
-from annotation_app.onboarding.finding import estimate_remaining
-from annotation_app.screens.kept_figures import Office, readings_of
+from piiloom.annotation_app.onboarding.capture_recapture import ASSUMPTIONS, Estimate
+from piiloom.annotation_app.onboarding.control_results import control_results
+from piiloom.annotation_app.onboarding.finding import estimate_remaining
+from piiloom.annotation_app.screens.kept_figures import Office, readings_of
 
 
 def show_controls(office: Office) -> None:

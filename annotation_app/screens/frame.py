@@ -9,20 +9,20 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from annotation_app.people.identity import Person, Role
-from annotation_app.screens.adjudication import adjudication_page
-from annotation_app.screens.admin import admin_page
-from annotation_app.screens.dashboard import dashboard_page, read_ahead
-from annotation_app.screens.guide import guide_page
-from annotation_app.screens.libraries import load_beside
-from annotation_app.screens.plain_words import plain
-from annotation_app.screens.records import records_page
-from annotation_app.screens.session import this_tab
-from annotation_app.screens.training import training_page
-from annotation_app.screens.work import work_page
-from annotation_app.serving.current import current_person, front, logout_form, page_was_anothers
-from annotation_app.serving.front import LOGIN_PATH
-from annotation_app.serving.oidc import log_out_of_provider, providers, stranger
+from piiloom.annotation_app.people.identity import Person, Role
+from piiloom.annotation_app.screens.adjudication import adjudication_page
+from piiloom.annotation_app.screens.admin import admin_page
+from piiloom.annotation_app.screens.dashboard import dashboard_page, read_ahead
+from piiloom.annotation_app.screens.guide import guide_page
+from piiloom.annotation_app.screens.libraries import load_beside
+from piiloom.annotation_app.screens.plain_words import plain
+from piiloom.annotation_app.screens.records import records_page
+from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.screens.training import training_page
+from piiloom.annotation_app.screens.work import work_page
+from piiloom.annotation_app.serving.current import current_person, front, logout_form, page_was_anothers
+from piiloom.annotation_app.serving.front import LOGIN_PATH
+from piiloom.annotation_app.serving.oidc import log_out_of_provider, providers, stranger
 
 _LONE = "You are not logged in"
 # Less air than Streamlit leaves, and who is logged in, in the corner of the bar with the pages.

@@ -7,14 +7,14 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.people.identity import Person, require
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from annotation_app.worklist.visibility import Viewer, may_see_people
-from corpus.store.guidelines import Guideline, GuidelineQuestion
-from foundation.errors import UsageError
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people
+from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
+from piiloom.foundation.errors import UsageError
 
 _BEGUN: Final = "guidelines_begun_from"
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from annotation_app.agreement.readings import Reading
-from annotation_app.screens.upkeep import Upkeep
-from annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.agreement.readings import Reading
+from piiloom.annotation_app.screens.upkeep import Upkeep
+from piiloom.annotation_app.serving.opening import Workplace
 
 _Made = TypeVar("_Made")
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 
-from annotation_app.adjudication.differing import Differing
-from annotation_app.documents.differences import Range
-from annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.adjudication.differing import Differing
+from piiloom.annotation_app.documents.differences import Range
+from piiloom.annotation_app.documents.document import Document, Mark
 
 _LINES = {"high": "solid", "low": "dashed", None: "dotted"}
 _ALIKE = Differing()

@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from foundation.errors import PiiloomError
+from piiloom.foundation.errors import PiiloomError
 
 _MEANING: Final = frozenset("\\`*_{}[]<>()#+-.!|~$:^&=/@")
 # What Streamlit looks for once the backslashes are gone: addresses (links), its own logo, arrows and dashes made of signs.

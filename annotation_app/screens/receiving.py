@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import streamlit as st
 
-from annotation_app.desk.deliveries import Delivery
-from annotation_app.desk.followed import Followed
-from annotation_app.desk.outbox import parse_outbox
-from annotation_app.editor.component import mount
-from annotation_app.people.identity import Person
-from annotation_app.screens.session import Tab, Trail, this_tab
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from foundation.errors import PiiloomError, UsageError
+from piiloom.annotation_app.desk.deliveries import Delivery
+from piiloom.annotation_app.desk.followed import Followed
+from piiloom.annotation_app.desk.outbox import parse_outbox
+from piiloom.annotation_app.editor.component import mount
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.session import Tab, Trail, this_tab
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.foundation.errors import PiiloomError, UsageError
 
 _EDITOR: Final = "editor"
 _STALE: Final = (

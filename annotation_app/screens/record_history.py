@@ -7,21 +7,21 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.adjudication.decisions import ANNOTATED, OUTCOMES
-from annotation_app.adjudication.taking_back import take_back
-from annotation_app.desk.deliveries import REFUSED, STALE
-from annotation_app.desk.history_words import line_of, without_renewals
-from annotation_app.documents.history import EDITS
-from annotation_app.people.identity import Person
-from annotation_app.screens.plain_words import plain
-from annotation_app.screens.receiving import take_in
-from annotation_app.screens.session import this_tab
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from annotation_app.worklist.work_events import ASSIGNMENT_KINDS
-from corpus.store.annotation_events import AnnotationEvent
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.decisions import ANNOTATED, OUTCOMES
+from piiloom.annotation_app.adjudication.taking_back import take_back
+from piiloom.annotation_app.desk.deliveries import REFUSED, STALE
+from piiloom.annotation_app.desk.history_words import line_of, without_renewals
+from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.plain_words import plain
+from piiloom.annotation_app.screens.receiving import take_in
+from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.worklist.work_events import ASSIGNMENT_KINDS
+from piiloom.corpus.store.annotation_events import AnnotationEvent
+from piiloom.foundation.errors import UsageError
 
 _MOST_SHOWN: Final = 200
 _HEIGHT: Final = 300

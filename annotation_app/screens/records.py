@@ -6,18 +6,18 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from annotation_app.people.identity import Person
-from annotation_app.screens.plain_words import tell
-from annotation_app.screens.session import this_tab
-from annotation_app.screens.work import PAGE
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from annotation_app.worklist.filters import Listing, ListQuery
-from annotation_app.worklist.priorities import explained
-from annotation_app.worklist.visibility import Viewer, may_see_people
-from corpus.store.annotation_items import Status
-from corpus.store.annotation_lists import ListedItem, Own, Sort
-from foundation.errors import UsageError
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.plain_words import tell
+from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.screens.work import PAGE
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.worklist.filters import Listing, ListQuery
+from piiloom.annotation_app.worklist.priorities import explained
+from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people
+from piiloom.corpus.store.annotation_items import Status
+from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
+from piiloom.foundation.errors import UsageError
 
 _ANY = "any"
 _SORTS: dict[Sort, str] = {

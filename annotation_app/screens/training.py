@@ -7,18 +7,18 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.desk.editor_view import Mode, Surroundings, editor_data
-from annotation_app.editor.palette import colours
-from annotation_app.onboarding.feedback import Feedback
-from annotation_app.people.identity import Person
-from annotation_app.screens.marked_text import marked_text
-from annotation_app.screens.plain_words import plain, tell
-from annotation_app.screens.receiving import show_editor
-from annotation_app.screens.session import this_tab
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from foundation.errors import UsageError
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.desk.editor_view import Mode, Surroundings, editor_data
+from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.onboarding.feedback import Feedback
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.screens.plain_words import plain, tell
+from piiloom.annotation_app.screens.receiving import show_editor
+from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 _PRACTICE: Final = "practice"
 _TEST: Final = "test"

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from annotation_app.adjudication.resolving import Settled
-from foundation.errors import PiiloomError
+from piiloom.annotation_app.adjudication.resolving import Settled
+from piiloom.foundation.errors import PiiloomError
 
 _EVERY_S: Final = 60.0
 # Mostly there is little to settle, and then the page that asked shows it at once.

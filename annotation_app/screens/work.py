@@ -8,20 +8,20 @@ from typing import Any, Final
 
 import streamlit as st
 
-from annotation_app.checks.why import why
-from annotation_app.desk.editor_view import Surroundings, editor_data
-from annotation_app.people.identity import Person, require
-from annotation_app.screens.plain_words import plain
-from annotation_app.screens.receiving import show_courier, show_editor
-from annotation_app.screens.record_history import show_history
-from annotation_app.screens.session import Tab, Trail, this_tab
-from annotation_app.serving.current import current_person
-from annotation_app.serving.opening import Workplace
-from annotation_app.serving.workplace_holder import get_workplace
-from annotation_app.worklist.visibility import Viewer, may_see_people, may_see_why
-from corpus.store.annotation_counts import own_standing
-from corpus.store.records import iter_records
-from foundation.errors import UsageError
+from piiloom.annotation_app.checks.why import why
+from piiloom.annotation_app.desk.editor_view import Surroundings, editor_data
+from piiloom.annotation_app.people.identity import Person, require
+from piiloom.annotation_app.screens.plain_words import plain
+from piiloom.annotation_app.screens.receiving import show_courier, show_editor
+from piiloom.annotation_app.screens.record_history import show_history
+from piiloom.annotation_app.screens.session import Tab, Trail, this_tab
+from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people, may_see_why
+from piiloom.corpus.store.annotation_counts import own_standing
+from piiloom.corpus.store.records import iter_records
+from piiloom.foundation.errors import UsageError
 
 PAGE: Final = "work"
 

@@ -10,9 +10,9 @@ from typing import Final
 
 import streamlit as st
 
-from annotation_app.people.identity import Person
-from annotation_app.serving.front import LOGOUT_PATH, Front
-from annotation_app.serving.oidc import person_of_provider
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.serving.front import LOGOUT_PATH, Front
+from piiloom.annotation_app.serving.oidc import person_of_provider
 
 _OWNER: Final = "piiloom_page_owner"
 _BY_FORM: Final = "piiloom_came_by_form"

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from annotation_app.project_files import ProjectFiles
-from annotation_app.serving.front import Front
-from annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.annotation_app.serving.front import Front
+from piiloom.annotation_app.serving.workplace_holder import get_workplace
 
 _EXPORTS: Final = "/account/files/exports/"
 _REJECTS: Final = "/account/files/rejects/"

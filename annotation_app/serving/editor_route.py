@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotation_app.editor.assets import address, module
+from piiloom.annotation_app.editor.assets import address, module
 
 # The address changes with what is behind it.
 _FOR_EVER = "public, max-age=31536000, immutable"

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
-from annotation_app.people.accounts import Accounts
-from annotation_app.people.identity import LOCAL, Person
-from annotation_app.people.logging_in import LoginDesk
-from annotation_app.serving.form_tokens import FormTokens
+from piiloom.annotation_app.people.accounts import Accounts
+from piiloom.annotation_app.people.identity import LOCAL, Person
+from piiloom.annotation_app.people.logging_in import LoginDesk
+from piiloom.annotation_app.serving.form_tokens import FormTokens
 
 LOGIN_PATH: Final = "/account/login"
 LOGOUT_PATH: Final = "/account/logout"

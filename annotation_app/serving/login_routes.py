@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotation_app.people.logging_in import LoginDesk
-from annotation_app.serving.front import LOGIN_PATH, LOGOUT_PATH, Front
+from piiloom.annotation_app.people.logging_in import LoginDesk
+from piiloom.annotation_app.serving.front import LOGIN_PATH, LOGOUT_PATH, Front
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384

@@ -13,8 +13,8 @@ from typing import Any
 import streamlit as st
 from streamlit.auth_util import get_secrets_auth_section
 
-from annotation_app.people.identity import Person
-from annotation_app.serving.front import Front, provider_token
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.serving.front import Front, provider_token
 
 
 def oidc_configured() -> bool:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation_app.adjudication.resolving import Resolver
-from annotation_app.agreement.readings import ReadingRoom
-from annotation_app.desk.delivering import Desk
-from annotation_app.event_log import Clock, EventLog, utc_now
-from annotation_app.onboarding.controls import Controls
-from annotation_app.onboarding.guidelines import Guidelines
-from annotation_app.onboarding.practice import Practice
-from annotation_app.onboarding.qualifying import QualifyingTest
-from annotation_app.people.accounts import Accounts
-from annotation_app.people.logging_in import LoginDesk
-from annotation_app.people.login_sessions import LoginSessions
-from annotation_app.snapshots import SnapshotKeeper
-from annotation_app.worklist.assigning import WorkList
-from annotation_app.worklist.filters import Lists
-from annotation_app.worklist.pool import Pool
-from annotation_app.worklist.project_settings import SettingsBook
-from corpus.store.database import Store
-from corpus.store.guidelines import newest_version
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.adjudication.resolving import Resolver
+from piiloom.annotation_app.agreement.readings import ReadingRoom
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.event_log import Clock, EventLog, utc_now
+from piiloom.annotation_app.onboarding.controls import Controls
+from piiloom.annotation_app.onboarding.guidelines import Guidelines
+from piiloom.annotation_app.onboarding.practice import Practice
+from piiloom.annotation_app.onboarding.qualifying import QualifyingTest
+from piiloom.annotation_app.people.accounts import Accounts
+from piiloom.annotation_app.people.logging_in import LoginDesk
+from piiloom.annotation_app.people.login_sessions import LoginSessions
+from piiloom.annotation_app.snapshots import SnapshotKeeper
+from piiloom.annotation_app.worklist.assigning import WorkList
+from piiloom.annotation_app.worklist.filters import Lists
+from piiloom.annotation_app.worklist.pool import Pool
+from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.guidelines import newest_version
+from piiloom.corpus.store.shared import SharedStore
 
 # Enough for aggregates over a large store; the commands make do with less.
 _MEMORY, _THREADS = "512MB", 2

@@ -18,8 +18,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from annotation_app.people.identity import Role
-from annotation_app.serving.front import LOGIN_PATH, Front
+from piiloom.annotation_app.people.identity import Role
+from piiloom.annotation_app.serving.front import LOGIN_PATH, Front
 
 _READING: Final = frozenset({"GET", "HEAD"})
 # A proxy adds at least one of these.

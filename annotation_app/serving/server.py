@@ -12,16 +12,16 @@ import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
 
-from annotation_app.serving.current import use_front
-from annotation_app.serving.download_routes import DownloadRoutes
-from annotation_app.serving.editor_route import editor_route
-from annotation_app.serving.front import Front
-from annotation_app.serving.login_routes import LoginRoutes
-from annotation_app.serving.request_gate import RequestGate
-from annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
-from annotation_app.serving.streamlit_settings import apply_settings
-from annotation_app.serving.workplace_holder import set_workplace
-from foundation.errors import PiiloomError, UsageError
+from piiloom.annotation_app.serving.current import use_front
+from piiloom.annotation_app.serving.download_routes import DownloadRoutes
+from piiloom.annotation_app.serving.editor_route import editor_route
+from piiloom.annotation_app.serving.front import Front
+from piiloom.annotation_app.serving.login_routes import LoginRoutes
+from piiloom.annotation_app.serving.request_gate import RequestGate
+from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
+from piiloom.annotation_app.serving.streamlit_settings import apply_settings
+from piiloom.annotation_app.serving.workplace_holder import set_workplace
+from piiloom.foundation.errors import PiiloomError, UsageError
 
 SCRIPT: Final = Path(__file__).parents[1] / "app.py"
 # How long requests under way may take when the server is told to stop.

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from annotation_app.event_log import EventLog
-from annotation_app.worklist.leases import Leases
-from annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
-from annotation_app.worklist.work_events import assignment_of
-from corpus.store.annotation_assignments import (
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.worklist.leases import Leases
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
+from piiloom.annotation_app.worklist.work_events import assignment_of
+from piiloom.corpus.store.annotation_assignments import (
     assigned_loads,
     best_control,
     best_offer,
@@ -19,13 +19,13 @@ from corpus.store.annotation_assignments import (
     load_assignments,
     put_assignments,
 )
-from corpus.store.annotation_documents import list_heads
-from corpus.store.annotation_events import NewEvent, read_events
-from corpus.store.annotation_items import OPEN_STATUSES, load_items
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
-from foundation.seeding import derive_rng
+from piiloom.corpus.store.annotation_documents import list_heads
+from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES, load_items
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import derive_rng
 
 OfferWhy = Literal["resumed", "assigned", "new", "skipped", "held"]
 # A record, why that one, and the end of the lease that the person has of it.

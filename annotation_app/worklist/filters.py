@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from annotation_app.event_log import EventLog, stamp
-from annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
-from annotation_app.worklist.visibility import Viewer, may_manage, may_see_people, may_see_why
-from corpus.store.annotation_items import Role, Status
-from corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
+from piiloom.annotation_app.worklist.visibility import Viewer, may_manage, may_see_people, may_see_why
+from piiloom.corpus.store.annotation_items import Role, Status
+from piiloom.corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
 # Control records stand among the others in the lists of annotators; only an admin may tell them apart.

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation_app.event_log import EventLog
-from annotation_app.worklist.project_settings import SettingsBook
-from annotation_app.worklist.work_events import assignment_of, later
-from corpus.store.annotation_assignments import Standing, load_assignments, put_assignments, standing
-from corpus.store.annotation_events import NewEvent
-from corpus.store.annotation_items import OPEN_STATUSES
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.work_events import assignment_of, later
+from piiloom.corpus.store.annotation_assignments import Standing, load_assignments, put_assignments, standing
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 # Of these, people work on their own copies whenever they like.
 _UNLEASED_ROLES = ("practice", "qualifying")

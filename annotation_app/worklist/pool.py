@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from annotation_app.event_log import EventLog
-from annotation_app.worklist.priorities import Signals, pair_of, scored, signals_of
-from annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsBook
-from annotation_app.worklist.work_events import item_of, pooled
-from corpus.record import Record
-from corpus.store.annotation_events import NewEvent
-from corpus.store.annotation_items import (
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.worklist.priorities import Signals, pair_of, scored, signals_of
+from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsBook
+from piiloom.annotation_app.worklist.work_events import item_of, pooled
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.annotation_items import (
     OPEN_STATUSES,
     Item,
     add_items,
@@ -27,10 +27,10 @@ from corpus.store.annotation_items import (
     set_priorities,
     set_wanted,
 )
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
-from foundation.words import count_words
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import count_words
 
 # Records that one event or one piece of work takes together.
 _CHUNK = 1_000

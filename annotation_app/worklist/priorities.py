@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
-from corpus.record import Record
-from foundation.seeding import derive_rng
-from screening.gate import Expectations, Gate
-from screening.question_leaks import QuestionLeaksGate
-from screening.unlisted import UnlistedGate
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
+from piiloom.corpus.record import Record
+from piiloom.foundation.seeding import derive_rng
+from piiloom.screening.gate import Expectations, Gate
+from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.screening.unlisted import UnlistedGate
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 # No text holds these: a record without a pair has no type words that its question could leak.
 _NO_PAIR = ("\0", "\0")

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from annotation_app.event_log import EventLog
-from corpus.store.annotation_events import NewEvent
-from corpus.store.annotation_settings import put_setting, read_settings
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.corpus.store.annotation_events import NewEvent
+from piiloom.corpus.store.annotation_settings import put_setting, read_settings
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 MOST_PEOPLE = 50
 DEFAULT_WEIGHTS = {"judges": 1.0, "screening": 0.8, "rare": 0.3, "random": 0.2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annotation_app.worklist.project_settings import ProjectSettings
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 
 PersonRole = Literal["annotator", "adjudicator", "admin"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from annotation_app.event_log import stamp
-from corpus.store.annotation_assignments import Assignment, State
-from corpus.store.annotation_events import AnnotationEvent, NewEvent
-from corpus.store.annotation_items import Item, Status
+from piiloom.annotation_app.event_log import stamp
+from piiloom.corpus.store.annotation_assignments import Assignment, State
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
+from piiloom.corpus.store.annotation_items import Item, Status
 
 ASSIGNMENT_KINDS: dict[str, State] = {"assigned": "assigned", "leased": "leased", "released": "released", "skipped": "skipped"}
 # What adjudicating makes of a record. An event that names a status in its entry ("reopened" may) leads to that one.

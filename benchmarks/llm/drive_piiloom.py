@@ -1,7 +1,8 @@
 """piiloom: its own session over a DuckDB store, with journal, limiter, budget, validator and rejects, for one stage of one call.
 
-The stage is the benchmark's; everything else is what ``piiloom generate`` runs: ``generation.session``, ``generation.asking``,
-``execution.ordering``. Started again, it goes on with the run of its store, as ``--resume last`` does.
+The stage is the benchmark's; everything else is what ``piiloom generate`` runs: ``piiloom.generation.session``,
+``piiloom.generation.asking``, ``piiloom.execution.ordering``. Started again, it goes on with the run of its store, as
+``--resume last`` does.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from corpus.store.call_history import iter_events
-from corpus.store.database import Store
-from corpus.store.progress import StageResultRow, load_rejects, load_stage_results
-from corpus.store.runs import list_runs
-from execution.committing import Batch
-from execution.ordering import OrderedRun, StopSignal
-from generation.asking import Ask, Fault, ask
-from generation.configuration import RunConfig, make_config
-from generation.session import Session, open_provider, open_session, resume_run, settle, start_run
-from generation.stage import ItemRejected
-from prompts.compiling import PromptTemplate
-from prompts.library import PromptLibrary
+from piiloom.corpus.store.call_history import iter_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import StageResultRow, load_rejects, load_stage_results
+from piiloom.corpus.store.runs import list_runs
+from piiloom.execution.committing import Batch
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.session import Session, open_provider, open_session, resume_run, settle, start_run
+from piiloom.generation.stage import ItemRejected
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import PromptLibrary
 
 STAGE = "bench"
 AGAIN = "{% if fault %}\n\nYour previous reply could not be used: {{ fault }}{% endif %}"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from corpus.record import Record
-from foundation.errors import DataError
+from piiloom.corpus.record import Record
+from piiloom.foundation.errors import DataError
 
 Json = dict[str, object]
 

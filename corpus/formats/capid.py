@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
-from corpus.formats.capid_writing import capid_row
-from corpus.formats.json_rows import ImportedIds, RowFault, parse_object, read_rows, write_row
-from corpus.formats.placing import Placed, Range, find_values, keep_disjoint
-from corpus.record import Record, Relevance, SourceReference, Span
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
+from piiloom.corpus.formats.capid_writing import capid_row
+from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, parse_object, read_rows, write_row
+from piiloom.corpus.formats.placing import Placed, Range, find_values, keep_disjoint
+from piiloom.corpus.record import Record, Relevance, SourceReference, Span
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
 # What a CAPID row has no place for.

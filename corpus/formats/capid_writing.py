@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from corpus.formats.base import Json, LossEntry
-from corpus.formats.placing import Placed, place_values
-from corpus.record import Record, Relevance, Span
+from piiloom.corpus.formats.base import Json, LossEntry
+from piiloom.corpus.formats.placing import Placed, place_values
+from piiloom.corpus.record import Record, Relevance, Span
 
 _Labels = tuple[str, Relevance]  # entity type, relevance
 

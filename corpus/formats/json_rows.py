@@ -13,10 +13,10 @@ from typing import TextIO
 
 from pydantic import ValidationError
 
-from corpus.formats.base import Json, ReadTally, RowReject
-from corpus.record import Record
-from foundation.errors import DataError
-from foundation.seeding import digest
+from piiloom.corpus.formats.base import Json, ReadTally, RowReject
+from piiloom.corpus.record import Record
+from piiloom.foundation.errors import DataError
+from piiloom.foundation.seeding import digest
 
 _BOM = b"\xef\xbb\xbf"
 

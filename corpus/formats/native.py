@@ -13,12 +13,12 @@ from typing import TextIO
 
 from pydantic import ValidationError
 
-from corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
-from corpus.formats.json_rows import ImportedIds, RowFault, fault_of, parse_object, read_rows, write_row
-from corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys, row_of
-from corpus.formats.placing import keep_disjoint
-from corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
+from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, fault_of, parse_object, read_rows, write_row
+from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys, row_of
+from piiloom.corpus.formats.placing import keep_disjoint
+from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 class NativeFormat:

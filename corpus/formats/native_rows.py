@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus.formats.base import Json
-from corpus.record import Provenance, Record, Span
+from piiloom.corpus.formats.base import Json
+from piiloom.corpus.record import Provenance, Record, Span
 
 
 class _Part(BaseModel):

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from corpus.mention_search import exact_mentions
+from piiloom.corpus.mention_search import exact_mentions
 
 Range = tuple[int, int]
 
@@ -34,7 +34,7 @@ def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
-    """For each value its whole-word mentions in *context*, exactly as spelt (``corpus.word_edges`` says what whole is)."""
+    """For each value its whole-word mentions in *context*, exactly as spelt (``piiloom.corpus.word_edges`` says what whole is)."""
     return [exact_mentions(context, value) for value in values]
 
 

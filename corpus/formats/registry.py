@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from corpus.formats.base import Format
-from corpus.formats.capid import CapidFormat
-from corpus.formats.native import NativeFormat
-from foundation.errors import UsageError
+from piiloom.corpus.formats.base import Format
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.foundation.errors import UsageError
 
 FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (NativeFormat(), CapidFormat())}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpus.releases.grouping import Group
+from piiloom.corpus.releases.grouping import Group
 
 # Groups of one stratum whose subsets are all tried; the groups beyond them are taken or left one by one.
 _POOL = 16

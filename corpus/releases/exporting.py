@@ -15,13 +15,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from corpus.formats.base import Format, Json, LossReport
-from corpus.formats.registry import FORMATS, get_format
-from corpus.releases.manifest import ExportedFile, SplitCounts, manifest
-from corpus.releases.splits import SPLITS
-from corpus.store.database import Store
-from corpus.store.releases import get_release, iter_release_records, withheld_of
-from foundation.errors import OutputError
+from piiloom.corpus.formats.base import Format, Json, LossReport
+from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.releases.manifest import ExportedFile, SplitCounts, manifest
+from piiloom.corpus.releases.splits import SPLITS
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.releases import get_release, iter_release_records, withheld_of
+from piiloom.foundation.errors import OutputError
 
 MANIFEST = "release.json"
 

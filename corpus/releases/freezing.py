@@ -1,21 +1,21 @@
 """Freezing a release: its members, revisions and splits are written down once and never change.
 
-``export_release`` (``corpus.releases.exporting``) writes a frozen release to files.
+``export_release`` (``piiloom.corpus.releases.exporting``) writes a frozen release to files.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from corpus.releases.exporting import export_release
-from corpus.releases.grouping import Member
-from corpus.releases.splits import TEST, TRAIN, split_members
-from corpus.store.adjudications import unreleasable_records
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from corpus.store.releases import ReleaseRow, insert_release, list_releases
-from corpus.store.runs import get_run
-from foundation.errors import ReleaseError, UsageError
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.grouping import Member
+from piiloom.corpus.releases.splits import TEST, TRAIN, split_members
+from piiloom.corpus.store.adjudications import unreleasable_records
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.releases import ReleaseRow, insert_release, list_releases
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import ReleaseError, UsageError
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
 

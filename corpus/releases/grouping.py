@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from corpus.near_duplicates import NearDuplicateIndex
-from corpus.record import Record
+from piiloom.corpus.near_duplicates import NearDuplicateIndex
+from piiloom.corpus.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
-from corpus.formats.base import Json, LossReport
-from corpus.record import Record
-from corpus.store.releases import ReleaseRow
+from piiloom.corpus.formats.base import Json, LossReport
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.releases import ReleaseRow
 
 SCHEMA = 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 0 for no test split"
 

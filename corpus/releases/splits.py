@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from corpus.record import Record
-from corpus.releases.choosing import choose_groups
-from corpus.releases.grouping import Group, Member, group_members
-from corpus.releases.sizes import size_of_test
-from foundation.errors import ReleaseError, UsageError
-from foundation.seeding import derive_rng
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.choosing import choose_groups
+from piiloom.corpus.releases.grouping import Group, Member, group_members
+from piiloom.corpus.releases.sizes import size_of_test
+from piiloom.foundation.errors import ReleaseError, UsageError
+from piiloom.foundation.seeding import derive_rng
 
 TRAIN, TEST = SPLITS = ("train", "test")
 

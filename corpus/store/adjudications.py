@@ -1,6 +1,6 @@
 """What was decided on records: agreed, adjudicated, validated, rejected, reopened; one row a decision, in the order of the log.
 
-A record stands as its last decision says. The rows can be made from the log of events again (``annotation_app.adjudication``).
+A record stands as its last decision says. The rows can be made from the log of events again (``piiloom.annotation_app.adjudication``).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 Outcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 State = Literal["assigned", "leased", "released", "skipped"]
 Why = Literal["resumed", "assigned", "new", "skipped"]

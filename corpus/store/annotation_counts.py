@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 # Finished control records count, unfinished ones do not: who annotates must not be able to tell how many there are.
 # Two scans took half the time of one join.

@@ -1,6 +1,6 @@
 """What each person has made of each record: the newest state, so that nobody has to fold the log of events to read it.
 
-The log is the truth (``corpus.store.annotation_events``); these rows can be made from it again at any time.
+The log is the truth (``piiloom.corpus.store.annotation_events``); these rows can be made from it again at any time.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

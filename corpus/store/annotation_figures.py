@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 # Documents read at a time: DuckDB holds a whole answer in its memory.
 _CHUNK = 5_000

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.records import records_in
-from corpus.store.statements import select
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import records_in
+from piiloom.corpus.store.statements import select
 
 Role = Literal["work", "practice", "qualifying", "control"]
 Status = Literal["generated", "annotated", "agreed", "adjudicated", "validated", "rejected"]

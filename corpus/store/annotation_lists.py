@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 Sort = Literal["priority", "changed", "record", "words", "spans", "done"]
 Own = Literal["untouched", "open", "finished", "skipped"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 
 def read_settings(store: Store) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""The rows of the people who annotate. What a row means, and which change is allowed, is for ``annotation_app.people``."""
+"""The rows of the people who annotate. What a row means, and which change is allowed, is for ``piiloom.annotation_app.people``."""
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field, fields
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

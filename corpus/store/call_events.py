@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 EventKind = Literal["sent", "reply", "failed", "verdict", "used"]
 ReplyVerdict = Literal["accepted", "refused_by_validator", "error"]

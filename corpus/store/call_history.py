@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 # What to open a store with to sum up a journal of a million calls; a run itself needs less.
 MEMORY_FOR_SUMS = "256MB"
@@ -68,7 +68,7 @@ class ItemCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEvent:
-    """One stored event; ``entry`` as ``corpus.store.call_events`` describes it."""
+    """One stored event; ``entry`` as ``piiloom.corpus.store.call_events`` describes it."""
 
     key: str
     run_id: str

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus.store.copying import identifier, log_of, remove, sync, text_literal
-from corpus.store.database import Store
-from foundation.errors import OutputError, StoreError, StoreLocked
+from piiloom.corpus.store.copying import identifier, log_of, remove, sync, text_literal
+from piiloom.corpus.store.database import Store
+from piiloom.foundation.errors import OutputError, StoreError, StoreLocked
 
 _COPY = "piiloom_compact"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import duckdb
 
-from corpus.store.faults import duckdb_errors, opening_fault, refuse_lone_surrogates
-from corpus.store.migrations import MIGRATIONS, Migrations
-from corpus.store.upgrading import upgrade
-from foundation.errors import NotAStore, OutputError, StoreError
+from piiloom.corpus.store.faults import duckdb_errors, opening_fault, refuse_lone_surrogates
+from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+from piiloom.corpus.store.upgrading import upgrade
+from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 
 MEMORY = Path(":memory:")
 # Rows fetched at a time where a result is read in pieces.
@@ -82,7 +82,7 @@ class Store:
         self.close()
 
     def beside(self) -> Self:
-        """Another store over the same open file, for another thread (``corpus.store.shared``); closed by itself."""
+        """Another store over the same open file, for another thread (``piiloom.corpus.store.shared``); closed by itself."""
         self._check_open()
         return type(self)(self._connection.cursor(), self.path)
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import fields
 from functools import lru_cache
 
-from corpus.record import Provenance, RecordPlan, SourceReference
+from piiloom.corpus.record import Provenance, RecordPlan, SourceReference
 
 Encodable = RecordPlan | SourceReference | Provenance
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import duckdb
 
-from corpus.store.snapshot_files import restore_hint
-from foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
+from piiloom.corpus.store.snapshot_files import restore_hint
+from piiloom.foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
 
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Literal
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 JudgementKind = Literal["relevance", "leak"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 _COLUMNS = ("annotator", "made_at", "expires_at")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 
 def plan_indexes(store: Store, run_id: str) -> list[int]:

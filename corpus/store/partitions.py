@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from corpus.store.database import Store
-from corpus.store.progress import load_shared_results, save_shared_results
-from foundation.errors import OutputError, StoreError
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import load_shared_results, save_shared_results
+from piiloom.foundation.errors import OutputError, StoreError
 
 # The name under which the run-wide results of the main store list the partitions, by their id.
 STAGE = "partition"

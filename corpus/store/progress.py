@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from corpus.store.database import Store
-from corpus.store.statements import select
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

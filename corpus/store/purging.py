@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 _CHUNK = 2_000
 # After this many pieces the replaced rows are let go of; DuckDB keeps them until then, about 2.5 MB a piece.

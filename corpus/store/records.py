@@ -15,10 +15,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from corpus.record import Record, Span
-from corpus.store.database import Store
-from corpus.store.encoding import decode_keys, decode_plan, decode_provenance, decode_source, encode, encode_keys
-from corpus.store.statements import select
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.encoding import decode_keys, decode_plan, decode_provenance, decode_source, encode, encode_keys
+from piiloom.corpus.store.statements import select
 
 _CHUNK = 1_000
 _RECORD_COLUMNS = (

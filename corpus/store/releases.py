@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.records import records_in
-from corpus.store.statements import select
-from foundation.errors import ReleaseError
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import records_in
+from piiloom.corpus.store.statements import select
+from piiloom.foundation.errors import ReleaseError
 
 _COLUMNS = ("name", "created_order", "seed", "test_size", "run_id", "status_filter")
 _SELECT = select(_COLUMNS, "releases")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from corpus.store.database import Store
-from corpus.store.statements import select
-from foundation.errors import RunError
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.statements import select
+from piiloom.foundation.errors import RunError
 
 RunStatus = Literal["running", "interrupted", "finished", "failed"]
 _COLUMNS = ("id", "created_order", "provider", "model", "seed", "samples", "config", "config_digest", "status")

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 
 class SharedStore:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import duckdb
 
-from corpus.store.copying import identifier, log_of, remove, sync, text_literal
-from corpus.store.database import MEMORY, Store
-from corpus.store.faults import duckdb_errors, opening_fault
-from corpus.store.migrations import MIGRATIONS
-from corpus.store.snapshot_files import list_snapshots, next_snapshot
-from corpus.store.upgrading import refuse_newer, schema_version
-from foundation.errors import OutputError, PiiloomError, StoreError, StoreLocked
+from piiloom.corpus.store.copying import identifier, log_of, remove, sync, text_literal
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.faults import duckdb_errors, opening_fault
+from piiloom.corpus.store.migrations import MIGRATIONS
+from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
+from piiloom.corpus.store.upgrading import refuse_newer, schema_version
+from piiloom.foundation.errors import OutputError, PiiloomError, StoreError, StoreLocked
 
 _COPY = "piiloom_snapshot"
 # Attaching is for the whole process: two at once would take each other's name.

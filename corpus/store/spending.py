@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 
 # An entry is parsed once for all that is wanted of it: each parsing keeps memory until the end of the statement.
 _TRY = "json_extract_string(entry, ['$.try', '$.worst_usd', '$.batch'])"

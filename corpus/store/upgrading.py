@@ -8,10 +8,10 @@ from pathlib import Path
 
 import duckdb
 
-from corpus.store.copying import identifier, remove, sync, text_literal
-from corpus.store.faults import duckdb_errors, translate
-from corpus.store.migrations import Migration, Migrations
-from foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
+from piiloom.corpus.store.copying import identifier, remove, sync, text_literal
+from piiloom.corpus.store.faults import duckdb_errors, translate
+from piiloom.corpus.store.migrations import Migration, Migrations
+from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
 
 APPLICATION = "piiloom"
 _VERSION_TABLE = """

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from corpus.store.batches import BatchRequestRow, OwedRequest
-from execution.call_request import Request
-from execution.money.budget import Reservation
-from providers.errors import InvalidReply
-from providers.protocol import Completion
-from providers.replies import BadReply, read_reply
+from piiloom.corpus.store.batches import BatchRequestRow, OwedRequest
+from piiloom.execution.call_request import Request
+from piiloom.execution.money.budget import Reservation
+from piiloom.providers.errors import InvalidReply
+from piiloom.providers.protocol import Completion
+from piiloom.providers.replies import BadReply, read_reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from corpus.store.batches import BatchRow, BatchState
-from execution.batches.asks import Ask, WavePolicy
-from execution.batches.ledger import BatchLedger, Outcomes
-from execution.batches.patience import TRANSIENT, Patience
-from foundation.errors import ProviderError, RunError
-from providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
-from providers.errors import BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
+from piiloom.corpus.store.batches import BatchRow, BatchState
+from piiloom.execution.batches.asks import Ask, WavePolicy
+from piiloom.execution.batches.ledger import BatchLedger, Outcomes
+from piiloom.execution.batches.patience import TRANSIENT, Patience
+from piiloom.foundation.errors import ProviderError, RunError
+from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
+from piiloom.providers.errors import BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
 
 # Clocks differ: what was made this long before our row was written may still be ours.
 _CLOCK_MARGIN = timedelta(hours=1)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from corpus.store.batches import BatchRow, load_batches
-from corpus.store.call_events import CallEvent, EventKind
-from execution.batches.asks import Ask
-from execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
-from execution.call_totals import CallTotals
-from execution.committing import Batch, GroupCommitter
-from execution.prompt_notes import PromptNotes
-from execution.watching.events import CallAnswered, CallFailed, CallStarted, EventSink, unheard
-from foundation.errors import ProviderError
-from providers.protocol import Completion, PromptCall, Provider
+from piiloom.corpus.store.batches import BatchRow, load_batches
+from piiloom.corpus.store.call_events import CallEvent, EventKind
+from piiloom.execution.batches.asks import Ask
+from piiloom.execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.execution.prompt_notes import PromptNotes
+from piiloom.execution.watching.events import CallAnswered, CallFailed, CallStarted, EventSink, unheard
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.protocol import Completion, PromptCall, Provider
 
 # Requests that go to disk in one transaction: fifty thousand prompts at once would take hundreds of megabytes.
 _TOGETHER = 1000

@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from corpus.store.batches import BatchRow
-from execution.batches.asks import Ask
-from foundation.errors import ProviderError
-from providers.batch_api import BatchApi, BatchRequest, custom_id
-from providers.errors import InvalidRequest
+from piiloom.corpus.store.batches import BatchRow
+from piiloom.execution.batches.asks import Ask
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.batch_api import BatchApi, BatchRequest, custom_id
+from piiloom.providers.errors import InvalidRequest
 
 # What wraps the requests of a batch (brackets, a form's headers) takes far less.
 _WRAPPING_BYTES = 4096

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from execution.batches.asks import WavePolicy
-from providers.errors import ProviderUnavailable, RateLimited
+from piiloom.execution.batches.asks import WavePolicy
+from piiloom.providers.errors import ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
 

@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from corpus.store.batches import BatchRow, OpenBatch
-from corpus.store.call_events import CallEvent
-from execution.batches.asks import WavePolicy, ask_owed
-from execution.batches.jobs import BatchJob, QueueFull
-from execution.batches.ledger import BatchLedger
-from execution.call_entries import failure_entry
-from execution.call_totals import CallTotals
-from execution.committing import Batch, GroupCommitter
-from foundation.errors import ProviderError
-from providers.batch_api import BatchApi
-from providers.protocol import Provider
+from piiloom.corpus.store.batches import BatchRow, OpenBatch
+from piiloom.corpus.store.call_events import CallEvent
+from piiloom.execution.batches.asks import WavePolicy, ask_owed
+from piiloom.execution.batches.jobs import BatchJob, QueueFull
+from piiloom.execution.batches.ledger import BatchLedger
+from piiloom.execution.call_entries import failure_entry
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.batch_api import BatchApi
+from piiloom.providers.protocol import Provider
 
 # What was to end soon is looked up sooner.
 _SOON = WavePolicy(first_poll_s=1.0, longest_poll_s=20.0)

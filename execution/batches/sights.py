@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corpus.store.batches import BatchRow
+from piiloom.corpus.store.batches import BatchRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

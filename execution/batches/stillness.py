@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from execution.batches.asks import WavePolicy
+from piiloom.execution.batches.asks import WavePolicy
 
 # Turns of the loop in which everything that can run has run: a reply passes through a handful of tasks on its way.
 _TURNS = 25

@@ -14,24 +14,24 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
-from corpus.store.batches import BatchRow, OpenBatch
-from execution.batches.asks import Ask, WavePolicy, ask_of, ask_owed, read_for
-from execution.batches.jobs import BatchJob, QueueFull
-from execution.batches.ledger import BatchLedger, Outcomes
-from execution.batches.packing import Package, Packer
-from execution.batches.patience import cancelled
-from execution.batches.sights import BatchSight
-from execution.batches.stillness import Stillness
-from execution.call_request import Request
-from execution.call_totals import CallTotals
-from execution.committing import GroupCommitter
-from execution.money.budget import Budget
-from execution.money.worst_case import worst_case_usd
-from execution.watching.events import Braked, EventSink, unheard
-from foundation.errors import PiiloomError, ProviderError, RunError
-from providers.batch_api import BatchApi, BatchRequest
-from providers.errors import AuthFailed, BudgetExceeded
-from providers.protocol import Completion, Provider
+from piiloom.corpus.store.batches import BatchRow, OpenBatch
+from piiloom.execution.batches.asks import Ask, WavePolicy, ask_of, ask_owed, read_for
+from piiloom.execution.batches.jobs import BatchJob, QueueFull
+from piiloom.execution.batches.ledger import BatchLedger, Outcomes
+from piiloom.execution.batches.packing import Package, Packer
+from piiloom.execution.batches.patience import cancelled
+from piiloom.execution.batches.sights import BatchSight
+from piiloom.execution.batches.stillness import Stillness
+from piiloom.execution.call_request import Request
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.money.budget import Budget
+from piiloom.execution.money.worst_case import worst_case_usd
+from piiloom.execution.watching.events import Braked, EventSink, unheard
+from piiloom.foundation.errors import PiiloomError, ProviderError, RunError
+from piiloom.providers.batch_api import BatchApi, BatchRequest
+from piiloom.providers.errors import AuthFailed, BudgetExceeded
+from piiloom.providers.protocol import Completion, Provider
 
 
 class Waves:

@@ -12,10 +12,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from execution.desk.words import Ask, DeskLink, DeskState, Enter, Heard, Reserve, Withdraw, Word
-from execution.limits.limiter import LimiterState
-from execution.watching.events import Event
-from foundation.errors import PiiloomError, RunError
+from piiloom.execution.desk.words import Ask, DeskLink, DeskState, Enter, Heard, Reserve, Withdraw, Word
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.execution.watching.events import Event
+from piiloom.foundation.errors import PiiloomError, RunError
 
 # Events wait this long for company.
 _EVENTS_PACE_S = 0.1

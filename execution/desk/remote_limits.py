@@ -6,10 +6,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from execution.desk.client import DeskClient
-from execution.desk.words import Book, BrakeFor, Enter, Leave, RatesSeen, Reserve, Spent
-from execution.limits.limiter import LimiterState
-from providers.rate_headers import RateReport
+from piiloom.execution.desk.client import DeskClient
+from piiloom.execution.desk.words import Book, BrakeFor, Enter, Leave, RatesSeen, Reserve, Spent
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.providers.rate_headers import RateReport
 
 
 class RemoteSlot:

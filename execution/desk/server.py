@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from execution.desk.words import (
+from piiloom.execution.desk.words import (
     Ask,
     Book,
     BrakeFor,
@@ -30,11 +30,11 @@ from execution.desk.words import (
     Withdraw,
     Word,
 )
-from execution.limits.limiter import Limiter, Slot
-from execution.money.budget import Budget, Reservation
-from execution.watching.events import Event
-from foundation.errors import PiiloomError
-from foundation.portable_errors import PortableError
+from piiloom.execution.limits.limiter import Limiter, Slot
+from piiloom.execution.money.budget import Budget, Reservation
+from piiloom.execution.watching.events import Event
+from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.portable_errors import PortableError
 
 # How long a client that polls waits when there is nothing to say.
 PATIENCE_S = 0.5

@@ -8,8 +8,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Protocol, Self
 
-from execution.limits.limiter import LimiterState
-from providers.rate_headers import RateReport
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.providers.rate_headers import RateReport
 
 
 class CallSlot(Protocol):

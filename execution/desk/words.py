@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from execution.call_totals import CallTotals
-from execution.limits.limiter import LimiterState
-from execution.watching.events import Event
-from foundation.portable_errors import PortableError
-from providers.rate_headers import RateReport
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.execution.watching.events import Event
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.providers.rate_headers import RateReport
 
 
 @dataclass(frozen=True, slots=True)

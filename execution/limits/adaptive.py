@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, log2
 
-from execution.limits.queue_watch import QueueWatch
-from execution.limits.stray_refusals import StrayRefusals
+from piiloom.execution.limits.queue_watch import QueueWatch
+from piiloom.execution.limits.stray_refusals import StrayRefusals
 
 _START = 32
 _DOUBLING_S = 0.06

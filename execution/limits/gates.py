@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from execution.limits.adaptive import AdaptiveLimit, Start
-from execution.limits.brakes import Brake
-from execution.limits.minute_window import Cell
-from execution.limits.rate_buckets import RateBucket
-from execution.limits.token_ratios import TokenRatios
+from piiloom.execution.limits.adaptive import AdaptiveLimit, Start
+from piiloom.execution.limits.brakes import Brake
+from piiloom.execution.limits.minute_window import Cell
+from piiloom.execution.limits.rate_buckets import RateBucket
+from piiloom.execution.limits.token_ratios import TokenRatios
 
 # A wait this long speaks of an exhausted rate; a server with too many calls at once asks for less.
 _RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS = 2.0, 10.0

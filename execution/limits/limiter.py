@@ -18,9 +18,9 @@ from math import isfinite
 from types import TracebackType
 from typing import Self
 
-from execution.limits.gates import Admission, Gates
-from execution.limits.turnstile import Turnstile
-from providers.rate_headers import RateReport
+from piiloom.execution.limits.gates import Admission, Gates
+from piiloom.execution.limits.turnstile import Turnstile
+from piiloom.providers.rate_headers import RateReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
-from execution.limits.baselines import StageBaselines, low_quantile
+from piiloom.execution.limits.baselines import StageBaselines, low_quantile
 
 _SMALLEST_WINDOW, _SMALLEST_TRIAL = 32, 64
 # What a coarse clock calls 0 s still has a logarithm.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from execution.limits.minute_window import Cell, MinuteWindow
+from piiloom.execution.limits.minute_window import Cell, MinuteWindow
 
 # The pace, as a share of the limit. What is left over is the burst: pace * 60 s + burst never passes a minute's limit.
 _PACE = 0.985

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
-from execution.limits.alarms import Alarm
+from piiloom.execution.limits.alarms import Alarm
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)

@@ -12,8 +12,8 @@ from collections import deque
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from typing import Literal
 
-from foundation.errors import UsageError
-from providers.errors import BudgetExceeded
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.errors import BudgetExceeded
 
 _DIGITS = 12
 _PER_DOLLAR = 1_000_000_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from providers.prices import ModelSpec
-from providers.protocol import JsonSchema, Message, PromptCall
-from providers.schemas import plain
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import JsonSchema, Message, PromptCall
+from piiloom.providers.schemas import plain
 
 # An API may show the schema to the model in a form of its own, beside the one that it enforces.
 _SCHEMA_RENDERINGS = 2

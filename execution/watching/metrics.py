@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from execution.watching.events import (
+from piiloom.execution.watching.events import (
     Braked,
     CallAnswered,
     CallFailed,
@@ -18,7 +18,7 @@ from execution.watching.events import (
     StageEntered,
     StagePassed,
 )
-from execution.watching.latencies import LatencyHistogram
+from piiloom.execution.watching.latencies import LatencyHistogram
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""From events to OpenTelemetry spans. Imported by ``execution.watching.telemetry`` only: it needs the extra ``otel``."""
+"""From events to OpenTelemetry spans. Imported by ``piiloom.execution.watching.telemetry`` only: it needs the extra ``otel``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
 from opentelemetry.util.types import AttributeValue
 
-from execution.watching.events import (
+from piiloom.execution.watching.events import (
     Braked,
     CallAnswered,
     CallFailed,

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from importlib.metadata import entry_points
 from typing import Any
 
-from execution.watching.events import EventSink
-from foundation.errors import UsageError
+from piiloom.execution.watching.events import EventSink
+from piiloom.foundation.errors import UsageError
 
 EXPORTER = "OTEL_TRACES_EXPORTER"
 _GROUP = "opentelemetry_traces_exporter"
@@ -37,7 +37,7 @@ def telemetry(run_id: str, *, provider: str, model: str) -> Iterator[EventSink]:
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-        from execution.watching.spans import SpanSink  # noqa: PLC0415
+        from piiloom.execution.watching.spans import SpanSink  # noqa: PLC0415
     except ImportError as error:
         raise UsageError("OpenTelemetry's SDK is not installed", where="--otel", remedy=_INSTALL) from error
     name = os.environ.get("OTEL_SERVICE_NAME") or "piiloom"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from corpus.marks import mark
-from generation.composer.filling import capitalised, fill, slot_name
-from generation.composer.qualifying import qualified
-from generation.composer.wording import draw_clear, to_avoid
-from providers.errors import InvalidRequest
-from taxonomy.scenarios import Bank
+from piiloom.corpus.marks import mark
+from piiloom.generation.composer.filling import capitalised, fill, slot_name
+from piiloom.generation.composer.qualifying import qualified
+from piiloom.generation.composer.wording import draw_clear, to_avoid
+from piiloom.providers.errors import InvalidRequest
+from piiloom.taxonomy.scenarios import Bank
 
 Value = Mapping[str, str]
 _AS_WRITTEN = frozenset({"code", "name"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from generation.composer.filling import capitalised
-from taxonomy.registers import Register
+from piiloom.generation.composer.filling import capitalised
+from piiloom.taxonomy.registers import Register
 
 _SUBJECT = 0.4  # share of mails whose subject line is there
 _BULLETS = ("- ", "* ", "• ", "")

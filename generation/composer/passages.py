@@ -6,14 +6,14 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from corpus.marks import MARK
-from foundation.words import count_words
-from generation.composer.filling import capitalised
-from generation.composer.layouts import lay_out
-from generation.composer.surfaces import wear
-from generation.composer.wording import expand_clear, folded, marked_length
-from taxonomy.registers import ANY_REGISTER, load_registers
-from taxonomy.scenarios import Talk
+from piiloom.corpus.marks import MARK
+from piiloom.foundation.words import count_words
+from piiloom.generation.composer.filling import capitalised
+from piiloom.generation.composer.layouts import lay_out
+from piiloom.generation.composer.surfaces import wear
+from piiloom.generation.composer.wording import expand_clear, folded, marked_length
+from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
+from piiloom.taxonomy.scenarios import Talk
 
 _TURN = 0.16
 # Shares of texts with a sentence that looks like PII and is none: of those with values, and of those without; and the share

@@ -11,22 +11,22 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from foundation.seeding import derive_rng
-from generation.composer.asides import compose_aside
-from generation.composer.passages import Brief, compose_passage
-from generation.composer.questions import compose_draft, compose_question, dressed
-from generation.composer.situations import compose_situation
-from pii_values.drawing import ValueRequest, draw_values
-from pii_values.persona_drawing import draw_persona
-from providers.errors import InvalidRequest
-from providers.protocol import Completion, PromptCall
-from taxonomy.scenarios import Bank
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.composer.asides import compose_aside
+from piiloom.generation.composer.passages import Brief, compose_passage
+from piiloom.generation.composer.questions import compose_draft, compose_question, dressed
+from piiloom.generation.composer.situations import compose_situation
+from piiloom.pii_values.drawing import ValueRequest, draw_values
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.providers.errors import InvalidRequest
+from piiloom.providers.protocol import Completion, PromptCall
+from piiloom.taxonomy.scenarios import Bank
 
 Variables = Mapping[str, Any]
 
 
 class ComposerProvider:
-    """Implements ``providers.protocol.Provider`` over a scenario bank."""
+    """Implements ``piiloom.providers.protocol.Provider`` over a scenario bank."""
 
     name = "composer"
     model = "scenario-bank"

@@ -6,8 +6,8 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 
-from corpus.marks import MARK
-from taxonomy.scenarios import Talk
+from piiloom.corpus.marks import MARK
+from piiloom.taxonomy.scenarios import Talk
 
 _WORD_BEFORE = re.compile(r"([\w'’]+) $")
 _CHANCE = 0.17

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from generation.composer.filling import capitalised, fill
-from generation.composer.wording import says_any, to_avoid
-from screening.stemming import content_stems
-from taxonomy.grammar import expand
-from taxonomy.scenarios import Scenario, Talk
+from piiloom.generation.composer.filling import capitalised, fill
+from piiloom.generation.composer.wording import says_any, to_avoid
+from piiloom.screening.stemming import content_stems
+from piiloom.taxonomy.grammar import expand
+from piiloom.taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
 # Shares of questions with a statement before them, with a second question about nothing in particular, and with a tail.

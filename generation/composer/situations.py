@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from corpus.marks import MARK, mark
-from foundation.words import count_words
-from generation.composer.filling import capitalised, fill, slot_name
-from generation.composer.qualifying import qualified
-from generation.composer.wording import draw_clear, expand_clear, marked_length, to_avoid
-from taxonomy.bank_checks import BOTH
-from taxonomy.scenarios import Scenario, Talk
+from piiloom.corpus.marks import MARK, mark
+from piiloom.foundation.words import count_words
+from piiloom.generation.composer.filling import capitalised, fill, slot_name
+from piiloom.generation.composer.qualifying import qualified
+from piiloom.generation.composer.wording import draw_clear, expand_clear, marked_length, to_avoid
+from piiloom.taxonomy.bank_checks import BOTH
+from piiloom.taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
 # Share of texts that tell both facts of a pair in one sentence.

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from corpus.marks import MARK, mark
-from corpus.mention_search import is_same_spelling
-from taxonomy.registers import Register
-from taxonomy.scenarios import Talk
+from piiloom.corpus.marks import MARK, mark
+from piiloom.corpus.mention_search import is_same_spelling
+from piiloom.taxonomy.registers import Register
+from piiloom.taxonomy.scenarios import Talk
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SENTENCE_END = re.compile(r"(?<=[^\W\d_][.!?])(?=\s|$)")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from corpus.marks import strip_marks
-from foundation.words import count_words
-from generation.composer.filling import SLOT
-from taxonomy.grammar import expand
+from piiloom.corpus.marks import strip_marks
+from piiloom.foundation.words import count_words
+from piiloom.generation.composer.filling import SLOT
+from piiloom.taxonomy.grammar import expand
 
 _TRIES = 10
 

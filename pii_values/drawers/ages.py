@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.drawers.kind import Drawer, Kind, listed
-from pii_values.lexicons import has_topic, phrase
-from pii_values.lexicons import listed as listing
-from pii_values.persona import Persona
+from piiloom.pii_values.drawers.kind import Drawer, Kind, listed
+from piiloom.pii_values.lexicons import has_topic, phrase
+from piiloom.pii_values.lexicons import listed as listing
+from piiloom.pii_values.persona import Persona
 
 _PARTS_OF_DECADE: Final = (("early", range(4)), ("mid", range(3, 8)), ("late", range(7, 10)))
 _WHOLE_DECADE: Final = 0.2  # share of ages told as the whole decade

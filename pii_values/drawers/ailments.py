@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.drawers.kind import Drawer, Kind, listed
-from pii_values.lexicons import fitting, phrase
-from pii_values.persona import Persona
+from piiloom.pii_values.drawers.kind import Drawer, Kind, listed
+from piiloom.pii_values.lexicons import fitting, phrase
+from piiloom.pii_values.persona import Persona
 
 _SAME_SYSTEM: Final = 0.6  # share of medicines and procedures that belong to the body system of the persona's condition
 _ENOUGH: Final = 4  # fewer medicines than this for a system would make them dominate

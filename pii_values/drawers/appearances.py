@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import looks
-from pii_values.drawers.kind import Kind, listed
-from pii_values.lexicons import phrase
-from pii_values.persona import Persona
+from piiloom.pii_values import looks
+from piiloom.pii_values.drawers.kind import Kind, listed
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.persona import Persona
 
 _CLASHES: Final = 3  # attempts after which a height or weight is put one unit higher: its number is another value's
 

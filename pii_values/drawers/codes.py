@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import contacts, documents, identifiers, networks
-from pii_values.drawers.kind import Kind
-from pii_values.persona import Persona
+from piiloom.pii_values import contacts, documents, identifiers, networks
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.persona import Persona
 
 _GLUED_AFTER: Final = 4  # attempts after which addresses are written so that the name is no word of its own
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.creeds import creeds, pick
-from pii_values.drawers.kind import Kind, listed, own_or
-from pii_values.languages import gendered
-from pii_values.lexicons import phrase
-from pii_values.persona import Persona
+from piiloom.pii_values.creeds import creeds, pick
+from piiloom.pii_values.drawers.kind import Kind, listed, own_or
+from piiloom.pii_values.languages import gendered
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.persona import Persona
 
 
 def _religion(p: Persona, rng: random.Random, attempt: int) -> str:

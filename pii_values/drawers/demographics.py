@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.drawers.kind import Kind
-from pii_values.heritage import heritages, profile
-from pii_values.languages import gendered
-from pii_values.lexicons import phrase
-from pii_values.persona import Persona
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.heritage import heritages, profile
+from piiloom.pii_values.languages import gendered
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.persona import Persona
 
 _OWN_ANCESTRY: Final = 3  # attempts for which ancestry is of the persona's own background
 

@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pii_values.lexicons import phrase
-from pii_values.persona import Persona
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.persona import Persona
 
 Drawer = Callable[[Persona, random.Random, int], str]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import places
-from pii_values.drawers.kind import Kind
-from pii_values.lexicons import phrase
-from pii_values.persona import Persona
+from piiloom.pii_values import places
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.persona import Persona
 
 _WITH_CITY, _WITH_REGION = 0.15, 0.2  # shares of addresses with the city behind them, and with city and region
 _ABROAD: Final = 0.12  # share of second cities that lie in another country

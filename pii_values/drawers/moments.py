@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pii_values import dates
-from pii_values.drawers.kind import Kind
+from piiloom.pii_values import dates
+from piiloom.pii_values.drawers.kind import Kind
 
 KINDS: Final = (
     Kind(subtype="date", share=3.5, draw=lambda p, rng, _n: dates.written_date(dates.draw_day(p.birth_date, rng), p.locale, rng)),

@@ -6,13 +6,13 @@ import random
 from functools import cache
 from typing import Final
 
-from pii_values import finance
-from pii_values.career import PAY_SHARE
-from pii_values.countries import Period, country_of
-from pii_values.drawers.kind import Kind, listed
-from pii_values.lexicons import phrase
-from pii_values.persona import Persona
-from pii_values.sampling import Weighted, weighted
+from piiloom.pii_values import finance
+from piiloom.pii_values.career import PAY_SHARE
+from piiloom.pii_values.countries import Period, country_of
+from piiloom.pii_values.drawers.kind import Kind, listed
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.sampling import Weighted, weighted
 
 _PARTS: Final[dict[Period, float]] = {"month": 12, "week": 52, "hour": 2080}  # of a year's full-time pay
 _PAID_BY_THE_HOUR: Final = 2  # highest usual education of jobs that are paid by the hour

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import organisations
-from pii_values.drawers.kind import Drawer, Kind
-from pii_values.persona import Persona
+from piiloom.pii_values import organisations
+from piiloom.pii_values.drawers.kind import Drawer, Kind
+from piiloom.pii_values.persona import Persona
 
 
 def _organisation(kind: organisations.Kind) -> Drawer:

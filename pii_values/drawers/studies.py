@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import organisations, schooling
-from pii_values.drawers.kind import Kind
-from pii_values.persona import Persona
+from piiloom.pii_values import organisations, schooling
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.persona import Persona
 
 
 def _field(p: Persona, rng: random.Random, attempt: int) -> str:

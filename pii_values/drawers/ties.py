@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values import families, people, relatives
-from pii_values.drawers.kind import Kind
-from pii_values.lexicons import phrase
-from pii_values.people import child_topics
-from pii_values.persona import Persona
+from piiloom.pii_values import families, people, relatives
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.lexicons import phrase
+from piiloom.pii_values.people import child_topics
+from piiloom.pii_values.persona import Persona
 
 
 def _kin(p: Persona, rng: random.Random, _: int) -> str:

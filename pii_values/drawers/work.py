@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from pii_values.drawers.kind import Kind
-from pii_values.lexicons import has_topic, phrase
-from pii_values.occupations import jobs_for, told_title
-from pii_values.persona import Persona
+from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.lexicons import has_topic, phrase
+from piiloom.pii_values.occupations import jobs_for, told_title
+from piiloom.pii_values.persona import Persona
 
 _FIELD_FREE: Final = frozenset({"minor", "retired", "jobless", "home"})  # ways of working whose activities need no job
 

@@ -16,8 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, Final, Literal, Protocol
 
-from foundation.errors import DataError, UsageError
-from pii_values.names.writing import TableWriter, packed, save
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.pii_values.names.writing import TableWriter, packed, save
 
 PEAK_MB: Final = 1400  # measured: CPython 3.11, names-dataset 3.3.1
 Step = Literal["first", "last", "writing"]

@@ -1,6 +1,6 @@
 """Making the built-in index: Faker's sound lists, and our own (``data/names_index/own_*.yaml``, ``data/names.yaml``).
 
-    python -m pii_values.names.builtin [--check]
+    python -m piiloom.pii_values.names.builtin [--check]
 
 writes ``data/names_index/builtin.idx.xz`` (an index as ``layout`` describes it, packed with xz: ``names.index`` unpacks it in 30
 ms); with --check it only compares. Equal inputs give equal bytes of the index. The share of a name's bearers who live in a country
@@ -22,19 +22,19 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from foundation.yaml_files import load_yaml, read_document
-from pii_values.languages import FileModel
-from pii_values.names.family_genders import borne_by
-from pii_values.names.gathering import Gathered, Kind
-from pii_values.names.index import BUILTIN
-from pii_values.names.regions import country_name
-from pii_values.names.romanising import romanised
-from pii_values.names.sensible import is_native
-from pii_values.names.tables import plain_key
-from pii_values.names.writing import TableWriter, packed, save
+from piiloom.foundation.yaml_files import load_yaml, read_document
+from piiloom.pii_values.languages import FileModel
+from piiloom.pii_values.names.family_genders import borne_by
+from piiloom.pii_values.names.gathering import Gathered, Kind
+from piiloom.pii_values.names.index import BUILTIN
+from piiloom.pii_values.names.regions import country_name
+from piiloom.pii_values.names.romanising import romanised
+from piiloom.pii_values.names.sensible import is_native
+from piiloom.pii_values.names.tables import plain_key
+from piiloom.pii_values.names.writing import TableWriter, packed, save
 
 Gender = Literal["female", "male"]
-_DATA: Final = files("pii_values") / "data"
+_DATA: Final = files("piiloom.pii_values") / "data"
 _FOLDER: Final = _DATA / "names_index"
 _SOURCE: Final = "built-in: Faker (MIT) and lists of our own"
 _UNRANKED: Final = 0.1  # what a list counts that only tells that a name occurs

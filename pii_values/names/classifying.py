@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
-from pii_values.names.family_genders import borne_by
-from pii_values.names.index import NamesIndex, builtin, open_names
-from pii_values.names.parsing import Parts, parted
-from pii_values.names.regions import region_of
+from piiloom.pii_values.names.family_genders import borne_by
+from piiloom.pii_values.names.index import NamesIndex, builtin, open_names
+from piiloom.pii_values.names.parsing import Parts, parted
+from piiloom.pii_values.names.regions import region_of
 
 Gender = Literal["female", "male"]
 Known = Literal["both", "given", "family", "none"]

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel
 
 Borne = Literal["female", "male"]
 
@@ -27,7 +27,7 @@ class _File(FileModel):
 def _endings() -> Mapping[str, tuple[tuple[str, Borne], ...]]:
     """By country: ends of names, longest first."""
     found: dict[str, tuple[tuple[str, Borne], ...]] = {}
-    for entry in load_yaml(files("pii_values") / "data" / "names_index" / "family_genders.yaml", _File).endings:
+    for entry in load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "family_genders.yaml", _File).endings:
         ends: list[tuple[str, Borne]] = [(end, "female") for end in entry.female]
         ends += [(end, "male") for end in entry.male]
         ends.sort(key=lambda pair: -len(pair[0]))

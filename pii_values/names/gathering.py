@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from pii_values.names.sensible import tidy
+from piiloom.pii_values.names.sensible import tidy
 
 Kind = Literal["first", "last", "first_native", "last_native"]
 LARGEST: Final[Mapping[Kind, int]] = {"first": 400, "last": 450, "first_native": 100, "last_native": 150}  # taken of one list

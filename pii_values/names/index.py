@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from foundation.errors import DataError, UsageError
-from pii_values.names.layout import Opened, open_bytes, open_file
-from pii_values.names.tables import RankedNames, Table, plain_key
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.pii_values.names.layout import Opened, open_bytes, open_file
+from piiloom.pii_values.names.tables import RankedNames, Table, plain_key
 
 Script = Literal["latin", "native"]
 FILE: Final = "names-v1.idx"
@@ -49,7 +49,7 @@ class NamesIndex:
 
     def last_names(self, country: str, gender: str | None = None, *, script: Script = "latin") -> Sequence[str]:
         """The family names of a country, most frequent first; of those that differ by gender the forms of *gender*."""
-        from pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML; opening an index should not
+        from piiloom.pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML; opening an index should not
 
         names = self._list("last", "N", country, script)
         table = self.table("last", script)
@@ -118,7 +118,7 @@ class NamesIndex:
 
 def _bears(gender: str, table: Table, number: int, country: str) -> bool:
     """Whether women ("F") or men bear a family name: its end tells it where that is so in the country, else the lists it is from."""
-    from pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
+    from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
 
     by_end = borne_by(table.name(number), country)
     if by_end is not None:
@@ -146,7 +146,7 @@ def user_file() -> Path:
 
 def builtin() -> NamesIndex:
     """The small index that comes with piiloom; see docs/names.md for what it was made of."""
-    source = files("pii_values") / "data" / "names_index" / BUILTIN
+    source = files("piiloom.pii_values") / "data" / "names_index" / BUILTIN
     try:
         data = lzma.decompress(source.read_bytes())
     except (OSError, lzma.LZMAError) as error:

@@ -34,7 +34,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
-from foundation.errors import DataError
+from piiloom.foundation.errors import DataError
 
 MAGIC: Final = b"PIINAMES"
 VERSION: Final = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 # Short for Mohammed: a given name, which nameparser takes for a title or lets stand as if it were the name itself.
 _SHORTENED: Final = {"md": "Mohammed", "mohd": "Mohammed", "muhd": "Mohammed", "mhd": "Mohammed", "md.": "Mohammed", "mohd.": "Mohammed"}

@@ -23,10 +23,10 @@ from functools import cache, cached_property
 from itertools import islice, product
 from typing import Final, Literal
 
-from pii_values.names.index import NamesIndex, Script, builtin
-from pii_values.names.regions import REGIONS, Region, region_of
-from pii_values.names.sensible import is_native, tidy
-from pii_values.names.tables import RankedNames, Table
+from piiloom.pii_values.names.index import NamesIndex, Script, builtin
+from piiloom.pii_values.names.regions import REGIONS, Region, region_of
+from piiloom.pii_values.names.sensible import is_native, tidy
+from piiloom.pii_values.names.tables import RankedNames, Table
 
 Gender = Literal["female", "male"]
 Kind = Literal["first", "last"]

@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
-from foundation.errors import UsageError
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
@@ -22,7 +22,7 @@ class _File(FileModel):
 @cache
 def _regions() -> Mapping[str, tuple[Region, str]]:
     """Region and name by alpha-2 code."""
-    read = load_yaml(files("pii_values") / "data" / "names_index" / "regions.yaml", _File)
+    read = load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "regions.yaml", _File)
     return {code: (region, name) for region, countries in read.regions.items() for code, name in countries.items()}
 
 

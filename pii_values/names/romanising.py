@@ -9,9 +9,9 @@ from typing import Final
 
 from pydantic import Field
 
-from foundation.errors import UsageError
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel
 
 _FIRST_SYLLABLE: Final = 0xAC00
 _SYLLABLES: Final = 11172
@@ -38,7 +38,7 @@ class _File(FileModel):
 
 @cache
 def _tables() -> _File:
-    return load_yaml(files("pii_values") / "data" / "names_index" / "romanising.yaml", _File)
+    return load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "romanising.yaml", _File)
 
 
 def romanised(name: str, table: str) -> str:

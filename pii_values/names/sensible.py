@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from foundation.words import STOP_WORDS
-from foundation.yaml_files import load_yaml
-from pii_values.languages import FileModel
+from piiloom.foundation.words import STOP_WORDS
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.languages import FileModel
 
 # One to three parts of Latin letters, joined by a space, hyphen or apostrophe.
 _PART: Final = r"’?[^\W\d_]+(?:[’'][^\W\d_]+)*"
@@ -26,7 +26,7 @@ class _NoNames(FileModel):
 
 @cache
 def _listed() -> frozenset[str]:
-    listed = load_yaml(files("pii_values") / "data" / "names_index" / "no_names.yaml", _NoNames).no_names
+    listed = load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "no_names.yaml", _NoNames).no_names
     return frozenset(word.casefold() for word in listed.split())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, overload
 
-from pii_values.names.layout import RANKED, UNKNOWN, Opened
+from piiloom.pii_values.names.layout import RANKED, UNKNOWN, Opened
 
 _PLAIN_LETTERS: Final = "đd ðd øo łl ıi æae œoe ßss þth əe ɔo ŋn".split()
 _LETTERS: Final = str.maketrans({pair[0]: pair[1:] for pair in _PLAIN_LETTERS})

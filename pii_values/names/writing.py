@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from foundation.errors import OutputError
-from pii_values.names.layout import CODES, HEAD, MAGIC, RANKED, UNKNOWN, VERSION
+from piiloom.foundation.errors import OutputError
+from piiloom.pii_values.names.layout import CODES, HEAD, MAGIC, RANKED, UNKNOWN, VERSION
 
 GenderClass = Literal["F", "M", "N"]
 _MOST_COUNTRIES: Final = 256

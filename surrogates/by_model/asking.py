@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple
 
-from execution.asking import Lost, Patience, ask_model
-from execution.calls import Calls
-from providers.protocol import PromptCall
-from surrogates.by_model.judging import accepted, folded
-from surrogates.by_model.terms import Terms
-from surrogates.by_model.value_requests import ValueRequest
+from piiloom.execution.asking import Lost, Patience, ask_model
+from piiloom.execution.calls import Calls
+from piiloom.providers.protocol import PromptCall
+from piiloom.surrogates.by_model.judging import accepted, folded
+from piiloom.surrogates.by_model.terms import Terms
+from piiloom.surrogates.by_model.value_requests import ValueRequest
 
 
 class Outcome(NamedTuple):

@@ -13,15 +13,15 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
-from foundation.seeding import digest
-from providers.prices import UNKNOWN, ModelSpec
-from providers.protocol import Provider, TokenUsage
-from surrogates.by_model.sentences import REACH, Sentence
-from surrogates.by_model.terms import Terms
-from surrogates.by_model.value_requests import ValueRequest, requests_of
-from surrogates.documents import Document
-from surrogates.planning import Plan
+from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.foundation.seeding import digest
+from piiloom.providers.prices import UNKNOWN, ModelSpec
+from piiloom.providers.protocol import Provider, TokenUsage
+from piiloom.surrogates.by_model.sentences import REACH, Sentence
+from piiloom.surrogates.by_model.terms import Terms
+from piiloom.surrogates.by_model.value_requests import ValueRequest, requests_of
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.planning import Plan
 
 Planned = Callable[[Document], tuple[Plan, Any]]
 

@@ -21,26 +21,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from corpus.store.database import Store
-from corpus.store.runs import RunRow, create_run, find_run, set_run_status
-from execution.committing import GroupCommitter
-from execution.line import Conduct, Line, open_line
-from execution.ordering import OrderedRun, StopSignal
-from execution.retrying import RetryPolicy
-from execution.watching.events import EventSink, unheard
-from foundation.errors import UsageError
-from providers.factory import make_provider
-from providers.price_checks import check_priced
-from providers.prices import parse_prices
-from providers.protocol import Provider
-from surrogates.by_model.asking import Asker, Outcome
-from surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
-from surrogates.by_model.given import GivenFile
-from surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
-from surrogates.by_model.terms import ModelWish, Terms
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import iter_documents
-from surrogates.work import WorkFactory
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_status
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.line import Conduct, Line, open_line
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.factory import make_provider
+from piiloom.providers.price_checks import check_priced
+from piiloom.providers.prices import parse_prices
+from piiloom.providers.protocol import Provider
+from piiloom.surrogates.by_model.asking import Asker, Outcome
+from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
+from piiloom.surrogates.by_model.given import GivenFile
+from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
+from piiloom.surrogates.by_model.terms import ModelWish, Terms
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.work import WorkFactory
 
 VALUES: Final = "values.sqlite"
 _PACE_S: Final = 0.01  # as in generation: a commit takes 1 to 3 ms, with one row or with thirty

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from foundation.errors import OutputError, RunError
+from piiloom.foundation.errors import OutputError, RunError
 
 _TABLES: Final = """
     CREATE TABLE given (document INTEGER NOT NULL, number INTEGER NOT NULL, value TEXT NOT NULL,

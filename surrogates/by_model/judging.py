@@ -7,18 +7,18 @@ import unicodedata
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from corpus.record import Record
-from execution.asking import Fault
-from foundation.words import WORD, whole_word
-from screening.gate import Expectations
-from screening.identifier_patterns import find_identifiers
-from screening.refusals import RefusalsGate
-from surrogates.by_model.kinds import told_of
-from surrogates.by_model.value_requests import ValueRequest
-from surrogates.fitting import VOWEL, sounds, takes_genitive
-from surrogates.placeholders.folding import plain
-from surrogates.placeholders.vocabulary import vocabulary
-from surrogates.placeholders.vocabulary_files import LANGUAGES
+from piiloom.corpus.record import Record
+from piiloom.execution.asking import Fault
+from piiloom.foundation.words import WORD, whole_word
+from piiloom.screening.gate import Expectations
+from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.refusals import RefusalsGate
+from piiloom.surrogates.by_model.kinds import told_of
+from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
+from piiloom.surrogates.placeholders.folding import plain
+from piiloom.surrogates.placeholders.vocabulary import vocabulary
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 
 LONGEST: Final = 80
 _MOST_WORDS: Final = 12

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from surrogates.by_model.kinds_file import ModelKind, ModelKindsFile
+    from piiloom.surrogates.by_model.kinds_file import ModelKind, ModelKindsFile
 
 # Kinds whose values are words of their own. Not among them: whatever must agree with a person, a country or a checksum (names,
 # contacts, ids, dates, ages, places, nationality …), which code draws better than any model.
@@ -19,10 +19,10 @@ BY_MODEL: Final = frozenset(
 
 @cache
 def _file() -> ModelKindsFile:
-    from foundation.yaml_files import load_yaml  # noqa: PLC0415 - pydantic is needed only to read data
-    from surrogates.by_model.kinds_file import ModelKindsFile  # noqa: PLC0415
+    from piiloom.foundation.yaml_files import load_yaml  # noqa: PLC0415 - pydantic is needed only to read data
+    from piiloom.surrogates.by_model.kinds_file import ModelKindsFile  # noqa: PLC0415
 
-    return load_yaml(files("surrogates") / "data" / "model_kinds.yaml", ModelKindsFile)
+    return load_yaml(files("piiloom.surrogates") / "data" / "model_kinds.yaml", ModelKindsFile)
 
 
 def told_of(kind: str) -> ModelKind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surrogates.kinds.files import FileModel, Text
+from piiloom.surrogates.kinds.files import FileModel, Text
 
 
 class ModelKind(FileModel):

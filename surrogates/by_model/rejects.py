@@ -10,10 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from execution.asking import Lost
-from foundation.errors import OutputError
-from surrogates.by_model.terms import STAGE
-from surrogates.by_model.value_requests import ValueRequest
+from piiloom.execution.asking import Lost
+from piiloom.foundation.errors import OutputError
+from piiloom.surrogates.by_model.terms import STAGE
+from piiloom.surrogates.by_model.value_requests import ValueRequest
 
 REJECTS: Final = "rejects.jsonl"
 _LONGEST_REPLY: Final = 2000

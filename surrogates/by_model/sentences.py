@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from surrogates.mentions import Mention
+from piiloom.surrogates.mentions import Mention
 
 REACH: Final = 200
 _LONGEST_TAG: Final = 80

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from foundation.errors import UsageError
-from prompts.compiling import PromptTemplate
-from prompts.library import open_library
-from providers.protocol import Message, PromptCall, SamplingSettings
-from surrogates.by_model.kinds import language_name, told_of
-from surrogates.by_model.value_requests import ValueRequest
-from surrogates.settings import Settings
+from piiloom.foundation.errors import UsageError
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import open_library
+from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
+from piiloom.surrogates.by_model.kinds import language_name, told_of
+from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.settings import Settings
 
 STAGE: Final = "surrogate_value"
 TEMPLATE: Final = "surrogate_value"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from surrogates.by_model.kinds import BY_MODEL, has_latin_letters
-from surrogates.by_model.sentences import Sentence, sentence_of
-from surrogates.documents import Document
-from surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
-from surrogates.kinds.registry import KINDS
-from surrogates.planning import NOBODY, PERSON, Plan
-from surrogates.seeds import mix, seed_of
+from piiloom.surrogates.by_model.kinds import BY_MODEL, has_latin_letters
+from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.planning import NOBODY, PERSON, Plan
+from piiloom.surrogates.seeds import mix, seed_of
 
 _LETTERS: Final = 3
 # How often English names and nouns begin with a letter, roughly; rare ones would lead to odd values.

@@ -7,12 +7,12 @@ from datetime import date
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from foundation.errors import UsageError
-from surrogates.casting.groups import GROUPS, Region
-from surrogates.fitting import ANY, sounds, takes_genitive
-from surrogates.mentions import Gender
-from surrogates.persona import Persona
-from surrogates.seeds import below, mix
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.casting.groups import GROUPS, Region
+from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.seeds import below, mix
 
 _NAME: Final = 0x61
 _TRIES: Final = 48  # names of a country that are tried for one that is free and fits everywhere
@@ -21,7 +21,7 @@ _COUNTRIES: Final = 8  # countries of the region that are tried; then sound and 
 
 
 class Pools(Protocol):
-    """Where names come from (``pii_values.names.pools.NamePools``)."""
+    """Where names come from (``piiloom.pii_values.names.pools.NamePools``)."""
 
     def countries(self, region: Region) -> tuple[str, ...]:
         """Countries of a region, as often as each is to be drawn."""

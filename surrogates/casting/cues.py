@@ -12,8 +12,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from foundation.yaml_files import load_yaml
-from surrogates.mentions import Gender
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.mentions import Gender
 
 AFTER: Final = 80  # code points after a mention in which a pronoun is taken to be the person's
 _BEFORE: Final = 26
@@ -52,7 +52,7 @@ class Cues:
 @cache
 def cues_of(language: str) -> Cues | None:
     """The cues of a language; None where there is no file for it."""
-    source = files("surrogates") / "data" / "cues" / f"{language}.yaml"
+    source = files("piiloom.surrogates") / "data" / "cues" / f"{language}.yaml"
     if not source.is_file():
         return None
     known = load_yaml(source, _CuesFile)

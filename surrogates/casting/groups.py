@@ -14,9 +14,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from foundation.errors import UsageError
-from surrogates.mentions import Gender
-from surrogates.seeds import mix
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.seeds import mix
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")

@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from foundation.yaml_files import load_yaml
-from surrogates.persona import Persona
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.persona import Persona
 
 SUBTYPES: Final[dict[str, str | None]] = {
     "full": "full_name",
@@ -32,7 +32,7 @@ class _NicknamesFile(BaseModel):
 
 @cache
 def _nicknames() -> dict[str, str]:
-    return load_yaml(files("surrogates") / "data" / "nicknames.yaml", _NicknamesFile).nicknames
+    return load_yaml(files("piiloom.surrogates") / "data" / "nicknames.yaml", _NicknamesFile).nicknames
 
 
 _EAST_ASIAN: Final = "\u3040"  # kana, Chinese characters and Hangul lie from here on

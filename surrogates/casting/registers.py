@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundation.yaml_files import load_yaml
-from surrogates.seeds import below
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.seeds import below
 
 Style = Literal["full", "given", "family", "formal", "titled"]
 
@@ -65,5 +65,5 @@ def _plain(style: Style) -> str:
 @cache
 def register_of(language: str) -> Register:
     """The register of a language; English stands in for those without one."""
-    known = load_yaml(files("surrogates") / "data" / "registers.yaml", _RegistersFile).registers
+    known = load_yaml(files("piiloom.surrogates") / "data" / "registers.yaml", _RegistersFile).registers
     return Register(known.get(language) or known["en"])

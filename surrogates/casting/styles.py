@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from surrogates.casting.name_forms import SUBTYPES
-from surrogates.casting.registers import Register
-from surrogates.originals import form_of, name_parts
-from surrogates.planning import Plan
-from surrogates.seeds import mix
+from piiloom.surrogates.casting.name_forms import SUBTYPES
+from piiloom.surrogates.casting.registers import Register
+from piiloom.surrogates.originals import form_of, name_parts
+from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.seeds import mix
 
 _STYLE: Final = 0x30
 _BEFORE: Final = 12

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from foundation.errors import DataError
+from piiloom.foundation.errors import DataError
 
 _RATIO: Final = 200
 _RATIO_MATTERS_FROM: Final = 100 * 10**6

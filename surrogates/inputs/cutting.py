@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from foundation.errors import DataError
-from surrogates.inputs.decoding import UTF8_BOM
-from surrogates.inputs.faults import line_at
-from surrogates.inputs.json_walking import Scan, blank_end, key_scanner
-from surrogates.inputs.parts import InputFile, ParquetLayout, TableLayout
-from surrogates.inputs.tables import cut_table
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.inputs.decoding import UTF8_BOM
+from piiloom.surrogates.inputs.faults import line_at
+from piiloom.surrogates.inputs.json_walking import Scan, blank_end, key_scanner
+from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout, TableLayout
+from piiloom.surrogates.inputs.tables import cut_table
 
 _BLOCK = 1 << 16
 

@@ -13,9 +13,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.faults import line_at
-from surrogates.inputs.parts import InputFile
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.faults import line_at
+from piiloom.surrogates.inputs.parts import InputFile
 
 UTF8_BOM: Final = codecs.BOM_UTF8
 # The longer marks first: UTF-32's begins like UTF-16's.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.parts import InputFile, Part
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.parts import InputFile, Part
 
 _BLOCK: Final = 1 << 20
 _SHOWN: Final = 12

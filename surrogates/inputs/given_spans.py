@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
-from corpus.formats.placing import keep_disjoint
-from surrogates.documents import Filled
-from surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
-from surrogates.inputs.settings import KindOf
-from surrogates.mentions import Mention
-from surrogates.outputs.offset_map import OffsetMap
+from piiloom.corpus.formats.placing import keep_disjoint
+from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
+from piiloom.surrogates.inputs.settings import KindOf
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.outputs.offset_map import OffsetMap
 
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
 END_KEYS: Final = ("end", "end_position", "end_offset", "stop")

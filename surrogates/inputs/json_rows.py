@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from surrogates.inputs.faults import fault
-from surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
-from surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from surrogates.inputs.parts import Found, Notes, Parsed, Part
-from surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.faults import fault
+from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
+from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
+from piiloom.surrogates.inputs.parts import Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.settings import InputSettings
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"

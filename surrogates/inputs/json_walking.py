@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
-from surrogates.documents import Filled
-from surrogates.inputs.splicing import Piece, respelt, spliced
+from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 Wanted = dict[str, "Wanted"]
 Scan = Callable[[str, int], tuple[Any, int]]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.faults import cannot_read
-from surrogates.inputs.settings import FORMATS, InputSettings
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.faults import cannot_read
+from piiloom.surrogates.inputs.settings import FORMATS, InputSettings
 
 
 class Listed(NamedTuple):

@@ -8,11 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from foundation.errors import DataError, UsageError
-from surrogates.documents import Filled
-from surrogates.inputs.faults import no_column, shown
-from surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
-from surrogates.inputs.settings import InputSettings
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.inputs.faults import no_column, shown
+from piiloom.surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.settings import InputSettings
 
 NO_TEXT: Final = "rows without text"
 _MOST_ROWS: Final = 65_536

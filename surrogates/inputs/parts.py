@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from surrogates.documents import Filled
-from surrogates.mentions import Mention
+from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.mentions import Mention
 
 
 class TableLayout(NamedTuple):

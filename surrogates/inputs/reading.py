@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from foundation.errors import DataError
-from surrogates.documents import Document, Filled
-from surrogates.inputs.decoding import UTF8_BOM
-from surrogates.inputs.faults import cannot_read, line_at, undecodable
-from surrogates.inputs.json_rows import read_array, read_lines
-from surrogates.inputs.parquet_files import ParquetReader
-from surrogates.inputs.parts import Found, Notes, Parsed, Part, TableLayout
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.tables import read_table
-from surrogates.inputs.xml_files import read_xml
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.inputs.decoding import UTF8_BOM
+from piiloom.surrogates.inputs.faults import cannot_read, line_at, undecodable
+from piiloom.surrogates.inputs.json_rows import read_array, read_lines
+from piiloom.surrogates.inputs.parquet_files import ParquetReader
+from piiloom.surrogates.inputs.parts import Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.tables import read_table
+from piiloom.surrogates.inputs.xml_files import read_xml
 
 _WHOLE_FILES: Final = ("txt", "xml")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError
 
 Quoting = Literal["auto", "csv", "none"]
 KindOf = Callable[[str, str | None], str]

@@ -14,19 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from foundation.errors import DataError
-from surrogates.documents import Document
-from surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
-from surrogates.inputs.cutting import cuts
-from surrogates.inputs.decoding import encoding_of, to_utf8
-from surrogates.inputs.faults import cannot_read, no_text
-from surrogates.inputs.json_rows import absent_fields
-from surrogates.inputs.listing import Listed, format_of, list_files
-from surrogates.inputs.parquet_files import parquet_layout
-from surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Parsed, Part, TableLayout
-from surrogates.inputs.reading import PartReader, documents_of
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.table_layouts import table_layout
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
+from piiloom.surrogates.inputs.cutting import cuts
+from piiloom.surrogates.inputs.decoding import encoding_of, to_utf8
+from piiloom.surrogates.inputs.faults import cannot_read, no_text
+from piiloom.surrogates.inputs.json_rows import absent_fields
+from piiloom.surrogates.inputs.listing import Listed, format_of, list_files
+from piiloom.surrogates.inputs.parquet_files import parquet_layout
+from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.table_layouts import table_layout
 
 # Small files are taken together, but never so many that telling a worker about them takes long.
 _MOST_PARTS: Final = 32

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from surrogates.documents import Filled
+from piiloom.surrogates.documents import Filled
 
 
 class Piece(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from foundation.errors import UsageError
-from surrogates.inputs.faults import no_column, shown
-from surrogates.inputs.parts import TableLayout
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.tables import quotes_fit, rows_of
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.inputs.faults import no_column, shown
+from piiloom.surrogates.inputs.parts import TableLayout
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.tables import quotes_fit, rows_of
 
 _HEAD: Final = 1 << 20
 _DELIMITERS: Final = ",;\t|"

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import BinaryIO, Final, NamedTuple
 
-from foundation.errors import DataError
-from surrogates.documents import Filled
-from surrogates.inputs.faults import fault
-from surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part, TableLayout
-from surrogates.inputs.splicing import Piece, respelt, spliced
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.inputs.faults import fault
+from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 NO_TEXT: Final = "rows without text"
 _BLOCK: Final = 1 << 22

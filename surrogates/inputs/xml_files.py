@@ -12,10 +12,10 @@ from bisect import bisect_right
 from html.entities import name2codepoint
 from typing import Final
 
-from surrogates.documents import Filled
-from surrogates.inputs.faults import fault
-from surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
-from surrogates.inputs.splicing import Piece, spliced
+from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.inputs.faults import fault
+from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.splicing import Piece, spliced
 
 _OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _MARKUP: Final = re.compile(

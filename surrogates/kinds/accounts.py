@@ -6,11 +6,11 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.kind import home_of, numbered_seed, salt_of
-from surrogates.kinds.masks import digits, fill
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
+from piiloom.surrogates.kinds.masks import digits, fill
+from piiloom.surrogates.seeds import below, mix, pick
 
 _CARD: Final = salt_of("payment_card")
 _ACCOUNT: Final = salt_of("bank_account")

@@ -7,15 +7,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from foundation.yaml_files import load_yaml
-from surrogates.draws import Draw
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.files import CountryEntry, StreetsFile
-from surrogates.kinds.kind import cased_like, home_of, salt_of
-from surrogates.kinds.locations import City, Region, places_of
-from surrogates.kinds.masks import fill, reshaped
-from surrogates.kinds.places import home_city, place_seed
-from surrogates.seeds import below, mix, pick
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.files import CountryEntry, StreetsFile
+from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
+from piiloom.surrogates.kinds.locations import City, Region, places_of
+from piiloom.surrogates.kinds.masks import fill, reshaped
+from piiloom.surrogates.kinds.places import home_city, place_seed
+from piiloom.surrogates.seeds import below, mix, pick
 
 _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
@@ -34,7 +34,7 @@ _CODE: Final = re.compile("|".join(_CODES))
 
 @cache
 def _streets(style: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    known = load_yaml(files("surrogates") / "data" / "streets.yaml", StreetsFile).styles[style]
+    known = load_yaml(files("piiloom.surrogates") / "data" / "streets.yaml", StreetsFile).styles[style]
     return tuple(known.forms), tuple(known.names)
 
 

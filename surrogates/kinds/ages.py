@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.kind import salt_of
-from surrogates.kinds.numerals import in_words, other_word
-from surrogates.seeds import below, mix
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import salt_of
+from piiloom.surrogates.kinds.numerals import in_words, other_word
+from piiloom.surrogates.seeds import below, mix
 
 _SALT: Final = salt_of("age")
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")

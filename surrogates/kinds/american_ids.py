@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.kinds.check_digits import check_of, checked, grouped
-from surrogates.kinds.holders import Holder
+from piiloom.surrogates.kinds.check_digits import check_of, checked, grouped
+from piiloom.surrogates.kinds.holders import Holder
 
 _VOWELS: Final = "AEIOU"
 _STATES: Final = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL SP SR TC TL TS VZ YN ZS".split()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.files import MoneyFacts
-from surrogates.kinds.kind import salt_of, style_seed
-from surrogates.kinds.numerals import other_word
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.files import MoneyFacts
+from piiloom.surrogates.kinds.kind import salt_of, style_seed
+from piiloom.surrogates.kinds.numerals import other_word
+from piiloom.surrogates.seeds import below, mix, pick
 
 _MONEY: Final = salt_of("money")
 _DIGITS: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")

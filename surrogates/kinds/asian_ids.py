@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
-from surrogates.kinds.holders import Holder
+from piiloom.surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
+from piiloom.surrogates.kinds.holders import Holder
 
 _UNISSUED: Final = "KLMNPQRTUWX"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"

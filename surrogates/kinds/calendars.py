@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from foundation.yaml_files import load_yaml
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.files import CalendarEntry, CalendarsFile, Order
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, Order
 
 FALLBACK: Final = "en"
 
@@ -24,7 +24,7 @@ class Meaning(NamedTuple):
 @cache
 def calendars() -> dict[str, CalendarEntry]:
     """All languages."""
-    return load_yaml(files("surrogates") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
 
 
 @cache

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.kind import Drawing, numbered_seed, salt_of, style_seed
-from surrogates.kinds.masks import fill, reshaped
-from surrogates.kinds.numerals import in_words, other_word
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import Drawing, numbered_seed, salt_of, style_seed
+from piiloom.surrogates.kinds.masks import fill, reshaped
+from piiloom.surrogates.kinds.numerals import in_words, other_word
+from piiloom.surrogates.seeds import below, mix, pick
 
 _SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "medical_record": (

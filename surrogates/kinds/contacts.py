@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.folding import folded
-from surrogates.kinds.kind import owned_seed, salt_of, style_seed
-from surrogates.kinds.phrases import phrase
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.kinds.kind import owned_seed, salt_of, style_seed
+from piiloom.surrogates.kinds.phrases import phrase
+from piiloom.surrogates.seeds import below, mix, pick
 
 _USER: Final = salt_of("username")
 _MAIL: Final = salt_of("email")

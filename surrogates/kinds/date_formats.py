@@ -9,10 +9,10 @@ import re
 from datetime import date
 from typing import Final
 
-from surrogates.kinds.calendars import Meaning, languages_for, meanings
-from surrogates.kinds.date_layouts import Layout, Part, Precision
-from surrogates.kinds.date_numbers import named_numbers
-from surrogates.kinds.files import Order
+from piiloom.surrogates.kinds.calendars import Meaning, languages_for, meanings
+from piiloom.surrogates.kinds.date_layouts import Layout, Part, Precision
+from piiloom.surrogates.kinds.date_numbers import named_numbers
+from piiloom.surrogates.kinds.files import Order
 
 _TOKEN: Final = re.compile(r"[0-9]+|[^\W\d_]+|.", re.DOTALL)
 _ZONE: Final = r"(?:\s?(?:Z|UTC|GMT|CEST|CET|[A-Z]{1,2}[SD]T)\b|\s?[+-][0-9]{2}:?[0-9]{2}\b)?"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Final, Literal, NamedTuple
 
-from surrogates.kinds.date_words import ordinal_suffix, written_word
-from surrogates.kinds.files import Order
+from piiloom.surrogates.kinds.date_words import ordinal_suffix, written_word
+from piiloom.surrogates.kinds.files import Order
 
 Precision = Literal["day", "month", "year", "season", "quarter", "decade", "weekday"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.kinds.date_layouts import Part
-from surrogates.kinds.files import Order
+from piiloom.surrogates.kinds.date_layouts import Part
+from piiloom.surrogates.kinds.files import Order
 
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)

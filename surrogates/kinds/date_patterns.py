@@ -11,10 +11,10 @@ from datetime import date
 from functools import cache
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.calendars import calendar_of, date_order
-from surrogates.kinds.files import CalendarEntry
-from surrogates.kinds.kind import salt_of, style_seed
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.calendars import calendar_of, date_order
+from piiloom.surrogates.kinds.files import CalendarEntry
+from piiloom.surrogates.kinds.kind import salt_of, style_seed
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")

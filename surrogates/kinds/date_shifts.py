@@ -11,12 +11,12 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
-from surrogates.kinds.calendars import range_words
-from surrogates.kinds.date_formats import parse
-from surrogates.kinds.date_layouts import Layout, Precision, write
-from surrogates.kinds.files import Order
-from surrogates.kinds.kind import salt_of
-from surrogates.seeds import below, mix
+from piiloom.surrogates.kinds.calendars import range_words
+from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.kinds.date_layouts import Layout, Precision, write
+from piiloom.surrogates.kinds.files import Order
+from piiloom.surrogates.kinds.kind import salt_of
+from piiloom.surrogates.seeds import below, mix
 
 _SALT: Final = salt_of("shift")
 _LONGEST: Final = 364  # days, either way

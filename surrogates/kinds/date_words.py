@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from surrogates.kinds.calendars import calendar_of
+from piiloom.surrogates.kinds.calendars import calendar_of
 
 
 def written_word(field: str, style: str, text: str, when: date, language: str, *, dotted: bool) -> str:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.calendars import calendar_of, date_order
-from surrogates.kinds.clock import clock_time, with_time
-from surrogates.kinds.date_formats import parse
-from surrogates.kinds.date_layouts import write
-from surrogates.kinds.date_patterns import usual
-from surrogates.kinds.date_shifts import moved
-from surrogates.kinds.kind import cased_like, salt_of, style_seed
-from surrogates.seeds import below, mix
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.calendars import calendar_of, date_order
+from piiloom.surrogates.kinds.clock import clock_time, with_time
+from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.kinds.date_layouts import write
+from piiloom.surrogates.kinds.date_patterns import usual
+from piiloom.surrogates.kinds.date_shifts import moved
+from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
+from piiloom.surrogates.seeds import below, mix
 
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))

@@ -5,8 +5,8 @@ No range is kept for tests in these countries, so a number may exist, as any val
 
 from __future__ import annotations
 
-from surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
-from surrogates.kinds.holders import Holder
+from piiloom.surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
+from piiloom.surrogates.kinds.holders import Holder
 
 
 def _born(h: Holder, added: int) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.kinds.check_digits import TURNS, check_of, checked, first_checked, grouped
-from surrogates.kinds.holders import Holder
+from piiloom.surrogates.kinds.check_digits import TURNS, check_of, checked, first_checked, grouped
+from piiloom.surrogates.kinds.holders import Holder
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _AT_OFFICES: Final = ("03", "04", "06", "07", "08", "09", "10", "12", "15", "16")

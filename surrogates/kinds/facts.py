@@ -6,15 +6,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from foundation.yaml_files import load_yaml
-from surrogates.kinds.files import CountriesFile, CountryEntry
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.kinds.files import CountriesFile, CountryEntry
 
 _DEFAULT: Final = "ZZ"  # the entry for countries that the file does not know (ISO 3166 keeps this code free for users)
 
 
 @cache
 def _file() -> dict[str, CountryEntry]:
-    return load_yaml(files("surrogates") / "data" / "countries.yaml", CountriesFile).countries
+    return load_yaml(files("piiloom.surrogates") / "data" / "countries.yaml", CountriesFile).countries
 
 
 def supported() -> tuple[str, ...]:

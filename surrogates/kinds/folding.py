@@ -12,8 +12,8 @@ from importlib.resources import files
 from typing import Final
 from unicodedata import normalize
 
-from foundation.yaml_files import load_yaml
-from surrogates.kinds.files import LettersFile
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.kinds.files import LettersFile
 
 _HANGUL: Final = (0xAC00, 0xD7A3)
 _HEADS: Final = "g kk n d tt r m b pp s ss  j jj ch k t p h".split(" ")
@@ -23,7 +23,7 @@ _TAILS: Final = " k k k n n n t l k m l l l p l m p p t t ng t t k t p t".split(
 
 @cache
 def _letters() -> dict[int, str]:
-    tables = load_yaml(files("surrogates") / "data" / "letters.yaml", LettersFile).scripts
+    tables = load_yaml(files("piiloom.surrogates") / "data" / "letters.yaml", LettersFile).scripts
     return {ord(letter): plain for table in tables.values() for letter, plain in table.items()}
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from surrogates.draws import Draw
-from surrogates.kinds.folding import folded
-from surrogates.kinds.kind import salt_of
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.kinds.kind import salt_of
+from piiloom.surrogates.seeds import below, mix, pick
 
 _HOLDER: Final = salt_of("holder")
 _ADULT: Final = (19 * 366, 79 * 365)

@@ -12,12 +12,12 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.holders import Holder, holder_of
-from surrogates.kinds.kind import home_of, numbered_seed, salt_of
-from surrogates.kinds.masks import fill
-from surrogates.seeds import mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.holders import Holder, holder_of
+from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
+from piiloom.surrogates.kinds.masks import fill
+from piiloom.surrogates.seeds import mix, pick
 
 RESERVED: Final = {
     "US": ("987-65-4320 to 4329, and area 900-999 with group 01-49", "Social Security Administration: never assigned (RM 10201.035)"),
@@ -53,7 +53,7 @@ _SEPARATORS: Final = re.compile(r"[ .\-/]")
 def rule_of(place: str) -> Callable[[Holder], str]:
     """The function named *place* ("european_ids:pesel")."""
     module, _, name = place.partition(":")
-    rule: Callable[[Holder], str] = getattr(import_module(f"surrogates.kinds.{module}"), name)
+    rule: Callable[[Holder], str] = getattr(import_module(f"piiloom.surrogates.kinds.{module}"), name)
     return rule
 
 

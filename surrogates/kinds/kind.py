@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 from zlib import crc32
 
-from surrogates.draws import Draw
-from surrogates.seeds import mix, seed_of
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.seeds import mix, seed_of
 
 Owner = Literal["person", "document", "none"]
 Drawing = Callable[[Draw], str]

@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
-from foundation.yaml_files import load_yaml
-from surrogates.kinds.files import PlacesFile
-from surrogates.seeds import below
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.kinds.files import PlacesFile
+from piiloom.surrogates.seeds import below
 
 Size = Literal["large", "middle", "small"]
 SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")
@@ -45,7 +45,7 @@ class Country(NamedTuple):
 @cache
 def places_of(country: str) -> Country:
     """The places of *country* (ISO 3166 alpha-2); of a country without a file, made-up ones that exist nowhere in particular."""
-    folder = files("surrogates") / "data" / "places"
+    folder = files("piiloom.surrogates") / "data" / "places"
     source = folder / f"{country}.yaml"
     if not source.is_file():
         source = folder / f"{_DEFAULT}.yaml"
@@ -66,7 +66,7 @@ def _own(read: PlacesFile) -> list[City]:
 
 def _shared(read: PlacesFile) -> list[City]:
     """The places that ``pii_values`` has of the locale."""
-    from pii_values.places import regions  # noqa: PLC0415 - loads lexicons that other countries do not need
+    from piiloom.pii_values.places import regions  # noqa: PLC0415 - loads lexicons that other countries do not need
 
     large, middle = set(read.large), set(read.middle)
     found = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from surrogates.seeds import below, mix
+from piiloom.surrogates.seeds import below, mix
 
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out: most issuers do
 _ALPHABETS: Final = {

@@ -6,8 +6,8 @@ Numbers kept for tests are taken where there are some: Sweden birth numbers 980-
 
 from __future__ import annotations
 
-from surrogates.kinds.check_digits import TURNS, checked, grouped
-from surrogates.kinds.holders import Holder
+from piiloom.surrogates.kinds.check_digits import TURNS, checked, grouped
+from piiloom.surrogates.kinds.holders import Holder
 
 
 def personnummer(h: Holder) -> str:

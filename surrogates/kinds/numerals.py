@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from foundation.yaml_files import load_yaml
-from surrogates.kinds.files import NumeralsFile
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.kinds.files import NumeralsFile
 
 LARGEST: Final = 120
 _SPACES: Final = re.compile(r"[\s-]+")
@@ -17,7 +17,7 @@ _SPACES: Final = re.compile(r"[\s-]+")
 
 @cache
 def _lists() -> dict[str, list[str]]:
-    return load_yaml(files("surrogates") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
 
 
 @cache

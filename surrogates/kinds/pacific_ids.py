@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from surrogates.kinds.check_digits import TURNS, first_checked, grouped
-from surrogates.kinds.holders import Holder
+from piiloom.surrogates.kinds.check_digits import TURNS, first_checked, grouped
+from piiloom.surrogates.kinds.holders import Holder
 
 
 def tfn(h: Holder) -> str:

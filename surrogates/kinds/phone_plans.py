@@ -1,6 +1,6 @@
 """Makes ``data/phones.yaml``: for every country shapes of mobile and landline numbers that libphonenumber takes whatever their free digits.
 
-``python -m surrogates.kinds.phone_plans FILE`` writes it anew. A shape is an example number of libphonenumber's metadata, or one
+``python -m piiloom.surrogates.kinds.phone_plans FILE`` writes it anew. A shape is an example number of libphonenumber's metadata, or one
 with another beginning, whose last digits may all be replaced: all choices of the first three of these digits are tried, and the
 number as it is written must be read as the same one.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from surrogates.seeds import below, mix, seed_of
+from piiloom.surrogates.seeds import below, mix, seed_of
 
 _TRIES: Final = 60
 _BEGINNINGS: Final = 60  # other beginnings that are tried for each kind of number
@@ -117,7 +117,7 @@ def main(target: str) -> None:
 
     plans = {country: found for country in sorted(library.SUPPORTED_REGIONS) if (found := plan(country))}
     head = (
-        "# Made by `python -m surrogates.kinds.phone_plans` from the metadata of libphonenumber (Apache-2.0); not edited by hand.\n"
+        "# Made by `python -m piiloom.surrogates.kinds.phone_plans` from the metadata of libphonenumber (Apache-2.0); not edited by hand.\n"
         '# "#" is a free digit: all fillings are valid. National and international ways of writing.\n'
     )
     text = yaml.safe_dump({"plans": plans}, width=200, sort_keys=True, allow_unicode=True, default_flow_style=None)

@@ -11,12 +11,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from foundation.yaml_files import load_yaml
-from surrogates.draws import Draw
-from surrogates.kinds.files import PhonePlan, PhonesFile
-from surrogates.kinds.kind import home_of, numbered_seed, salt_of, style_seed
-from surrogates.kinds.masks import fill, reshaped
-from surrogates.seeds import mix, pick
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.files import PhonePlan, PhonesFile
+from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of, style_seed
+from piiloom.surrogates.kinds.masks import fill, reshaped
+from piiloom.surrogates.seeds import mix, pick
 
 _PHONE: Final = salt_of("phone")
 _FAX: Final = salt_of("fax")
@@ -27,7 +27,7 @@ _EXTENSION: Final = re.compile(r"\s*(?:x|ext\.?|#)\s*[0-9]+\s*$", re.IGNORECASE)
 
 @cache
 def _file(name: str) -> dict[str, PhonePlan]:
-    return load_yaml(files("surrogates") / "data" / name, PhonesFile).plans
+    return load_yaml(files("piiloom.surrogates") / "data" / name, PhonesFile).plans
 
 
 @cache

@@ -14,13 +14,13 @@ from importlib.resources import files
 from itertools import product
 from typing import Final
 
-from foundation.errors import ConfigError
-from foundation.yaml_files import load_yaml
-from surrogates.draws import Draw
-from surrogates.kinds.files import WordsFile
-from surrogates.kinds.kind import Drawing, cased_like, numbered_seed, owned_seed, salt_of
-from surrogates.kinds.locations import city_names
-from surrogates.seeds import mix, pick
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.files import WordsFile
+from piiloom.surrogates.kinds.kind import Drawing, cased_like, numbered_seed, owned_seed, salt_of
+from piiloom.surrogates.kinds.locations import city_names
+from piiloom.surrogates.seeds import mix, pick
 
 FALLBACK: Final = "en"  # languages without a file get the words of this one
 _SLOT: Final = re.compile(r"\{(\w+)\}")
@@ -33,14 +33,14 @@ Form = tuple[str, tuple[tuple[str, ...], ...]]
 @cache
 def languages() -> tuple[str, ...]:
     """The languages that have words of their own."""
-    found = (item.name for item in (files("surrogates") / "data" / "words").iterdir())
+    found = (item.name for item in (files("piiloom.surrogates") / "data" / "words").iterdir())
     return tuple(sorted(name.removesuffix(".yaml") for name in found if re.fullmatch(r"[a-z]{2}\.yaml", name)))
 
 
 @cache
 def _file(language: str) -> WordsFile:
     known = language if language in languages() else FALLBACK
-    return load_yaml(files("surrogates") / "data" / "words" / f"{known}.yaml", WordsFile)
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / f"{known}.yaml", WordsFile)
 
 
 def words_of(language: str) -> Mapping[str, Sequence[str]]:

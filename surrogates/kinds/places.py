@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.kind import cased_like, home_of, salt_of
-from surrogates.kinds.locations import City, Region, draw_city, places_of
-from surrogates.kinds.phrases import phrase, spoken
-from surrogates.seeds import below, mix, seed_of
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
+from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
+from piiloom.surrogates.kinds.phrases import phrase, spoken
+from piiloom.surrogates.seeds import below, mix, seed_of
 
 _HOME: Final = salt_of("home")
 _LOCATION: Final = salt_of("location")

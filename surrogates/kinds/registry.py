@@ -9,23 +9,23 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Final
 
-from foundation.errors import UsageError
-from surrogates.kinds.kind import Drawing, Kind, Owner
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.kinds.kind import Drawing, Kind, Owner
 
 
 @cache
 def _kinds() -> dict[str, Kind]:
-    from foundation.yaml_files import load_yaml  # noqa: PLC0415
-    from surrogates.kinds.files import KindsFile  # noqa: PLC0415 - pydantic is needed only to read data
+    from piiloom.foundation.yaml_files import load_yaml  # noqa: PLC0415
+    from piiloom.surrogates.kinds.files import KindsFile  # noqa: PLC0415 - pydantic is needed only to read data
 
-    read = load_yaml(files("surrogates") / "data" / "kinds.yaml", KindsFile).kinds
+    read = load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds
     return {name: Kind(name, entry.type, entry.subtype, entry.owner, _drawing(entry.draw)) for name, entry in read.items()}
 
 
 def _drawing(place: str) -> Drawing:
     """The function named *place* ("contacts:email")."""
     module, _, name = place.partition(":")
-    drawing: Drawing = getattr(import_module(f"surrogates.kinds.{module}"), name)
+    drawing: Drawing = getattr(import_module(f"piiloom.surrogates.kinds.{module}"), name)
     return drawing
 
 

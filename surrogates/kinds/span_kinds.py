@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from surrogates.kinds.registry import KINDS
-from surrogates.placeholders.reading import Reader
-from surrogates.placeholders.vocabulary import vocabulary
-from taxonomy.entity_types import load_taxonomy
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.placeholders.reading import Reader
+from piiloom.surrogates.placeholders.vocabulary import vocabulary
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 # What a type is put as when its subtype is not told, or is one that no kind has.
 _BY_TYPE = {

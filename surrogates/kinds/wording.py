@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from surrogates.draws import Draw
-from surrogates.kinds.kind import cased_like, owned_seed, salt_of
-from surrogates.kinds.masks import reshaped
-from surrogates.kinds.phrases import nation, phrase, spoken
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import cased_like, owned_seed, salt_of
+from piiloom.surrogates.kinds.masks import reshaped
+from piiloom.surrogates.kinds.phrases import nation, phrase, spoken
+from piiloom.surrogates.seeds import below, mix, pick
 
 room = spoken("room")
 landmark = spoken("landmark")

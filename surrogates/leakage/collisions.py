@@ -15,10 +15,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from surrogates.casting.cast import Caster, Pools
-from surrogates.casting.groups import GROUPS
-from surrogates.leakage.pool_simulation import possible_names
-from surrogates.seeds import mix
+from piiloom.surrogates.casting.cast import Caster, Pools
+from piiloom.surrogates.casting.groups import GROUPS
+from piiloom.surrogates.leakage.pool_simulation import possible_names
+from piiloom.surrogates.seeds import mix
 
 _PERSON: Final = 0xC0
 Matrix = npt.NDArray[np.float64]

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from surrogates.casting.cast import Pools
-from surrogates.casting.groups import GROUPS
-from surrogates.leakage.known_pool import PoolAttack, attack
-from surrogates.seeds import below, mix, pick
+from piiloom.surrogates.casting.cast import Pools
+from piiloom.surrogates.casting.groups import GROUPS
+from piiloom.surrogates.leakage.known_pool import PoolAttack, attack
+from piiloom.surrogates.seeds import below, mix, pick
 
 _EXPONENT: Final = 0.8
 _PEOPLE: Final = 2000
@@ -22,7 +22,7 @@ _LEFTOVER, _SURROGATE = 0x1EF7, 0x5066
 
 
 class RankedNames(Protocol):
-    """Where names stand by frequency (``pii_values.names.index.NamesIndex``)."""
+    """Where names stand by frequency (``piiloom.pii_values.names.index.NamesIndex``)."""
 
     def first_names(self, country: str, gender: str) -> Sequence[str]:
         """Given names, most frequent first."""

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from screening.identifier_patterns import find_identifiers
-from surrogates.documents import Placed
+from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.surrogates.documents import Placed
 
 _NAME: Final = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:['’-][^\W\d_]+)?"
 _TITLE: Final = "Dr|Drs|Doctor|Prof|Professor|Mr|Mrs|Ms|Miss|Judge|Nurse|[Mm]evrouw|[Mm]eneer|mr|Sra?|Dona|Herr|Frau"

@@ -14,18 +14,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
-from foundation.errors import DataError
-from surrogates.inputs.given_spans import GivenSpan
-from surrogates.inputs.json_walking import JsonSlot
-from surrogates.inputs.json_rows import SPANS
-from surrogates.inputs.parquet_files import RowCursor
-from surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
-from surrogates.inputs.reading import PartReader
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import Source, open_source
-from surrogates.inputs.xml_files import XmlSlot, markup_of
-from surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
-from surrogates.outputs.offset_map import OffsetMap
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.inputs.given_spans import GivenSpan
+from piiloom.surrogates.inputs.json_walking import JsonSlot
+from piiloom.surrogates.inputs.json_rows import SPANS
+from piiloom.surrogates.inputs.parquet_files import RowCursor
+from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
+from piiloom.surrogates.inputs.reading import PartReader
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import Source, open_source
+from piiloom.surrogates.inputs.xml_files import XmlSlot, markup_of
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
+from piiloom.surrogates.outputs.offset_map import OffsetMap
 
 _BATCH: Final = 4096
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from foundation.errors import OutputError, UsageError
+from piiloom.foundation.errors import OutputError, UsageError
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"

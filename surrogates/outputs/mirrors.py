@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from surrogates.inputs.decoding import MirrorEncoder
-from surrogates.inputs.parquet_files import RowCursor, changed_table, open_parquet, pyarrow_modules
-from surrogates.inputs.parts import InputFile, ParquetLayout, Part
+from piiloom.surrogates.inputs.decoding import MirrorEncoder
+from piiloom.surrogates.inputs.parquet_files import RowCursor, changed_table, open_parquet, pyarrow_modules
+from piiloom.surrogates.inputs.parts import InputFile, ParquetLayout, Part
 
 _ROW_GROUP_BYTES = 64 * 2**20
 

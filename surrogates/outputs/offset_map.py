@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from foundation.errors import DataError
+from piiloom.foundation.errors import DataError
 
 Ranges = tuple[tuple[int, int, int, int], ...]
 

@@ -9,9 +9,9 @@ import hashlib
 from functools import lru_cache
 from json.encoder import encode_basestring
 
-from corpus.record import Record, SourceReference, Span
-from foundation.errors import RunError
-from surrogates.documents import Document, Filled, Placed
+from piiloom.corpus.record import Record, SourceReference, Span
+from piiloom.foundation.errors import RunError
+from piiloom.surrogates.documents import Document, Filled, Placed
 
 quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # for words that come again and again: types, files
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from surrogates.documents import Document, Filled
+from piiloom.surrogates.documents import Document, Filled
 
 # Distinct literals that are told apart, and so many signs of each.
 _MOST: Final = 10_000

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
-from foundation.errors import UsageError
-from surrogates.outputs.folder import cannot_write
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.outputs.folder import cannot_write
 
 _MODE: Final = 0o600
 WARNING: Final = (

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from foundation.errors import DataError
-from surrogates.mentions import Mention
-from surrogates.placeholders.judging import UNTOLD, Judge, Verdict
-from surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
-from surrogates.placeholders.own_patterns import OwnPatterns
-from surrogates.placeholders.reading import Reader
-from surrogates.placeholders.scanning import Candidate, Scanner
-from surrogates.placeholders.settling import Settling
-from surrogates.placeholders.surroundings import Surroundings, cues
-from surrogates.placeholders.tag_rules import TagRules
-from surrogates.placeholders.vocabulary import vocabulary
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.placeholders.judging import UNTOLD, Judge, Verdict
+from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
+from piiloom.surrogates.placeholders.own_patterns import OwnPatterns
+from piiloom.surrogates.placeholders.reading import Reader
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.settling import Settling
+from piiloom.surrogates.placeholders.surroundings import Surroundings, cues
+from piiloom.surrogates.placeholders.tag_rules import TagRules
+from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 OnUnknown = Literal["keep", "error", "generic"]
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_yaml
 
 Shape = Literal["signs", "run", "word"]
 Policy = Literal["any", "upper", "marked", "none"]
@@ -84,7 +84,7 @@ class Grammar(NamedTuple):
 @cache
 def grammars_file() -> GrammarsFile:
     """The data, read once."""
-    return load_yaml(files("surrogates") / "data" / "grammars.yaml", GrammarsFile)
+    return load_yaml(files("piiloom.surrogates") / "data" / "grammars.yaml", GrammarsFile)
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
-from surrogates.placeholders.families import numbered
-from surrogates.placeholders.grammar_files import Grammar, grammars_file
-from surrogates.placeholders.reading import Meaning, Reader
-from surrogates.placeholders.scanning import LETTERS, TITLED, Candidate, Scanner
+from piiloom.surrogates.placeholders.families import numbered
+from piiloom.surrogates.placeholders.grammar_files import Grammar, grammars_file
+from piiloom.surrogates.placeholders.reading import Meaning, Reader
+from piiloom.surrogates.placeholders.scanning import LETTERS, TITLED, Candidate, Scanner
 
 Status = Literal["known", "unknown", "left", "nothing"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
-from surrogates.placeholders.tallies import Tallies, Tally
+from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule
+from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 
 _OFTEN: Final = 3
 _OFTEN_LOWER: Final = 5  # a word in small letters that stands in brackets as often as this is reported

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from surrogates.mentions import Gender, Same
+from piiloom.surrogates.mentions import Gender, Same
 
 USE_FROM: Final = 0.6  # rules learnt with less confidence are written with ``use: false``
 Context = Literal["", "mention", "document"]

@@ -15,12 +15,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
-from foundation.errors import ConfigError
-from foundation.yaml_files import YamlDocument, load_yaml, read_document, validate_document
-from surrogates.kinds.files import KindsFile
-from surrogates.placeholders.grammar_files import grammars
-from surrogates.placeholders.mapping import Mapping, Noted, Rule, Unlisted
-from surrogates.placeholders.vocabulary_files import LANGUAGES
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import YamlDocument, load_yaml, read_document, validate_document
+from piiloom.surrogates.kinds.files import KindsFile
+from piiloom.surrogates.placeholders.grammar_files import grammars
+from piiloom.surrogates.placeholders.mapping import Mapping, Noted, Rule, Unlisted
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 
 T = TypeVar("T")
 _LONGEST_REGEX: Final = 2_000
@@ -87,7 +87,7 @@ class _MappingFile(_Strict):
 @cache
 def kind_names() -> tuple[str, ...]:
     """The kinds that a rule may name."""
-    return tuple(load_yaml(files("surrogates") / "data" / "kinds.yaml", KindsFile).kinds)
+    return tuple(load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds)
 
 
 def load_mapping(path: Path) -> Mapping:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import regex
 
-from foundation.errors import DataError
-from surrogates.placeholders.families import pattern_of, sample
-from surrogates.placeholders.grammar_files import Grammar
-from surrogates.placeholders.judging import Verdict
-from surrogates.placeholders.mapping import Mapping, Rule
-from surrogates.placeholders.reading import Meaning
-from surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.placeholders.families import pattern_of, sample
+from piiloom.surrogates.placeholders.grammar_files import Grammar
+from piiloom.surrogates.placeholders.judging import Verdict
+from piiloom.surrogates.placeholders.mapping import Mapping, Rule
+from piiloom.surrogates.placeholders.reading import Meaning
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
 _SECONDS = 1.0  # for one pattern and document, and as much again for each million characters

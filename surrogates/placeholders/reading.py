@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from surrogates.mentions import Gender, Same
-from surrogates.placeholders.folding import fold_tag
-from surrogates.placeholders.vocabulary import Vocabulary, Word
+from piiloom.surrogates.mentions import Gender, Same
+from piiloom.surrogates.placeholders.folding import fold_tag
+from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word
 
 Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from foundation.errors import UsageError
-from surrogates.mentions import Gender
-from surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
-from surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.placeholders.grammar_files import Grammar, RunEntry, SignsEntry, WordsEntry, grammars, grammars_file
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
 
 TITLED: Final = "titled"
 LETTERS: Final = "letters"

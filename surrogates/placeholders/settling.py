@@ -7,12 +7,12 @@ from collections import Counter
 from functools import cache
 from typing import Final
 
-from surrogates.mentions import Mention
-from surrogates.placeholders.grammar_files import grammars_file
-from surrogates.placeholders.judging import UNTOLD, Verdict
-from surrogates.placeholders.reading import Meaning
-from surrogates.placeholders.scanning import Candidate
-from surrogates.placeholders.surroundings import Cues
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.placeholders.grammar_files import grammars_file
+from piiloom.surrogates.placeholders.judging import UNTOLD, Verdict
+from piiloom.surrogates.placeholders.reading import Meaning
+from piiloom.surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.surroundings import Cues
 
 # What a party of a lawsuit, and what a letter, can turn out to be; the first of equals wins.
 _PARTY: Final = ("person", "company")

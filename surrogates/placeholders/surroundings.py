@@ -6,10 +6,10 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
-from surrogates.mentions import Gender
-from surrogates.placeholders.judging import Verdict
-from surrogates.placeholders.scanning import Candidate
-from surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabulary_file
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.placeholders.judging import Verdict
+from piiloom.surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, CueEntry, vocabulary_file
 
 _WIDTH: Final = 48  # characters looked at on each side
 _BIRTH_WIDTH: Final = 30

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from surrogates.placeholders.judging import Judge, Verdict
-from surrogates.placeholders.learning import learn
-from surrogates.placeholders.mapping import Mapping
-from surrogates.placeholders.reading import Reader
-from surrogates.placeholders.scanning import Candidate, Scanner
-from surrogates.placeholders.surroundings import Cues, Surroundings, cues
-from surrogates.placeholders.tallies import EXAMPLES, Tallies, Tally, excerpt
-from surrogates.placeholders.vocabulary import vocabulary
-from surrogates.placeholders.vocabulary_files import LANGUAGES
+from piiloom.surrogates.placeholders.judging import Judge, Verdict
+from piiloom.surrogates.placeholders.learning import learn
+from piiloom.surrogates.placeholders.mapping import Mapping
+from piiloom.surrogates.placeholders.reading import Reader
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.surroundings import Cues, Surroundings, cues
+from piiloom.surrogates.placeholders.tallies import EXAMPLES, Tallies, Tally, excerpt
+from piiloom.surrogates.placeholders.vocabulary import vocabulary
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 
 _MOST_KNOWN: Final = 20_000
 _MOST_OTHERS: Final = 3_000

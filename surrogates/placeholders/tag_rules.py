@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from surrogates.placeholders.families import has_tokens, pattern_of
-from surrogates.placeholders.judging import Verdict
-from surrogates.placeholders.mapping import Mapping, Rule
-from surrogates.placeholders.reading import Meaning
-from surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.families import has_tokens, pattern_of
+from piiloom.surrogates.placeholders.judging import Verdict
+from piiloom.surrogates.placeholders.mapping import Mapping, Rule
+from piiloom.surrogates.placeholders.reading import Meaning
+from piiloom.surrogates.placeholders.scanning import Candidate
 
 
 class TagRules:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
-from surrogates.mentions import Gender, Same
-from surrogates.placeholders.folding import phrase_of
-from surrogates.placeholders.vocabulary_files import LANGUAGES, VocabularyFile, vocabulary_file
+from piiloom.surrogates.mentions import Gender, Same
+from piiloom.surrogates.placeholders.folding import phrase_of
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, VocabularyFile, vocabulary_file
 
 What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
 

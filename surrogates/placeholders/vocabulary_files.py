@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from foundation.yaml_files import load_yaml
-from surrogates.mentions import Gender, Same
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.mentions import Gender, Same
 
 LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv")
 
@@ -101,4 +101,4 @@ class VocabularyFile(_Entry):
 @cache
 def vocabulary_file(language: str) -> VocabularyFile:
     """The words of *language*, one of ``LANGUAGES``."""
-    return load_yaml(files("surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)
+    return load_yaml(files("piiloom.surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)

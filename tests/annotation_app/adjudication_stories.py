@@ -7,16 +7,16 @@ from typing import Any
 
 from project_stories import finish, pool, record, without
 
-from annotation_app.adjudication.resolving import Resolver
-from annotation_app.event_log import EventLog
-from annotation_app.people.identity import Person
-from corpus.record import Record
-from corpus.store.adjudications import Adjudication, load_adjudications
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import find_item
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import iter_records
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.adjudication.resolving import Resolver
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.identity import Person
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
+from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_items import find_item
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.shared import SharedStore
 
 JUDGE, ANNOTATOR = Person("eva", "Eva", "adjudicator"), Person("ada", "Ada", "annotator")
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from annotation_app.documents.document import Document
-from annotation_app.serving.opening import open_workplace
-from corpus.record import Record, Span
-from corpus.store.annotation_documents import AnnotationDocument, load_documents
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 from tests.annotation_app.people_tools import GOOD
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

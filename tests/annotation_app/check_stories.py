@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annotation_app.checks.found import Check
-from annotation_app.checks.live_checks import check
-from annotation_app.documents.applying import apply
-from annotation_app.documents.document import Document, Mark, State
-from annotation_app.documents.operations import parse_operation
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.checks.found import Check
+from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.documents.applying import apply
+from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 TYPES = load_taxonomy().types
 

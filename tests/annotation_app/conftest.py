@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from adjudication_stories import Project
 
-from annotation_app.desk.delivering import Desk
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.desk_stories import desk_over, record, shared_store
 
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation_app.desk.delivering import Desk
-from annotation_app.desk.outbox import Sent
-from annotation_app.desk.replaying import replayed_documents
-from annotation_app.event_log import Clock, EventLog, utc_now
-from corpus.record import Record, Span
-from corpus.store.annotation_documents import AnnotationDocument, load_documents
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import Item, add_items
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import add_records
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.desk.replaying import replayed_documents
+from piiloom.annotation_app.event_log import Clock, EventLog, utc_now
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
+from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.shared import SharedStore
 
 ACCEPT, UNDO, REDO = {"op": "accept"}, {"op": "undo"}, {"op": "redo"}
 CONTEXT = "Ann 👩‍👩‍👧 has asthma, and Bob (34) bakes."

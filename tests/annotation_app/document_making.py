@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.document import Document, Mark
 
 # Emoji with joiners and flags, combining marks, right-to-left, every line end, zero-width, astral letters.
 BITS = ["👩‍🚀", "🇨🇭", "e\u0301", "שלום", "مرحبا", "\r\n", "\r", "\n", "\u200b", "𝔘", *"  aa", "word", "Ann’s", "34", ", ", "\xa0"]

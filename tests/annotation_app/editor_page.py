@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from annotation_app.checks.live_checks import check
-from annotation_app.documents.document import Document, Mark
-from annotation_app.documents.history import History
-from annotation_app.documents.operations import parse_operation
-from annotation_app.documents.refusals import Refusal
-from annotation_app.editor.assets import script, styles
-from annotation_app.editor.palette import colours
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.history import History
+from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.editor.assets import script, styles
+from piiloom.annotation_app.editor.palette import colours
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

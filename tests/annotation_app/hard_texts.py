@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from editor_page import marked
 
-from corpus.record import Record, RecordPlan
+from piiloom.corpus.record import Record, RecordPlan
 from tests.annotation_app.app_driver import FAMILY, record_of
 
 

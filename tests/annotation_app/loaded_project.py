@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation_app.desk.replaying import replayed_documents
-from annotation_app.serving.opening import open_workplace
-from corpus.record import Provenance, Record, RecordPlan, Span
-from corpus.store.annotation_documents import load_documents
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.annotation_app.desk.replaying import replayed_documents
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
+from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import Served
 from tests.annotation_app.simulated_people import Pace, SimulatedPerson

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 from argon2 import PasswordHasher
 
-from annotation_app.event_log import EventLog
-from annotation_app.people.accounts import Accounts
-from annotation_app.people.logging_in import LoginDesk
-from annotation_app.people.login_sessions import LoginSessions
-from annotation_app.people.passwords import Passwords
-from annotation_app.people.throttling import LoginThrottle
-from corpus.store.annotation_events import read_events
-from corpus.store.database import MEMORY, Store
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.accounts import Accounts
+from piiloom.annotation_app.people.logging_in import LoginDesk
+from piiloom.annotation_app.people.login_sessions import LoginSessions
+from piiloom.annotation_app.people.passwords import Passwords
+from piiloom.annotation_app.people.throttling import LoginThrottle
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.shared import SharedStore
 
 GOOD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 from streamlit.testing.v1 import AppTest
 
-from annotation_app.desk.outbox import Sent
-from annotation_app.people.identity import Person
-from annotation_app.serving.current import use_front
-from annotation_app.serving.front import Front
-from annotation_app.serving.opening import open_workplace
-from annotation_app.serving.workplace_holder import set_workplace
-from corpus.record import Provenance, Record, RecordPlan, Span
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.serving.current import use_front
+from piiloom.annotation_app.serving.front import Front
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.workplace_holder import set_workplace
+from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 
 HOSTILE = "<script>alert(1)</script> **bold** ![x](http://e.example/i.png) [y](javascript:alert(2)) $x$ :red[z]"
 CONTEXT = f"As a baker with asthma from Leeds, I wrote {HOSTILE}"
@@ -96,14 +96,14 @@ def dispute(workplace, record_id):
 def _draw(module, function, name, role):
     import importlib
 
-    from annotation_app.people.identity import Person
+    from piiloom.annotation_app.people.identity import Person
 
     getattr(importlib.import_module(module), function)(Person(name, name, role))
 
 
 def page(screen, role="admin", name=None):
     """Run the page *screen* for somebody; fails when it raises."""
-    module = f"annotation_app.screens.{screen}"
+    module = f"piiloom.annotation_app.screens.{screen}"
     function = {"guide": "guide_page"}.get(screen, f"{screen}_page")
     test = AppTest.from_function(_draw, args=(module, function, name or role, role), default_timeout=20)
     return ran(test.run())

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
-from annotation_app.serving.server import bind
+from piiloom.annotation_app.serving.server import bind
 
 
 class SmallProvider:

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import added, changed, document, record, without
 
-from annotation_app.adjudication.choosing import assembled, most_common, overlaps, picked_spans, table
-from annotation_app.adjudication.differing import differing
-from annotation_app.agreement.pairing import placed
-from annotation_app.documents.document import Document, document_of
-from annotation_app.screens.marked_text import marked_text
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.choosing import assembled, most_common, overlaps, picked_spans, table
+from piiloom.annotation_app.adjudication.differing import differing
+from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.foundation.errors import UsageError
 
 
 def made_by(**marks: object) -> dict[str, Document]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from adjudication_stories import JUDGE
 
-from annotation_app.adjudication.resolving import Resolver
-from annotation_app.event_log import EventLog
-from annotation_app.people.identity import LOCAL
-from corpus.store.annotation_items import find_item, set_wanted
+from piiloom.annotation_app.adjudication.resolving import Resolver
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.identity import LOCAL
+from piiloom.corpus.store.annotation_items import find_item, set_wanted
 from tests.annotation_app.desk_stories import Tab, desk_over, record, relevance, shared_store
 
 ACCEPT = {"op": "accept"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from adjudication_stories import JUDGE, Project, disputed
 from project_stories import finish, pool, record, without
 
-from annotation_app.documents.document import document_of
-from corpus.releases.freezing import create_release
-from corpus.store.releases import iter_release_records
-from corpus.store.runs import create_run
-from foundation.errors import ReleaseError
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.store.releases import iter_release_records
+from piiloom.corpus.store.runs import create_run
+from piiloom.foundation.errors import ReleaseError
 
 
 def test_reopening_makes_a_later_revision(project: Project) -> None:

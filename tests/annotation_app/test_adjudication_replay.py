@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from project_stories import without
 
-from annotation_app.adjudication.decisions import replayed_adjudications
-from annotation_app.documents.document import document_of
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.decisions import replayed_adjudications
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.foundation.errors import UsageError
 
 
 class Decided(RuleBasedStateMachine):

@@ -8,10 +8,10 @@ import pytest
 from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed
 from project_stories import added, changed, document, finish, pool, record, without
 
-from annotation_app.desk.delivering import Desk
-from annotation_app.desk.outbox import Sent
-from annotation_app.documents.document import document_of
-from foundation.errors import UsageError
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.foundation.errors import UsageError
 
 
 def test_one_annotator_accepted_is_validated(alone: Project) -> None:

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotation_app.adjudication.resolving import Resolver
-from annotation_app.adjudication.taking_back import take_back
-from annotation_app.agreement.readings import ReadingRoom
-from annotation_app.desk.delivering import Desk
-from annotation_app.desk.history_words import told
-from annotation_app.documents.refusals import Refusal
-from annotation_app.event_log import EventLog
-from annotation_app.people.identity import Person
-from corpus.store.annotation_events import FOR_ANOTHER, read_events
-from corpus.store.annotation_items import set_status
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.resolving import Resolver
+from piiloom.annotation_app.adjudication.taking_back import take_back
+from piiloom.annotation_app.agreement.readings import ReadingRoom
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.desk.history_words import told
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.identity import Person
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events
+from piiloom.corpus.store.annotation_items import set_status
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 from tests.annotation_app.desk_stories import ACCEPT, UNDO, Tab, desk_over, documents, events, insert, record, relevance, shared_store
 
 EVA, BOB = Person("eva", "Eva", "adjudicator"), Person("bob", "Bob", "annotator")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from project_stories import changed, finish, pool, record, without
 
-from annotation_app.adjudication.resolving import Resolver
-from annotation_app.adjudication.versions import SideBySide, side_by_side
-from annotation_app.documents.document import document_of
-from annotation_app.event_log import EventLog
-from annotation_app.people.identity import LOCAL
-from corpus.store.database import MEMORY, Store
-from foundation.errors import UsageError
+from piiloom.annotation_app.adjudication.resolving import Resolver
+from piiloom.annotation_app.adjudication.versions import SideBySide, side_by_side
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.identity import LOCAL
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.errors import UsageError
 from tests.annotation_app.desk_stories import Tab, desk_over, insert, relevance, shared_store
 from tests.annotation_app.desk_stories import record as desk_record
 

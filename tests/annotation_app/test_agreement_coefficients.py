@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
 
-from annotation_app.agreement import coefficients
-from annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
-from annotation_app.agreement.matching import match
-from annotation_app.agreement.pairing import placed
-from annotation_app.agreement.resampling import Resampling, figure, share
-from annotation_app.agreement.spans_table import spans_table
-from annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
+from piiloom.annotation_app.agreement import coefficients
+from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
+from piiloom.annotation_app.agreement.matching import match
+from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.resampling import Resampling, figure, share
+from piiloom.annotation_app.agreement.spans_table import spans_table
+from piiloom.annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
 
 
 def counts_of(*people: str) -> np.ndarray:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
-from annotation_app.agreement.measuring import AgreementReport, measure_agreement
-from annotation_app.agreement.readings import ReadingRoom
-from corpus.store.annotation_documents import load_documents
-from corpus.store.database import MEMORY, Store
+from piiloom.annotation_app.agreement.measuring import AgreementReport, measure_agreement
+from piiloom.annotation_app.agreement.readings import ReadingRoom
+from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.database import MEMORY, Store
 
 DAY_ONE, DAY_TWO = "2026-11-02T09:00:00.000+00:00", "2026-11-03T09:00:00.000+00:00"
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
 
-from annotation_app.agreement.likeness import AT, likeness
-from annotation_app.agreement.matching import match, pair_up
-from annotation_app.agreement.pairing import Placed, carried, on_one_text, placed
-from annotation_app.agreement.spans_table import spans_table
+from piiloom.annotation_app.agreement.likeness import AT, likeness
+from piiloom.annotation_app.agreement.matching import match, pair_up
+from piiloom.annotation_app.agreement.pairing import Placed, carried, on_one_text, placed
+from piiloom.annotation_app.agreement.spans_table import spans_table
 
 
 def spans(*places: tuple[int, int]) -> list[Placed]:

@@ -7,9 +7,9 @@ import signal
 import pytest
 from editor_page import marked
 
-from annotation_app.documents.document import Document, Mark
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 

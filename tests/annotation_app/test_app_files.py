@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from editor_page import marked
 
-from corpus.store.database import Store
-from corpus.store.records import count_records
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import count_records
 from tests.annotation_app.app_driver import AppPage, launch, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 

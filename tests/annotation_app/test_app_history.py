@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from editor_page import marked
 
-from annotation_app.desk.followed import Followed
-from annotation_app.desk.history_words import told
-from annotation_app.serving.opening import open_workplace
-from corpus.store.annotation_events import AnnotationEvent
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.annotation_app.desk.followed import Followed
+from piiloom.annotation_app.desk.history_words import told
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.store.annotation_events import AnnotationEvent
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served

@@ -9,8 +9,8 @@ import pytest
 from editor_page import marked
 from screen_stage import ACCEPT, does
 
-from annotation_app.serving.opening import open_workplace
-from corpus.record import Provenance, RecordPlan
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.record import Provenance, RecordPlan
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, launch, make_project, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from editor_page import marked
 
-from annotation_app.documents.document import Document
+from piiloom.annotation_app.documents.document import Document
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotation_app.editor import assets
-from corpus.record import Record, Span
+from piiloom.annotation_app.editor import assets
+from piiloom.corpus.record import Record, Span
 from tests.annotation_app.app_driver import AppPage, launch, make_project, sync_api
 from tests.annotation_app.served_app import served
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from check_stories import AGE, CODE, HEALTH, TYPES, checks, marked, mended
 
-from annotation_app.checks.live_checks import check
-from annotation_app.checks.shapes import oddity
+from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.checks.shapes import oddity
 
 
 def test_a_good_document_has_no_checks() -> None:

@@ -11,13 +11,13 @@ from document_making import make_document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation_app.checks.edges import tidied
-from annotation_app.checks.live_checks import check
-from annotation_app.checks.text_facts import TextFacts
-from annotation_app.documents.document import Document, Mark
-from corpus.normalising import fold
-from corpus.word_edges import stands_alone
-from screening.identifier_patterns import find_identifiers
+from piiloom.annotation_app.checks.edges import tidied
+from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.checks.text_facts import TextFacts
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.corpus.normalising import fold
+from piiloom.corpus.word_edges import stands_alone
+from piiloom.screening.identifier_patterns import find_identifiers
 
 
 def test_a_value_that_is_repeated_unmarked_is_marked_everywhere_by_one_step() -> None:

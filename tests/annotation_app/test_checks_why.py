@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from annotation_app.checks.why import why
-from corpus.record import Provenance, Record, RecordPlan, SourceReference
-from corpus.store.database import MEMORY, Store
-from corpus.store.judgements import Judgement, save_judgements
+from piiloom.annotation_app.checks.why import why
+from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.judgements import Judgement, save_judgements
 
 
 def test_plan_judges_and_maker_are_told() -> None:

@@ -9,13 +9,13 @@ from datetime import date
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
-from annotation_app.agreement.readings import ReadingRoom
-from annotation_app.dashboard.label_changes import LabelChanges, label_changes
-from annotation_app.dashboard.progress import progress
-from annotation_app.shares import Share
-from corpus.store.annotation_events import NewEvent, append_events
-from corpus.store.annotation_items import set_status
-from corpus.store.database import MEMORY, Store
+from piiloom.annotation_app.agreement.readings import ReadingRoom
+from piiloom.annotation_app.dashboard.label_changes import LabelChanges, label_changes
+from piiloom.annotation_app.dashboard.progress import progress
+from piiloom.annotation_app.shares import Share
+from piiloom.corpus.store.annotation_events import NewEvent, append_events
+from piiloom.corpus.store.annotation_items import set_status
+from piiloom.corpus.store.database import MEMORY, Store
 
 TODAY = date(2026, 11, 10)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotation_app.desk.delivering import Desk
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert
 
 

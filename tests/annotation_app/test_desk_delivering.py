@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from annotation_app.desk.deliveries import Refused, Stale
-from annotation_app.desk.delivering import Desk
-from corpus.store.annotation_documents import AnnotationDocument, load_documents
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import UsageError
+from piiloom.annotation_app.desk.deliveries import Refused, Stale
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 from tests.annotation_app.desk_stories import CONTEXT, Tab, desk_over, documents, events, insert, relevance
 
 

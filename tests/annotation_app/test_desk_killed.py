@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.desk.replaying import replayed_documents
-from corpus.store.annotation_documents import load_documents
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.replaying import replayed_documents
+from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.desk_stories import Tab, desk_over, insert, record, shared_store
 
 PEOPLE = 4
@@ -22,10 +22,10 @@ PEOPLE = 4
 SERVER = """
 import sys, threading
 from pathlib import Path
-from annotation_app.desk.delivering import Desk
-from annotation_app.event_log import EventLog
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.desk_stories import Tab, insert
 shared = SharedStore(Store.open(Path(sys.argv[1])))
 desk = Desk(shared, EventLog(shared))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.desk.outbox import Sent, parse_outbox
-from foundation.errors import UsageError
+from piiloom.annotation_app.desk.outbox import Sent, parse_outbox
+from piiloom.foundation.errors import UsageError
 
 GOOD: dict[str, Any] = {"sequence": 3, "record": "r1", "base": 0, "operation": {"op": "undo"}}
 json_values = st.recursive(

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from annotation_app.desk.delivering import Desk
-from annotation_app.desk.replaying import rebuild_documents
-from annotation_app.event_log import EventLog
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import OutputError, UsageError
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.desk.replaying import rebuild_documents
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import OutputError, UsageError
 from tests.annotation_app.desk_stories import (
     ACCEPT,
     CONTEXT,

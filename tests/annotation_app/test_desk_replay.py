@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation_app.desk.delivering import Desk
-from annotation_app.desk.outbox import Sent
-from annotation_app.desk.replaying import documents_from, rebuild_documents
-from annotation_app.documents.document import State, document_of
-from annotation_app.documents.history import EDITS, History
-from annotation_app.documents.operations import parse_operation
-from annotation_app.documents.refusals import Refusal
-from corpus.record import Record
-from corpus.store.annotation_documents import load_documents, replace_documents
-from corpus.store.annotation_events import FOR_ANOTHER, read_events
-from corpus.store.annotation_items import base_records
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.desk.replaying import documents_from, rebuild_documents
+from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.documents.history import EDITS, History
+from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import load_documents, replace_documents
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events
+from piiloom.corpus.store.annotation_items import base_records
+from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.desk_stories import Tab, desk_over, insert, pool, record, shared_store
 from tests.corpus.record_strategies import NASTY, TYPES, records
 

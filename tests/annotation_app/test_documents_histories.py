@@ -9,12 +9,12 @@ from document_making import make_document, make_operation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.documents.document import Document, Mark, State
-from annotation_app.documents.history import History, replayed
-from annotation_app.documents.operations import parse_operation
-from annotation_app.documents.patches import Change, change_between, turned
-from annotation_app.documents.refusals import Refusal
-from corpus.store.annotation_events import AnnotationEvent
+from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.history import History, replayed
+from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.patches import Change, change_between, turned
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.corpus.store.annotation_events import AnnotationEvent
 
 randoms = st.randoms(use_true_random=False)
 BASE = Document(

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from document_making import BITS, make_document, make_operation, make_text
 
-from annotation_app.documents.applying import apply, is_blank
-from annotation_app.documents.document import Document, Mark, State
-from annotation_app.documents.operations import parse_operation
-from annotation_app.documents.refusals import Refusal
-from foundation.seeding import derive_rng
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.documents.applying import apply, is_blank
+from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

@@ -9,14 +9,14 @@ from document_making import make_content, make_document, make_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.documents.applying import apply
-from annotation_app.documents.differences import compare, paired
-from annotation_app.documents.document import Document, Mark, State
-from annotation_app.documents.masking import masked, masked_pieces
-from annotation_app.documents.merging import Conflict, merge
-from annotation_app.documents.operations import parse_operation
-from annotation_app.documents.refusals import Refusal
-from annotation_app.documents.text_edits import common_edges, edited, edits_between
+from piiloom.annotation_app.documents.applying import apply
+from piiloom.annotation_app.documents.differences import compare, paired
+from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.masking import masked, masked_pieces
+from piiloom.annotation_app.documents.merging import Conflict, merge
+from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.text_edits import common_edges, edited, edits_between
 
 randoms = st.randoms(use_true_random=False)
 BASE = Document(

@@ -13,12 +13,12 @@ from document_making import make_document, make_edit, make_operation
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from annotation_app.documents.applying import apply
-from annotation_app.documents.document import Document, Mark, State, document_of, record_of
-from annotation_app.documents.operations import EditText, operation_to_json, parse_operation
-from annotation_app.documents.refusals import SENTENCES, Refusal, RefusalCode
-from corpus.record import Record, Span
-from foundation.errors import DataError
+from piiloom.annotation_app.documents.applying import apply
+from piiloom.annotation_app.documents.document import Document, Mark, State, document_of, record_of
+from piiloom.annotation_app.documents.operations import EditText, operation_to_json, parse_operation
+from piiloom.annotation_app.documents.refusals import SENTENCES, Refusal, RefusalCode
+from piiloom.corpus.record import Record, Span
+from piiloom.foundation.errors import DataError
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "operations.json").read_text(encoding="utf-8"))
 randoms = st.randoms(use_true_random=False)

@@ -7,7 +7,7 @@ import re
 import pytest
 from editor_page import EditorPage, FakeServer, chromium, marked
 
-from taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 LEAST = 4.5  # WCAG 2.1 AA, text of usual size
 RELEVANCES = ("high", "low", "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from editor_page import EditorPage, chromium, editors
 
-from annotation_app.documents.masking import masked
-from annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.masking import masked
+from piiloom.annotation_app.documents.operations import parse_operation
 
 TEXT = "[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]]."
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from editor_page import EditorPage, FakeServer, chromium, marked
 
-from annotation_app.documents.document import Document, Mark
-from annotation_app.editor import assets
+from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.editor import assets
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"
 
@@ -70,7 +70,7 @@ def test_no_file_writes_html():
 
 
 def test_files_stay_readable():
-    folder = assets.files("annotation_app.editor") / "js"
+    folder = assets.files("piiloom.annotation_app.editor") / "js"
     long = {path.name: path.read_text(encoding="utf-8").count("\n") for path in folder.iterdir()}
     assert {name: lines for name, lines in long.items() if lines > 250} == {}
     assert {f"{name}.js" for name in assets.SCRIPTS} == set(long)
@@ -105,7 +105,7 @@ def test_a_long_record_stays_quick(page):
 
 def test_the_component_is_registered_with_the_assets():
     pytest.importorskip("streamlit", reason="the extra annotate is not installed")
-    from annotation_app.editor import component
+    from piiloom.annotation_app.editor import component
 
     assert callable(component.mount)
     assert assets.script().rstrip().endswith("export default mountEditor;")

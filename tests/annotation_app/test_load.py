@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.annotation_events import newest_sequences
-from corpus.store.database import Store
+from piiloom.corpus.store.annotation_events import newest_sequences
+from piiloom.corpus.store.database import Store
 from tests.annotation_app.loaded_project import Accounted, account, make_project, people_of
 from tests.annotation_app.served_app import served
 from tests.annotation_app.simulated_people import Pace, SimulatedPerson, all_at_work

@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from worklist_stories import Office, composed
 
-from annotation_app.documents.document import Document, State, document_of
-from annotation_app.onboarding.control_results import changed_spans, control_results, is_found
-from annotation_app.onboarding.feedback import feedback_on
-from annotation_app.onboarding.known_answers import reference_in
-from annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, moved_boundaries, plant, plant_several
-from corpus.record import Record, Span
-from corpus.store.annotation_controls import ControlRow, load_controls
-from corpus.store.annotation_events import read_events
-from corpus.store.annotation_items import base_records, load_items
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import add_records, iter_records
-from foundation.errors import UsageError
-from foundation.seeding import derive_rng
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.documents.document import Document, State, document_of
+from piiloom.annotation_app.onboarding.control_results import changed_spans, control_results, is_found
+from piiloom.annotation_app.onboarding.feedback import feedback_on
+from piiloom.annotation_app.onboarding.known_answers import reference_in
+from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, moved_boundaries, plant, plant_several
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_items import base_records, load_items
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 KINDS_OF_REMARKS = {"boundary": "boundary", "dropped": "only_left", "type": "type", "relevance": "relevance"}
 WORDS = st.lists(

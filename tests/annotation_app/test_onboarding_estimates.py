@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worklist_stories import Office, composed
 
-from annotation_app.agreement.pairing import carried, placed
-from annotation_app.agreement.readings import Reading, ReadingRoom, Version
-from annotation_app.documents.document import Document, Mark, document_of
-from annotation_app.onboarding.capture_recapture import chao, chapman
-from annotation_app.onboarding.finding import errors_found, estimate_remaining
-from annotation_app.shares import wilson
-from corpus.store.annotation_figures import BaseRow
-from corpus.store.database import MEMORY, Store
-from foundation.seeding import derive_rng
+from piiloom.annotation_app.agreement.pairing import carried, placed
+from piiloom.annotation_app.agreement.readings import Reading, ReadingRoom, Version
+from piiloom.annotation_app.documents.document import Document, Mark, document_of
+from piiloom.annotation_app.onboarding.capture_recapture import chao, chapman
+from piiloom.annotation_app.onboarding.finding import errors_found, estimate_remaining
+from piiloom.annotation_app.shares import wilson
+from piiloom.corpus.store.annotation_figures import BaseRow
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.seeding import derive_rng
 
 BASE = document_of(composed(1))
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 from worklist_stories import Office, composed
 
-from annotation_app.documents.document import Document, Mark, document_of, record_of
-from annotation_app.onboarding.feedback import feedback_on, score_of
-from annotation_app.onboarding.known_answers import KnownAnswer, lookalike_id, reference_in
-from annotation_app.onboarding.shipped_exercises import shipped_answers
-from annotation_app.worklist.priorities import screening_doubts
-from corpus.store.annotation_controls import find_control, load_controls
-from corpus.store.annotation_items import find_item
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import iter_records
-from foundation.errors import UsageError
-from foundation.seeding import derive_rng
+from piiloom.annotation_app.documents.document import Document, Mark, document_of, record_of
+from piiloom.annotation_app.onboarding.feedback import feedback_on, score_of
+from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, lookalike_id, reference_in
+from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
+from piiloom.annotation_app.worklist.priorities import screening_doubts
+from piiloom.corpus.store.annotation_controls import find_control, load_controls
+from piiloom.corpus.store.annotation_items import find_item
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import derive_rng
 
 REFERENCE = document_of(composed(1))
 

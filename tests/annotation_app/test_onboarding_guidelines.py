@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from worklist_stories import Office, composed
 
-from annotation_app.onboarding.guidelines import default_markdown
-from corpus.store.annotation_events import read_events
-from corpus.store.database import MEMORY, Store
-from foundation.errors import UsageError
-from taxonomy.entity_types import load_taxonomy
+from piiloom.annotation_app.onboarding.guidelines import default_markdown
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from argon2 import PasswordHasher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.people.account_events import ACCOUNT_KINDS, replayed
-from annotation_app.people.accounts import Accounts
-from annotation_app.people.identity import LOCAL, ROLES, Person, require
-from annotation_app.people.names import folded, person_name
-from annotation_app.people.passwords import Passwords
-from corpus.store.annotators import find_annotator
-from foundation.errors import UsageError
+from piiloom.annotation_app.people.account_events import ACCOUNT_KINDS, replayed
+from piiloom.annotation_app.people.accounts import Accounts
+from piiloom.annotation_app.people.identity import LOCAL, ROLES, Person, require
+from piiloom.annotation_app.people.names import folded, person_name
+from piiloom.annotation_app.people.passwords import Passwords
+from piiloom.corpus.store.annotators import find_annotator
+from piiloom.foundation.errors import UsageError
 from tests.annotation_app.people_tools import GOOD, QUICK, CountingHasher, House
 
 

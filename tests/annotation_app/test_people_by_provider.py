@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from annotation_app.people.login_sessions import LIFETIME
-from annotation_app.serving.front import Front, provider_token
-from corpus.store.login_sessions import end_all_sessions
+from piiloom.annotation_app.people.login_sessions import LIFETIME
+from piiloom.annotation_app.serving.front import Front, provider_token
+from piiloom.corpus.store.login_sessions import end_all_sessions
 from tests.annotation_app.people_tools import GOOD, House
 
 TOKEN = "oidc:" + "a" * 64

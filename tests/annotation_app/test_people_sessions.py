@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from annotation_app.people.login_sessions import IDLE, LIFETIME
-from corpus.store.login_sessions import end_all_sessions
+from piiloom.annotation_app.people.login_sessions import IDLE, LIFETIME
+from piiloom.corpus.store.login_sessions import end_all_sessions
 from tests.annotation_app.people_tools import GOOD, House
 
 

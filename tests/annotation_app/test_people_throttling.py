@@ -7,7 +7,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.people.throttling import ADDRESSES, NAMES, Failures, LoginThrottle, network_of
+from piiloom.annotation_app.people.throttling import ADDRESSES, NAMES, Failures, LoginThrottle, network_of
 from tests.annotation_app.people_tools import GOOD, House, VirtualClock
 
 HERE = "192.0.2.7"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_app.screens.plain_words import plain
+from piiloom.annotation_app.screens.plain_words import plain
 
 
 def read(text: str) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.project_files import ProjectFiles
-from corpus.releases.freezing import create_release, export_release
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 from tests.annotation_app.project_stories import record
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)

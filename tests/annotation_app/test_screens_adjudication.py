@@ -3,11 +3,11 @@
 import pytest
 from screen_stage import ACCEPT, HOSTILE, dispute, does, flip, markdown_of, page, press, ran, record, said, stage
 
-from annotation_app.adjudication.differing import Differing
-from annotation_app.documents.document import document_of
-from annotation_app.screens.marked_text import marked_text
-from annotation_app.screens.plain_words import plain
-from corpus.store.records import iter_records
+from piiloom.annotation_app.adjudication.differing import Differing
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.screens.plain_words import plain
+from piiloom.corpus.store.records import iter_records
 
 
 @pytest.fixture

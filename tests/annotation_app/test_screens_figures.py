@@ -5,9 +5,9 @@ import time
 import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, ran, said, stage
 
-from annotation_app.screens.kept_figures import office_of
-from annotation_app.screens.upkeep import Upkeep
-from foundation.errors import UsageError
+from piiloom.annotation_app.screens.kept_figures import office_of
+from piiloom.annotation_app.screens.upkeep import Upkeep
+from piiloom.foundation.errors import UsageError
 
 PARTS = ("Progress", "What people change", "Agreement", "Hidden controls", "Errors left")
 

@@ -4,8 +4,8 @@ import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, press, ran, said, stage
 from streamlit.testing.v1 import AppTest
 
-from annotation_app.people.identity import Person
-from corpus.store.annotation_events import read_events
+from piiloom.annotation_app.people.identity import Person
+from piiloom.corpus.store.annotation_events import read_events
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def with_history(shown, record_id="r000"):
 
 
 def _history_of(name, role, record_id):
-    from annotation_app.people.identity import Person
-    from annotation_app.screens.record_history import show_history
-    from annotation_app.serving.workplace_holder import get_workplace
+    from piiloom.annotation_app.people.identity import Person
+    from piiloom.annotation_app.screens.record_history import show_history
+    from piiloom.annotation_app.serving.workplace_holder import get_workplace
 
     show_history(get_workplace(), Person(name, name, role), record_id)
 

@@ -4,8 +4,8 @@ import pytest
 from screen_stage import ACCEPT, HOSTILE, ROLES, does, markdown_of, page, press, ran, said, stage
 from streamlit.testing.v1 import AppTest
 
-from annotation_app.onboarding.shipped_exercises import shipped_answers
-from annotation_app.screens.frame import SCREENS, _drawn
+from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
+from piiloom.annotation_app.screens.frame import SCREENS, _drawn
 
 
 @pytest.fixture
@@ -19,15 +19,15 @@ def _field(test, kind, label):
 
 
 def test_the_whole_app_draws_its_first_page(workplace):
-    shown = AppTest.from_string("from annotation_app.screens.frame import run\nrun()", default_timeout=20).run()
+    shown = AppTest.from_string("from piiloom.annotation_app.screens.frame import run\nrun()", default_timeout=20).run()
     ran(shown)
     assert "Logged in as local (admin)" in said(shown)
 
 
 def test_whoever_lost_the_role_sees_nothing(workplace, monkeypatch):
-    monkeypatch.setattr("annotation_app.screens.frame.current_person", lambda: ROLES["annotator"])
+    monkeypatch.setattr("piiloom.annotation_app.screens.frame.current_person", lambda: ROLES["annotator"])
     shown = []
-    monkeypatch.setattr("annotation_app.screens.frame.st.warning", shown.append)
+    monkeypatch.setattr("piiloom.annotation_app.screens.frame.st.warning", shown.append)
     for screen in SCREENS:
         if screen.role != "annotator":
             _drawn(screen)
@@ -52,7 +52,7 @@ def test_admin_puts_records_into_the_list_and_changes_settings(workplace):
 
 def test_admin_forms_are_refused_to_whoever_is_no_admin_any_more(workplace, monkeypatch):
     shown = page("admin")
-    monkeypatch.setattr("annotation_app.screens.admin.current_person", lambda: ROLES["annotator"])
+    monkeypatch.setattr("piiloom.annotation_app.screens.admin.current_person", lambda: ROLES["annotator"])
     shown = press(shown, "Add the shipped practice records")
     assert "this needs the role admin" in said(shown).replace("\\", "")
     assert workplace.practice.exercises("ana") == []

@@ -11,9 +11,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from annotation_app.serving.opening import open_workplace
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
 from tests.annotation_app.app_driver import make_project, record_of
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served

@@ -10,12 +10,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from annotation_app.serving.form_tokens import FormTokens
-from annotation_app.serving.front import Front
-from annotation_app.serving.oidc import identities
-from annotation_app.serving.request_gate import RequestGate, is_loopback
-from annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
-from annotation_app.serving.workplace_holder import get_workplace, set_workplace
+from piiloom.annotation_app.serving.form_tokens import FormTokens
+from piiloom.annotation_app.serving.front import Front
+from piiloom.annotation_app.serving.oidc import identities
+from piiloom.annotation_app.serving.request_gate import RequestGate, is_loopback
+from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
+from piiloom.annotation_app.serving.workplace_holder import get_workplace, set_workplace
 from tests.annotation_app.people_tools import House
 
 OWN = "http://127.0.0.1:8501"

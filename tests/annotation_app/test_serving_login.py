@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from annotation_app.serving.opening import open_workplace
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
-from corpus.store.snapshot_files import list_snapshots
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.snapshot_files import list_snapshots
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import CHROMIUM, served, tab
 

@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from annotation_app.serving.opening import open_workplace
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import CHROMIUM, served
 from tests.annotation_app.small_provider import provider

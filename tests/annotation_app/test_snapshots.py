@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.snapshots import SnapshotKeeper
-from corpus.store.database import MEMORY, Store
-from corpus.store.shared import SharedStore
-from corpus.store.snapshot_files import snapshot_folder
-from corpus.store.snapshots import take_snapshot
-from foundation.errors import OutputError
+from piiloom.annotation_app.snapshots import SnapshotKeeper
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.snapshot_files import snapshot_folder
+from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.foundation.errors import OutputError
 from tests.corpus.snapshot_stories import NOON, add_events, events_in
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from worklist_stories import Office, composed
 
-from annotation_app.worklist.assigning import deal
-from corpus.store.annotation_documents import list_heads
-from corpus.store.annotation_events import AnnotationEvent, read_events
-from corpus.store.annotation_items import set_status
-from corpus.store.database import MEMORY, Store
-from foundation.errors import UsageError
+from piiloom.annotation_app.worklist.assigning import deal
+from piiloom.corpus.store.annotation_documents import list_heads
+from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_items import set_status
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.errors import UsageError
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 from worklist_stories import Office, composed
 
-from annotation_app.desk.delivering import Desk
-from annotation_app.desk.outbox import Sent
-from annotation_app.onboarding.control_results import control_results
-from annotation_app.worklist.filters import ListQuery
-from annotation_app.worklist.visibility import Viewer
-from corpus.store.annotation_controls import load_controls
-from corpus.store.annotation_events import read_events
-from corpus.store.database import MEMORY, Store
-from corpus.store.guidelines import newest_version
+from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.desk.outbox import Sent
+from piiloom.annotation_app.onboarding.control_results import control_results
+from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.visibility import Viewer
+from piiloom.corpus.store.annotation_controls import load_controls
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.guidelines import newest_version
 
 ACCEPT = {"op": "accept"}
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from worklist_stories import Office, composed
 
-from annotation_app.worklist.filters import ListQuery
-from annotation_app.worklist.visibility import Viewer, may_see_versions, may_see_why
-from corpus.store.annotation_items import set_status
-from corpus.store.database import MEMORY, Store
-from foundation.errors import UsageError
+from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.visibility import Viewer, may_see_versions, may_see_why
+from piiloom.corpus.store.annotation_items import set_status
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.errors import UsageError
 
 BOSS, ANN, BEN = Viewer(name="boss", role="admin"), Viewer(name="ann"), Viewer(name="ben")
 JUDGE = Viewer(name="judy", role="adjudicator")

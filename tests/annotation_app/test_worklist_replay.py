@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from worklist_stories import Office, composed
 
-from annotation_app.worklist.work_events import later, replayed
-from corpus.store.annotation_assignments import load_assignments
-from corpus.store.annotation_documents import list_heads
-from corpus.store.annotation_events import NewEvent, read_events
-from corpus.store.annotation_items import load_items, set_status
-from corpus.store.database import MEMORY, Store
-from foundation.errors import UsageError
+from piiloom.annotation_app.worklist.work_events import later, replayed
+from piiloom.corpus.store.annotation_assignments import load_assignments
+from piiloom.corpus.store.annotation_documents import list_heads
+from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_items import load_items, set_status
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.errors import UsageError
 
 PEOPLE = ("ann", "ben", "cid")
 RECORDS = [composed(n) for n in range(4)]

@@ -7,9 +7,9 @@ import threading
 import pytest
 from worklist_stories import Office
 
-from annotation_app.worklist.project_settings import ProjectSettings, SettingsBook, settings_from
-from corpus.store.database import MEMORY, Store
-from foundation.errors import UsageError
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsBook, settings_from
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.foundation.errors import UsageError
 
 
 def test_settings_have_defaults_and_keep_what_was_changed() -> None:

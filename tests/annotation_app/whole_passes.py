@@ -7,13 +7,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from annotation_app.documents.document import document_of
-from annotation_app.documents.history import replayed
-from corpus.record import Record
-from corpus.store.annotation_documents import load_documents
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
-from corpus.store.records import iter_records
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.documents.history import replayed
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, labels_of, make_project, sync_api
 from tests.annotation_app.editing_steps import STEPS, Label
 from tests.annotation_app.hard_texts import SPARE, HardText

@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from annotation_app.documents.document import Document, State, document_of
-from annotation_app.event_log import EventLog
-from annotation_app.onboarding.controls import Controls
-from annotation_app.onboarding.guidelines import Guidelines
-from annotation_app.onboarding.onboarding_events import replayed as replayed_onboarding
-from annotation_app.onboarding.practice import Practice
-from annotation_app.onboarding.qualifying import QualifyingTest
-from annotation_app.worklist.assigning import WorkList
-from annotation_app.worklist.filters import Lists
-from annotation_app.worklist.pool import Pool
-from annotation_app.worklist.project_settings import SettingsBook
-from annotation_app.worklist.work_events import replayed
-from corpus.record import Provenance, Record, RecordPlan, Span
-from corpus.store.annotation_assignments import load_assignments
-from corpus.store.annotation_controls import load_controls
-from corpus.store.annotation_documents import AnnotationDocument, save_documents
-from corpus.store.annotation_events import read_events
-from corpus.store.annotation_items import base_records, load_items
-from corpus.store.annotation_settings import read_settings
-from corpus.store.database import Store
-from corpus.store.guidelines import load_guidelines, load_questions
-from corpus.store.records import add_records
-from corpus.store.shared import SharedStore
+from piiloom.annotation_app.documents.document import Document, State, document_of
+from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.onboarding.controls import Controls
+from piiloom.annotation_app.onboarding.guidelines import Guidelines
+from piiloom.annotation_app.onboarding.onboarding_events import replayed as replayed_onboarding
+from piiloom.annotation_app.onboarding.practice import Practice
+from piiloom.annotation_app.onboarding.qualifying import QualifyingTest
+from piiloom.annotation_app.worklist.assigning import WorkList
+from piiloom.annotation_app.worklist.filters import Lists
+from piiloom.annotation_app.worklist.pool import Pool
+from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.work_events import replayed
+from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
+from piiloom.corpus.store.annotation_assignments import load_assignments
+from piiloom.corpus.store.annotation_controls import load_controls
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_items import base_records, load_items
+from piiloom.corpus.store.annotation_settings import read_settings
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.guidelines import load_guidelines, load_questions
+from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.shared import SharedStore
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PAIRS = (("health", "occupation"), ("age", "belief"), ("health", "occupation"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotation_app.screens.dashboard import PARTS
+from piiloom.annotation_app.screens.dashboard import PARTS
 
 ROOT = Path(__file__).parents[2]
 

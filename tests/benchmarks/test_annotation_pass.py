@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotation_app.documents.document import Document, document_of
-from corpus.record import Record, Span
+from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.corpus.record import Record, Span
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from benchmarks.annotation_pass import fingers, one_pass, pairs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.record import Record, Span
+from piiloom.corpus.record import Record, Span
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from benchmarks.annotation_peers import present

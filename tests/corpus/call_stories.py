@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from corpus.store.call_events import CallEvent, EventKind, save_call_events, save_prompt_texts
-from corpus.store.database import Store
-from corpus.store.runs import RunRow, create_run
+from piiloom.corpus.store.call_events import CallEvent, EventKind, save_call_events, save_prompt_texts
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, create_run
 
 AT = "2026-11-21T21:00:00.000+00:00"
 SYSTEM = ("ab" * 32, "Be exact. SYSTEM-TEXT")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.record import Provenance, Record, RecordPlan, Span
-from corpus.store.database import MEMORY, Store
+from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
+from piiloom.corpus.store.database import MEMORY, Store
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 # Emoji with joiners, combining marks, right-to-left, every kind of line end, zero-width, BOM, separators, astral letters.
 LINE_ENDS = ["\r\n", "\r", "\n", "\u2028", "\u2029", "\x85"]

@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from corpus.store.annotation_events import NewEvent, append_events, read_events
-from corpus.store.database import Store
+from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events
+from piiloom.corpus.store.database import Store
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 # Opens the store (argument 1), commits five events, says so and waits to be killed: what it wrote lies in the log.
 WRITER = """
 import sys
 from pathlib import Path
-from corpus.store.annotation_events import NewEvent, append_events
-from corpus.store.database import Store
+from piiloom.corpus.store.annotation_events import NewEvent, append_events
+from piiloom.corpus.store.database import Store
 store = Store.open(Path(sys.argv[1]))
 for number in range(5):
     with store.transaction():

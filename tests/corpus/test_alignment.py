@@ -2,9 +2,9 @@
 
 import pytest
 
-from corpus.alignment import Target, align, locate_reply
-from corpus.marks import Mention, strip_marks
-from foundation.errors import UsageError
+from piiloom.corpus.alignment import Target, align, locate_reply
+from piiloom.corpus.marks import Mention, strip_marks
+from piiloom.foundation.errors import UsageError
 
 
 def run(marked, **values):

@@ -6,10 +6,10 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.alignment import Target, align, locate_reply
-from corpus.marks import MARK, add_marks, mark, strip_marks
-from corpus.mention_search import is_same_value
-from corpus.normalising import extends
+from piiloom.corpus.alignment import Target, align, locate_reply
+from piiloom.corpus.marks import MARK, add_marks, mark, strip_marks
+from piiloom.corpus.mention_search import is_same_value
+from piiloom.corpus.normalising import extends
 
 VALUES = [
     "Ann",

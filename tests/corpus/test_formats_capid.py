@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from record_strategies import records
 
-from corpus.formats import capid_writing as losses
-from corpus.formats.base import ReadTally, RowReject, read_records
-from corpus.formats.capid import CapidFormat
-from corpus.record import Record, Relevance, Span
+from piiloom.corpus.formats import capid_writing as losses
+from piiloom.corpus.formats.base import ReadTally, RowReject, read_records
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.record import Record, Relevance, Span
 
 CAPID = CapidFormat()
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"

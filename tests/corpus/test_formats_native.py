@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from record_strategies import records
 
-from corpus.formats.base import ReadTally, RowReject, read_records
-from corpus.formats.native import NativeFormat
-from corpus.formats.registry import FORMATS, get_format
-from corpus.record import Provenance, Record, RecordPlan, Span
-from foundation.errors import DataError, UsageError
+from piiloom.corpus.formats.base import ReadTally, RowReject, read_records
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
+from piiloom.foundation.errors import DataError, UsageError
 
 NATIVE = NativeFormat()
 GOOD = {

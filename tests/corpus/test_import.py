@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from corpus.importing import STATUS, import_file
-from corpus.store.database import Store
-from corpus.store.records import count_records, iter_records
-from foundation.errors import DataError, OutputError, UsageError
+from piiloom.corpus.importing import STATUS, import_file
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import count_records, iter_records
+from piiloom.foundation.errors import DataError, OutputError, UsageError
 
 DATA = Path(__file__).parent / "data"
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "capid"

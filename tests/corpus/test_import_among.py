@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from corpus import importing
-from corpus.importing import import_file, import_file_among
-from corpus.store.annotation_events import NewEvent, append_events, read_events
-from corpus.store.database import Store
-from corpus.store.records import count_records, iter_records
-from corpus.store.shared import SharedStore
-from foundation.errors import DataError
+from piiloom.corpus import importing
+from piiloom.corpus.importing import import_file, import_file_among
+from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import count_records, iter_records
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import DataError
 
 
 def rows(path: Path, count: int, *, broken: int = 0) -> Path:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
-from foundation.words import WORD
+from piiloom.corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
+from piiloom.foundation.words import WORD
 
 VOCABULARY = [f"word{n}" for n in range(300)]
 
@@ -102,7 +102,7 @@ def test_a_threshold_outside_the_unit_interval_is_refused(threshold: float) -> N
 
 def test_hashes_agree_between_processes() -> None:
     text = "The café’s manager asked whether I’d rather cycle home before the snow"
-    code = f"from corpus.near_duplicates import shingle_hashes; print(shingle_hashes({text!r}).tolist())"
+    code = f"from piiloom.corpus.near_duplicates import shingle_hashes; print(shingle_hashes({text!r}).tolist())"
     root = Path(__file__).resolve().parents[2]
     outputs = {
         subprocess.run(

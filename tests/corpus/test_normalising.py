@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.normalising import extends, fold, plain, trim
+from piiloom.corpus.normalising import extends, fold, plain, trim
 
 ODD = [
     "\u0301",

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from corpus.formats.base import read_records
-from corpus.formats.registry import get_format
-from corpus.record import Provenance, Record, SourceReference
-from corpus.releases.freezing import create_release, export_release
-from corpus.store.database import Store
-from corpus.store.records import add_records, iter_records
-from corpus.store.releases import get_release, iter_release_records, withheld_of
-from corpus.store.runs import create_run
-from foundation.errors import OutputError, ReleaseError, RunError, UsageError
+from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.record import Provenance, Record, SourceReference
+from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.corpus.store.releases import get_release, iter_release_records, withheld_of
+from piiloom.corpus.store.runs import create_run
+from piiloom.foundation.errors import OutputError, ReleaseError, RunError, UsageError
 
 MakeRecord = Callable[..., Record]
 

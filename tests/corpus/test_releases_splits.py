@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.record import Record, RecordPlan
-from corpus.releases.grouping import Member, group_members
-from corpus.releases.sizes import parse_test_size, size_of_test
-from corpus.releases.splits import Split, split_members, split_records
-from foundation.errors import ReleaseError, UsageError
+from piiloom.corpus.record import Record, RecordPlan
+from piiloom.corpus.releases.grouping import Member, group_members
+from piiloom.corpus.releases.sizes import parse_test_size, size_of_test
+from piiloom.corpus.releases.splits import Split, split_members, split_records
+from piiloom.foundation.errors import ReleaseError, UsageError
 
 PAIRS = [f"{a}+{b}" for a, b in combinations("abcdefghijklm", 2)]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from corpus.record import Record
-from corpus.store.adjudications import (
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.adjudications import (
     Adjudication,
     StoredRevision,
     add_adjudications,
@@ -19,10 +19,10 @@ from corpus.store.adjudications import (
     stored_revisions,
     unreleasable_records,
 )
-from corpus.store.annotation_documents import AnnotationDocument, save_documents
-from corpus.store.annotation_items import Item, add_items
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 
 MakeRecord = Callable[..., Record]
 SPAN = {"id": "s1", "start": 0, "end": 3, "type": "name", "relevance": "low", "doubt": False}

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.record import Record
-from corpus.store.annotation_documents import (
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_documents import (
     AnnotationDocument,
     AnnotationHead,
     list_heads,
@@ -17,10 +17,10 @@ from corpus.store.annotation_documents import (
     replace_documents,
     save_documents,
 )
-from corpus.store.annotation_items import Item, add_items
-from corpus.store.database import Store
-from corpus.store.records import add_records
-from foundation.errors import StoreError
+from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
+from piiloom.foundation.errors import StoreError
 
 
 def document(record_id: str, annotator: str = "ada", event: int = 1, **fields: object) -> AnnotationDocument:

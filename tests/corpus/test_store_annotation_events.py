@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation_app.event_log import EventLog, stamp
-from corpus.store.annotation_events import NewEvent, append_events, newest_sequences, newest_time, read_events
-from corpus.store.database import Store
-from corpus.store.shared import SharedStore
-from foundation.errors import DataError, StoreError
+from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.corpus.store.annotation_events import NewEvent, append_events, newest_sequences, newest_time, read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import DataError, StoreError
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.record import Record
-from corpus.store.annotation_assignments import (
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_assignments import (
     Assignment,
     assigned_loads,
     best_control,
@@ -21,9 +21,9 @@ from corpus.store.annotation_assignments import (
     put_assignments,
     standing,
 )
-from corpus.store.annotation_controls import ControlRow, add_controls, control_orders, find_control, known_record_ids, load_controls
-from corpus.store.annotation_documents import AnnotationDocument, save_documents
-from corpus.store.annotation_items import (
+from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, find_control, known_record_ids, load_controls
+from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_items import (
     Item,
     add_items,
     base_records,
@@ -37,10 +37,10 @@ from corpus.store.annotation_items import (
     set_status,
     set_wanted,
 )
-from corpus.store.annotation_lists import ListFilter, filter_choices, list_items, status_counts
-from corpus.store.annotation_settings import put_setting, read_settings
-from corpus.store.database import Store
-from corpus.store.guidelines import (
+from piiloom.corpus.store.annotation_lists import ListFilter, filter_choices, list_items, status_counts
+from piiloom.corpus.store.annotation_settings import put_setting, read_settings
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.guidelines import (
     Guideline,
     GuidelineQuestion,
     add_guideline,
@@ -50,8 +50,8 @@ from corpus.store.guidelines import (
     newest_version,
     set_answer,
 )
-from corpus.store.records import add_records
-from foundation.errors import DataError
+from piiloom.corpus.store.records import add_records
+from piiloom.foundation.errors import DataError
 
 MakeRecord = Callable[..., Record]
 NOW, LATER = "2026-11-02T09:00:00.000+00:00", "2026-11-02T10:00:00.000+00:00"

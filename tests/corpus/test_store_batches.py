@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.store.batches import (
+from piiloom.corpus.store.batches import (
     BATCH_STATES,
     OPEN_STATES,
     BatchRequestRow,
@@ -17,8 +17,8 @@ from corpus.store.batches import (
     save_batch_requests,
     save_batches,
 )
-from corpus.store.call_events import CallEvent, save_call_events
-from corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.database import MEMORY, Store
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.store import call_history
-from corpus.store.call_history import (
+from piiloom.corpus.store import call_history
+from piiloom.corpus.store.call_history import (
     ItemCalls,
     calls_by_item,
     calls_by_key,
@@ -20,12 +20,12 @@ from corpus.store.call_history import (
     paid_events,
     prompt_names,
 )
-from corpus.store.database import MEMORY, Store
-from corpus.store.progress import RejectRow, StageResultRow, lift_rejects, save_plan_items, save_rejects, save_stage_results
-from corpus.store.records import add_records
-from corpus.store.row_ledger import count_rows, fate_of, find_records, rejects_of_key
-from corpus.store.runs import list_runs
-from corpus.store.spending import open_sends, spending
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.progress import RejectRow, StageResultRow, lift_rejects, save_plan_items, save_rejects, save_stage_results
+from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.row_ledger import count_rows, fate_of, find_records, rejects_of_key
+from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.spending import open_sends, spending
 from tests.corpus.call_stories import SYSTEM, event, failed, new_run, reply, sent, tell, verdict
 
 

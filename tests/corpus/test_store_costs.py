@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.store.call_events import CallEvent, save_call_events
-from corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 from tests.corpus.call_stories import event, failed, new_run, reply, sent, tell, verdict
 
 

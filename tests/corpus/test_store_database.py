@@ -13,12 +13,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.faults import holder_command, opening_fault, translate
-from corpus.store.records import add_records, count_records, iter_records
-from corpus.store.runs import create_run, list_runs
-from foundation.errors import DataError, NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.faults import holder_command, opening_fault, translate
+from piiloom.corpus.store.records import add_records, count_records, iter_records
+from piiloom.corpus.store.runs import create_run, list_runs
+from piiloom.foundation.errors import DataError, NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 
 MakeRecord = Callable[..., Record]
 
@@ -26,9 +26,9 @@ MakeRecord = Callable[..., Record]
 WRITER = """
 import sys
 from pathlib import Path
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.records import add_records
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
 store = Store.open(Path(sys.argv[1]))
 with store.transaction():
     add_records(store, None, [(None, Record(id=str(n), context="kept")) for n in range(3)])
@@ -41,10 +41,10 @@ with store.transaction():
 FULL_DISK = """
 import random, resource, signal, sys
 from pathlib import Path
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.records import add_records, count_records
-from foundation.errors import OutputError
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records, count_records
+from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, resource.RLIM_INFINITY))
@@ -67,8 +67,8 @@ store.close()
 NO_ROOM = """
 import resource, signal, sys
 from pathlib import Path
-from corpus.store.database import Store
-from foundation.errors import OutputError
+from piiloom.corpus.store.database import Store
+from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
 try:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.store.database import MEMORY, Store
-from corpus.store.judgements import Judgement, JudgementRow, disagreements, load_judgements, save_judgements
-from foundation.errors import DataError
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.judgements import Judgement, JudgementRow, disagreements, load_judgements, save_judgements
+from piiloom.foundation.errors import DataError
 
 SAID = Judgement(
     kind="relevance",

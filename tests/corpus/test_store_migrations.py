@@ -8,13 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from corpus.record import Record
-from corpus.store import upgrading
-from corpus.store.database import Store
-from corpus.store.migrations import MIGRATIONS, Migrations
-from corpus.store.records import add_records, iter_records
-from corpus.store.releases import list_releases
-from foundation.errors import OutputError, StoreError, StoreTooNew
+from piiloom.corpus.record import Record
+from piiloom.corpus.store import upgrading
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.corpus.store.releases import list_releases
+from piiloom.foundation.errors import OutputError, StoreError, StoreTooNew
 
 MakeRecord = Callable[..., Record]
 FIRST_ONLY = Migrations(MIGRATIONS.steps[:1])

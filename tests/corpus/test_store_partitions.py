@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from corpus.store.call_events import CallEvent, answered_keys, save_call_events, save_prompt_texts
-from corpus.store.database import Store
-from corpus.store.partitions import deal, left_over, load_finished, merge, missing, note_lost
-from corpus.store.progress import (
+from piiloom.corpus.store.call_events import CallEvent, answered_keys, save_call_events, save_prompt_texts
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import deal, left_over, load_finished, merge, missing, note_lost
+from piiloom.corpus.store.progress import (
     RejectRow,
     StageResultRow,
     lift_rejects,
@@ -22,9 +22,9 @@ from corpus.store.progress import (
     save_rejects,
     save_stage_results,
 )
-from corpus.store.runs import create_run, get_run
-from corpus.store.spending import open_sends, spending
-from foundation.errors import NotAStore, StoreError, StoreLocked
+from piiloom.corpus.store.runs import create_run, get_run
+from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked
 
 TABLES = ("call_events", "plan_items", "stage_results", "rejects", "prompt_texts", "shared_results", "runs")
 

@@ -8,15 +8,15 @@ from datetime import datetime
 
 import pytest
 
-from corpus.store import compacting, purging
-from corpus.store.call_events import find_replies
-from corpus.store.call_history import iter_events, journal_lines
-from corpus.store.compacting import compact
-from corpus.store.database import Store
-from corpus.store.progress import RejectRow, load_rejects, save_rejects
-from corpus.store.purging import last_heard, purge_texts, without_texts
-from corpus.store.records import add_records, iter_records
-from foundation.errors import NotAStore, StoreError, StoreLocked
+from piiloom.corpus.store import compacting, purging
+from piiloom.corpus.store.call_events import find_replies
+from piiloom.corpus.store.call_history import iter_events, journal_lines
+from piiloom.corpus.store.compacting import compact
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, load_rejects, save_rejects
+from piiloom.corpus.store.purging import last_heard, purge_texts, without_texts
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked
 from tests.corpus.call_stories import AT, SYSTEM, failed, new_run, reply, sent, tell, verdict
 
 TEXTS = (b"USER-TEXT", b"REPLY-TEXT", b"SYSTEM-TEXT", b"MESSAGE-TEXT", b"FAULT-TEXT", b"LAST-REPLY-TEXT")
@@ -155,7 +155,7 @@ def test_a_leftover_of_a_killed_compacting_is_in_nobodys_way(store_path, make_re
 
 HOLD = """
 import sys, pathlib
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 with Store.open(pathlib.Path(sys.argv[1])) as store:
     print("held", flush=True)
     sys.stdin.read()
@@ -193,7 +193,7 @@ def test_a_process_that_comes_between_copy_and_exchange_loses_nothing(store_path
 def write_elsewhere(path):
     code = """
 import sys, pathlib
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 from tests.corpus.call_stories import new_run
 with Store.open(pathlib.Path(sys.argv[1])) as store:
     new_run(store, "late")
@@ -217,8 +217,8 @@ def test_without_room_nothing_is_changed(store_path, make_record):
     before = store_path.read_bytes()
     code = """
 import sys, pathlib, resource
-from corpus.store.compacting import compact
-from foundation.errors import OutputError
+from piiloom.corpus.store.compacting import compact
+from piiloom.foundation.errors import OutputError
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
-from corpus.store.database import MEMORY, Store
-from corpus.store.records import add_records, count_records, iter_records
-from corpus.store.runs import create_run
-from foundation.errors import DataError
+from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.records import add_records, count_records, iter_records
+from piiloom.corpus.store.runs import create_run
+from piiloom.foundation.errors import DataError
 
 MakeRecord = Callable[..., Record]
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.records import add_records
-from corpus.store.releases import ReleaseRow, get_release, insert_release, iter_release_records, list_releases, withheld_of
-from foundation.errors import ReleaseError
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.releases import ReleaseRow, get_release, insert_release, iter_release_records, list_releases, withheld_of
+from piiloom.foundation.errors import ReleaseError
 
 MakeRecord = Callable[..., Record]
 

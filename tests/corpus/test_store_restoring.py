@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.snapshot_files import list_snapshots
-from corpus.store.snapshots import restore_snapshot, take_snapshot
-from foundation.errors import NotAStore, StoreError, StoreLocked, StoreTooNew
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.snapshot_files import list_snapshots
+from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
+from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked, StoreTooNew
 from tests.corpus.snapshot_stories import NOON, add_events, events_in, writer
 
 

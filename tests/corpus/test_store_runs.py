@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.store.call_events import CallEvent, EventKind, answered_keys, find_replies, save_call_events, short_key
-from corpus.store.database import Store
-from corpus.store.outcomes import count_by_furthest_stage, count_reasons
-from corpus.store.progress import (
+from piiloom.corpus.store.call_events import CallEvent, EventKind, answered_keys, find_replies, save_call_events, short_key
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import count_by_furthest_stage, count_reasons
+from piiloom.corpus.store.progress import (
     RejectRow,
     StageResultRow,
     lift_rejects,
@@ -20,9 +20,9 @@ from corpus.store.progress import (
     save_shared_results,
     save_stage_results,
 )
-from corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
-from corpus.store.spending import open_sends, spending
-from foundation.errors import DataError, RunError
+from piiloom.corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
+from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.foundation.errors import DataError, RunError
 from tests.ended_calls import load_completions
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from corpus.record import Record
-from corpus.store.annotation_events import read_events
-from corpus.store.database import Store
-from corpus.store.records import add_records, iter_records
-from corpus.store.shared import SharedStore
-from corpus.store.snapshot_files import list_snapshots, next_snapshot, snapshot_folder, snapshot_time
-from corpus.store.snapshots import take_snapshot
-from foundation.errors import OutputError, StoreError
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot, snapshot_folder, snapshot_time
+from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.foundation.errors import OutputError, StoreError
 from tests.corpus.snapshot_stories import NOON, add_events, events_in
 
 MakeRecord = Callable[..., Record]
@@ -27,10 +27,10 @@ NO_ROOM = """
 import resource, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from corpus.store.annotation_events import NewEvent, append_events, read_events
-from corpus.store.database import Store
-from corpus.store.snapshots import take_snapshot
-from foundation.errors import OutputError
+from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from corpus.formats.native import NativeFormat
-from corpus.record import Record, RecordPlan, Span
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.record import Record, RecordPlan, Span
 
 _MARK = re.compile(r"\[([^|\]]+)\|([^|\]]+)\|(high|low|none)\]")
 PLAN = RecordPlan(pair=("health", "occupation"), topic="work", subtopic="shifts", scenario="s1", register="forum post", cue_level="neutral")

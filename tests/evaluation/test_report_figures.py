@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.record import RecordPlan
-from evaluation.report_figures import count_records, measure
-from evaluation.report_guessing import balanced_accuracy, measure_guessability
-from evaluation.report_leaks import measure_question_leaks, measure_split_leaks
-from evaluation.report_plan import measure_plan
-from evaluation.report_values import ValueCount, measure_cards, measure_types
+from piiloom.corpus.record import RecordPlan
+from piiloom.evaluation.report_figures import count_records, measure
+from piiloom.evaluation.report_guessing import balanced_accuracy, measure_guessability
+from piiloom.evaluation.report_leaks import measure_question_leaks, measure_split_leaks
+from piiloom.evaluation.report_plan import measure_plan
+from piiloom.evaluation.report_values import ValueCount, measure_cards, measure_types
 from tests.evaluation.report_records import marked, varied
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.releases.freezing import create_release
-from corpus.store.database import Store
-from corpus.store.records import add_records
-from corpus.store.runs import create_run
-from evaluation.report_sources import ALL, corpus_of_file, corpus_of_release, corpus_of_store
-from foundation.errors import DataError, ReleaseError, RunError, StoreError, UsageError
+from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.runs import create_run
+from piiloom.evaluation.report_sources import ALL, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.foundation.errors import DataError, ReleaseError, RunError, StoreError, UsageError
 from tests.evaluation.report_records import varied, write_capid, write_native
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.report_repeats import THRESHOLD, measure_repeats, share_near
-from evaluation.report_self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, self_bleu
-from evaluation.report_texts import SAMPLE_WORDS, measure_lengths, measure_openers, measure_texts, sampled_distinct_shares
-from evaluation.report_words import ORDERS, WordedTexts, distinct_shares
-from foundation.words import words
+from piiloom.evaluation.report_repeats import THRESHOLD, measure_repeats, share_near
+from piiloom.evaluation.report_self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, self_bleu
+from piiloom.evaluation.report_texts import SAMPLE_WORDS, measure_lengths, measure_openers, measure_texts, sampled_distinct_shares
+from piiloom.evaluation.report_words import ORDERS, WordedTexts, distinct_shares
+from piiloom.foundation.words import words
 
 # Few different words: n-grams repeat.
 lines = st.lists(st.sampled_from("a b c d Don't".split()), max_size=9).map(" ".join)
@@ -114,7 +114,7 @@ def test_self_bleu_takes_samples_of_a_fixed_size():
 def test_without_the_extra_self_bleu_says_what_to_install():
     code = (
         "import sys; sys.modules['sacrebleu'] = None\n"
-        "from evaluation.report_self_bleu import self_bleu\nfrom evaluation.report_words import WordedTexts\n"
+        "from piiloom.evaluation.report_self_bleu import self_bleu\nfrom piiloom.evaluation.report_words import WordedTexts\n"
         "score = self_bleu(WordedTexts.of(['a b', 'b c']), seed=7)\nprint(score.mean, score.install)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from corpus.store.batches import BatchRow, load_batches, load_open_batches
-from corpus.store.database import Store
-from corpus.store.runs import create_run, list_runs
-from corpus.store.spending import spending
-from execution.batches.asks import WavePolicy
-from execution.batches.waves import Waves
-from execution.call_totals import CallTotals
-from execution.calls import Calls
-from execution.committing import GroupCommitter
-from execution.journal import Journal
-from execution.money.budget import Budget
-from providers.batch_api import BatchLimits
-from providers.factory import make_provider
-from providers.protocol import Message, PromptCall
-from providers.sdk_batches import make_batch_api
+from piiloom.corpus.store.batches import BatchRow, load_batches, load_open_batches
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import create_run, list_runs
+from piiloom.corpus.store.spending import spending
+from piiloom.execution.batches.asks import WavePolicy
+from piiloom.execution.batches.waves import Waves
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.calls import Calls
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.journal import Journal
+from piiloom.execution.money.budget import Budget
+from piiloom.providers.batch_api import BatchLimits
+from piiloom.providers.factory import make_provider
+from piiloom.providers.protocol import Message, PromptCall
+from piiloom.providers.sdk_batches import make_batch_api
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import MODELS
 

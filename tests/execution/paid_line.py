@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from corpus.store.database import MEMORY, Store
-from corpus.store.runs import create_run
-from execution.committing import GroupCommitter
-from execution.line import Conduct, Line, open_line
-from execution.retrying import RetryPolicy
-from providers.prices import ModelSpec
-from providers.protocol import Completion, Message, PromptCall, TokenUsage
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.runs import create_run
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.line import Conduct, Line, open_line
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.providers.prices import ModelSpec
+from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
 
 R = TypeVar("R")
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}

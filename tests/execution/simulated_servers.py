@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from execution.limits.limiter import Limiter
+from piiloom.execution.limits.limiter import Limiter
 from tests.execution.virtual_time import clock, run_virtually
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.limits.adaptive import AdaptiveLimit
+from piiloom.execution.limits.adaptive import AdaptiveLimit
 from tests.execution.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
 from tests.execution.virtual_time import clock
 

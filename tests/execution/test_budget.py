@@ -7,9 +7,9 @@ import math
 
 import pytest
 
-from execution.money.budget import Budget, BudgetReached
-from foundation.errors import ProviderError, UsageError
-from providers.errors import BudgetExceeded
+from piiloom.execution.money.budget import Budget, BudgetReached
+from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.providers.errors import BudgetExceeded
 
 
 async def settled_tasks(turns: int = 5) -> None:

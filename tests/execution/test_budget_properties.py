@@ -9,7 +9,7 @@ from itertools import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.money.budget import Budget, BudgetReached, Reservation
+from piiloom.execution.money.budget import Budget, BudgetReached, Reservation
 
 DOLLARS = st.floats(min_value=0, max_value=0.02, allow_nan=False)
 STEPS = st.lists(

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
-from corpus.store.call_events import CallEvent, save_call_events
-from corpus.store.call_history import journal_lines
-from corpus.store.costs import reply_costs, unanswered_calls
-from corpus.store.spending import open_sends, spending
-from execution.call_entries import sent_entry
-from execution.line import close_open_sends
-from execution.watching.events import CallAnswered, CallFailed, CallReplayed, CallStarted
-from foundation.errors import RunError
-from providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
-from providers.protocol import TokenUsage
+from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.call_history import journal_lines
+from piiloom.corpus.store.costs import reply_costs, unanswered_calls
+from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.execution.call_entries import sent_entry
+from piiloom.execution.line import close_open_sends
+from piiloom.execution.watching.events import CallAnswered, CallFailed, CallReplayed, CallStarted
+from piiloom.foundation.errors import RunError
+from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
+from piiloom.providers.protocol import TokenUsage
 from tests.ended_calls import load_completions
 from tests.execution.paid_line import COST, PaidProvider, a_call, completion, events, kinds, new_run, on_line, open_store
 

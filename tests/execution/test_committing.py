@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.progress import RejectRow, load_plan_items, load_rejects, load_shared_results
-from corpus.store.runs import create_run
-from execution.committing import Batch, GroupCommitter
-from foundation.errors import DataError
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, load_plan_items, load_rejects, load_shared_results
+from piiloom.corpus.store.runs import create_run
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.foundation.errors import DataError
 
 
 @pytest.fixture

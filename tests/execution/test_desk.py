@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.desk.client import DeskClient
-from execution.desk.remote_limits import RemoteBudget, RemoteLimiter
-from execution.desk.server import Desk
-from execution.desk.words import DeskSettings, Reserve, Word
-from execution.money.budget import BudgetReached
-from execution.watching.events import CallStarted
-from foundation.errors import RunError, UsageError
-from foundation.portable_errors import PortableError
-from providers.errors import RateLimited
-from providers.rate_headers import RateReport
+from piiloom.execution.desk.client import DeskClient
+from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from piiloom.execution.desk.server import Desk
+from piiloom.execution.desk.words import DeskSettings, Reserve, Word
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.execution.watching.events import CallStarted
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.providers.errors import RateLimited
+from piiloom.providers.rate_headers import RateReport
 
 CONCURRENCY = 4
 

@@ -8,8 +8,8 @@ import typing
 
 import pytest
 
-from execution.watching import events
-from execution.watching.events import Braked, CallStarted, Event, fan_out, unheard
+from piiloom.execution.watching import events
+from piiloom.execution.watching.events import Braked, CallStarted, Event, fan_out, unheard
 
 
 @pytest.mark.parametrize("kind", typing.get_args(Event), ids=lambda kind: kind.__name__)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.limits.limiter import Limiter
-from providers.rate_headers import RateReport
+from piiloom.execution.limits.limiter import Limiter
+from piiloom.providers.rate_headers import RateReport
 from tests.execution.virtual_time import clock, run_virtually
 
 

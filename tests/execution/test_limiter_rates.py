@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.limits.limiter import Limiter
-from execution.limits.rate_buckets import RateBucket
-from execution.limits.token_ratios import TokenRatios
-from providers.rate_headers import RateReport
+from piiloom.execution.limits.limiter import Limiter
+from piiloom.execution.limits.rate_buckets import RateBucket
+from piiloom.execution.limits.token_ratios import TokenRatios
+from piiloom.providers.rate_headers import RateReport
 from tests.execution.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
 from tests.execution.virtual_time import clock, run_virtually
 

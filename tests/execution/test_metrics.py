@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execution.watching.events import (
+from piiloom.execution.watching.events import (
     Braked,
     CallAnswered,
     CallFailed,
@@ -21,8 +21,8 @@ from execution.watching.events import (
     StageEntered,
     StagePassed,
 )
-from execution.watching.latencies import LONGEST_S, SHORTEST_S, LatencyHistogram
-from execution.watching.metrics import RunMetrics
+from piiloom.execution.watching.latencies import LONGEST_S, SHORTEST_S, LatencyHistogram
+from piiloom.execution.watching.metrics import RunMetrics
 
 
 def answered(stage, item="0", *, latency_s=0.2, cost_usd=0.5, retries=0):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.ordering import OrderedRun, StopSignal
 
 
 def run_ordered(delays, *, concurrency, accept, wanted, stop_at=None, fail_at=None):

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: E402 - a
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter  # noqa: E402
 from opentelemetry.trace import SpanKind, StatusCode, get_tracer_provider  # noqa: E402
 
-from execution.watching.events import (  # noqa: E402
+from piiloom.execution.watching.events import (  # noqa: E402
     Braked,
     CallAnswered,
     CallFailed,
@@ -28,9 +28,9 @@ from execution.watching.events import (  # noqa: E402
     StagePassed,
     fan_out,
 )
-from execution.watching.spans import SpanSink  # noqa: E402
-from execution.watching.telemetry import EXPORTER, telemetry  # noqa: E402
-from foundation.errors import UsageError  # noqa: E402
+from piiloom.execution.watching.spans import SpanSink  # noqa: E402
+from piiloom.execution.watching.telemetry import EXPORTER, telemetry  # noqa: E402
+from piiloom.foundation.errors import UsageError  # noqa: E402
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_without_the_sdk_the_error_says_what_to_install():
     code = """
 import sys
 sys.modules["opentelemetry.sdk.resources"] = None
-from execution.watching.telemetry import telemetry
+from piiloom.execution.watching.telemetry import telemetry
 try:
     with telemetry("r", provider="p", model="m"):
         pass
@@ -163,5 +163,5 @@ except Exception as error:
 
 
 def test_the_module_imports_nothing_of_opentelemetry_by_itself():
-    code = "import sys, execution.watching.telemetry; print([m for m in sys.modules if m.startswith('opentelemetry')])"
+    code = "import sys, piiloom.execution.watching.telemetry; print([m for m in sys.modules if m.startswith('opentelemetry')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.spending import spending
-from execution.batches.sights import how_to_go_on
-from execution.money.budget import BudgetReached
-from foundation.errors import RunError
-from providers.batch_api import BatchLimits
-from providers.errors import AuthFailed, InvalidReply, InvalidRequest, ProviderUnavailable, Refused, Truncated
-from providers.factory import make_provider
-from providers.protocol import Message, TokenUsage
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.spending import spending
+from piiloom.execution.batches.sights import how_to_go_on
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.errors import RunError
+from piiloom.providers.batch_api import BatchLimits
+from piiloom.providers.errors import AuthFailed, InvalidReply, InvalidRequest, ProviderUnavailable, Refused, Truncated
+from piiloom.providers.factory import make_provider
+from piiloom.providers.protocol import Message, TokenUsage
 from tests.execution.batch_sittings import RUN, a_call, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.execution.batch_sittings import sitting as another_sitting
 from tests.fakes.llm_batches import BatchPlan

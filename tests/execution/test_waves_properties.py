@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from providers.batch_api import BatchLimits
-from providers.errors import InvalidRequest, ProviderUnavailable, ReplyRejected
+from piiloom.providers.batch_api import BatchLimits
+from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, ReplyRejected
 from tests.execution.batch_sittings import batches, counting, entries, impatient, replies, sit
 from tests.fakes.llm_batches import BatchPlan
 

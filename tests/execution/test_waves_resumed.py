@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.batches import load_open_batches, save_batches
-from corpus.store.database import Store
-from execution.money.budget import BudgetReached
-from foundation.errors import RunError
-from providers.batch_api import BatchLimits
+from piiloom.corpus.store.batches import load_open_batches, save_batches
+from piiloom.corpus.store.database import Store
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.errors import RunError
+from piiloom.providers.batch_api import BatchLimits
 from tests.execution.batch_sittings import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.fakes.llm_batches import BatchPlan
 
@@ -100,7 +100,7 @@ def test_a_kill_before_anything_reached_the_provider(server, path, name):
 
 @BOTH
 def test_a_kill_while_results_are_collected_counts_them_once(server, path, name, monkeypatch):
-    monkeypatch.setattr("execution.batches.jobs._TOGETHER", 5)
+    monkeypatch.setattr("piiloom.execution.batches.jobs._TOGETHER", 5)
     sent = impatient(first_poll_s=0.001)
 
     async def some(sitting):

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execution.money.worst_case import estimated_tokens, prompt_bytes, schema_bytes, worst_case_usd
-from providers.factory import make_provider
-from providers.prices import ModelSpec, shipped_models
-from providers.protocol import Message, PromptCall, SamplingSettings, TokenUsage
+from piiloom.execution.money.worst_case import estimated_tokens, prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.providers.factory import make_provider
+from piiloom.providers.prices import ModelSpec, shipped_models
+from piiloom.providers.protocol import Message, PromptCall, SamplingSettings, TokenUsage
 from tests.fakes.llm_server import LLMServer
 
 MODELS = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "compatible": "local-model"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from foundation.seeding import derive_rng
+from piiloom.foundation.seeding import derive_rng
 
 FaultKind = Literal[
     "rate_limit",

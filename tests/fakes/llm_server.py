@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from providers.protocol import TokenUsage
+from piiloom.providers.protocol import TokenUsage
 from tests.fakes.llm_batch_http import serve_batches
 from tests.fakes.llm_batches import FakeBatches
 from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults

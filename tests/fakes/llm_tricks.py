@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from corpus.marks import MARK, mark, strip_marks
-from foundation.seeding import derive_rng
+from piiloom.corpus.marks import MARK, mark, strip_marks
+from piiloom.foundation.seeding import derive_rng
 
 Trick = Callable[[str, str, random.Random], str]
 VOWELS = "aeiou"

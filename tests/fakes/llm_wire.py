@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
-from providers.protocol import TokenUsage
+from piiloom.providers.protocol import TokenUsage
 
 Api = Literal["responses", "chat", "messages"]
 
@@ -17,7 +17,7 @@ PATHS: dict[str, Api] = {"/v1/responses": "responses", "/v1/chat/completions": "
 BAD_KEY = "bad-key"
 CACHE_KEY_CHARS = 64
 _EPHEMERAL = {"type": "ephemeral"}
-# Whoever has no schema in the request finds it in the prompt, as ``providers.chat_dialects.schema_instruction`` puts it.
+# Whoever has no schema in the request finds it in the prompt, as ``piiloom.providers.chat_dialects.schema_instruction`` puts it.
 _INSTRUCTION = re.compile(r"JSON schema \(([\w-]+)\):\n(\{.*)\Z", re.DOTALL)
 _SAMPLING = ("temperature", "top_p", "top_k")
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from foundation.errors import ConfigError, PiiloomError, UsageError
-from foundation.seeding import derive_rng, derive_seed, digest
-from foundation.words import content_words, count_words, whole_word, words
+from piiloom.foundation.errors import ConfigError, PiiloomError, UsageError
+from piiloom.foundation.seeding import derive_rng, derive_seed, digest
+from piiloom.foundation.words import content_words, count_words, whole_word, words
 
 
 def test_apostrophes_stay_inside_words_and_hyphens_part_them() -> None:
@@ -31,7 +31,7 @@ def test_an_amount_is_found_with_its_sign() -> None:
 
 
 def test_seeds_agree_between_processes() -> None:
-    code = "from foundation.seeding import derive_seed; print(derive_seed('run', 7, ('a', 'ü')))"
+    code = "from piiloom.foundation.seeding import derive_seed; print(derive_seed('run', 7, ('a', 'ü')))"
     for hash_seed in ("0", "12345"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
         told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout

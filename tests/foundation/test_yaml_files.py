@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from foundation.errors import ConfigError
-from foundation.yaml_files import key_name, load_yaml, read_document
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import key_name, load_yaml, read_document
 
 
 class Rung(BaseModel):

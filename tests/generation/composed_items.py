@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from corpus.store.runs import create_run
-from execution.calls import Calls
-from execution.committing import GroupCommitter
-from generation.composer.provider import ComposerProvider
-from generation.configuration import RunConfig
-from generation.item import Item, PlanItem
-from generation.pipeline import STAGES, Outcome, advance
-from generation.planning import make_plan_item
-from generation.stage import StageContext
-from taxonomy.scenarios import Bank, Scenario
+from piiloom.corpus.store.runs import create_run
+from piiloom.execution.calls import Calls
+from piiloom.execution.committing import GroupCommitter
+from piiloom.generation.composer.provider import ComposerProvider
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.item import Item, PlanItem
+from piiloom.generation.pipeline import STAGES, Outcome, advance
+from piiloom.generation.planning import make_plan_item
+from piiloom.generation.stage import StageContext
+from piiloom.taxonomy.scenarios import Bank, Scenario
 from tests.generation.scripted_provider import memory_store
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from corpus.marks import MARK, strip_marks
-from foundation.words import count_words
-from generation.composer.passages import Brief
-from taxonomy.grammar import all_expansions
-from taxonomy.registers import Register
-from taxonomy.scenarios import Also, Definite, Qualifier, Scenario, Talk
+from piiloom.corpus.marks import MARK, strip_marks
+from piiloom.foundation.words import count_words
+from piiloom.generation.composer.passages import Brief
+from piiloom.taxonomy.grammar import all_expansions
+from piiloom.taxonomy.registers import Register
+from piiloom.taxonomy.scenarios import Also, Definite, Qualifier, Scenario, Talk
 
 _SLOT = re.compile(r"\{[^{}]*\}")
 _GIVEN = r"(?:[Aa]n? )?\[\[v\d+\|[^\]]*\]\]"

@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from corpus.formats.registry import get_format
-from corpus.releases.freezing import create_release, export_release
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from corpus.store.runs import get_run
-from generation.configuration import make_config
-from generation.progress import RunProgress, Watch, unwatched
-from generation.sitting import begin, sit, take_up
+from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import get_run
+from piiloom.generation.configuration import make_config
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.sitting import begin, sit, take_up
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = 150

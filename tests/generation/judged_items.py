@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from corpus.marks import strip_marks
-from corpus.record import Span
-from generation.item import Item, ItemValue, Question
-from providers.protocol import PromptCall
+from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.record import Span
+from piiloom.generation.item import Item, ItemValue, Question
+from piiloom.providers.protocol import PromptCall
 from tests.generation.scripted_provider import POST, VALUES, an_item
 
 QUESTION = "Which rights do I have on a rota like that?"

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from corpus.record import Record
-from corpus.releases.freezing import create_release, export_release
-from corpus.store.database import Store
-from corpus.store.progress import RejectRow, load_rejects
-from corpus.store.records import iter_records
-from corpus.store.runs import RunRow, get_run
-from execution.retrying import RetryPolicy
-from generation.configuration import RunConfig, make_config
-from generation.progress import RunProgress
-from generation.session import conduct_of, open_provider, resume_run, settle, start_run
-from generation.sitting import sit
-from providers.protocol import Provider
+from piiloom.corpus.record import Record
+from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, load_rejects
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.progress import RunProgress
+from piiloom.generation.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.sitting import sit
+from piiloom.providers.protocol import Provider
 from tests.ended_calls import CompletionRow, load_completions
 from tests.fakes.llm_server import LLMServer
 

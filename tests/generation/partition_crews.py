@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from corpus.store.database import Store
-from corpus.store.runs import get_run
-from execution.desk.server import Desk
-from execution.desk.words import DeskLink, DeskSettings, Enter, Reserve
-from execution.line import Conduct
-from execution.ordering import StopSignal
-from generation.configuration import RunConfig
-from generation.crew import PartitionLost
-from generation.partition_work import Assignment, PartitionReport, work_on
-from generation.partitioned import generate_by_crew, generate_partitioned
-from generation.progress import RunProgress, Watch, unwatched
-from generation.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run
+from piiloom.execution.desk.server import Desk
+from piiloom.execution.desk.words import DeskLink, DeskSettings, Enter, Reserve
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import StopSignal
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.crew import PartitionLost
+from piiloom.generation.partition_work import Assignment, PartitionReport, work_on
+from piiloom.generation.partitioned import generate_by_crew, generate_partitioned
+from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.session import conduct_of, open_provider, resume_run, settle, start_run
 from tests.generation.llm_runs import QUICK
 
 

@@ -13,18 +13,18 @@ from typing import Any, TypeVar
 
 import pytest
 
-from corpus.marks import MarkedText, strip_marks
-from corpus.store.database import MEMORY, Store
-from corpus.store.runs import create_run
-from execution.committing import GroupCommitter
-from execution.line import Conduct, open_line
-from execution.retrying import RetryPolicy
-from generation.configuration import RunConfig
-from generation.item import Aside, Item, ItemValue, PlanItem, WantedValue
-from generation.stage import ItemRejected, Stage, StageContext
-from providers.errors import InvalidReply
-from providers.protocol import Completion, PromptCall
-from providers.replies import BadReply, read_reply
+from piiloom.corpus.marks import MarkedText, strip_marks
+from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.runs import create_run
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.line import Conduct, open_line
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.item import Aside, Item, ItemValue, PlanItem, WantedValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.providers.errors import InvalidReply
+from piiloom.providers.protocol import Completion, PromptCall
+from piiloom.providers.replies import BadReply, read_reply
 from tests.ended_calls import CompletionRow, load_completions
 
 R = TypeVar("R")

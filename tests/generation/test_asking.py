@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from generation.asking import Ask, Fault, ask
-from generation.stage import ItemRejected, text_schema
-from providers.errors import (
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.stage import ItemRejected, text_schema
+from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
     InvalidReply,
@@ -16,7 +16,7 @@ from providers.errors import (
     Refused,
     Truncated,
 )
-from providers.protocol import Completion
+from piiloom.providers.protocol import Completion
 from tests.ended_calls import CompletionRow
 from tests.generation.scripted_provider import bench, in_turn
 

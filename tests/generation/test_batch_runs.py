@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.batches import load_batches
-from corpus.store.database import Store
-from foundation.seeding import derive_rng
-from generation.session import conduct_of
-from generation.sitting import begin, sit
+from piiloom.corpus.store.batches import load_batches
+from piiloom.corpus.store.database import Store
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.session import conduct_of
+from piiloom.generation.sitting import begin, sit
 from tests.execution.batch_sittings import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_batches import BatchPlan
@@ -31,11 +31,11 @@ SITTING = """
 import json, sys
 from dataclasses import replace
 from pathlib import Path
-from corpus.store.database import Store
-from corpus.store.runs import get_run, list_runs
-from generation.configuration import make_config
-from generation.session import conduct_of
-from generation.sitting import begin, sit, take_up
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run, list_runs
+from piiloom.generation.configuration import make_config
+from piiloom.generation.session import conduct_of
+from piiloom.generation.sitting import begin, sit, take_up
 from tests.execution.batch_sittings import impatient
 
 with Store.open(Path(sys.argv[1])) as store:

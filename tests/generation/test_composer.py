@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.marks import mark
-from corpus.record import Record
-from generation.composer.filling import article, capitalised, fill, slot_name
-from generation.composer.provider import ComposerProvider
-from generation.phrases import clean_list
-from generation.triplets import list_triplets
-from providers.errors import InvalidRequest
-from providers.protocol import PromptCall, Provider
-from screening.gate import Expectations
-from screening.screen import default_screen
-from taxonomy.bank_loading import load_bank
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.grammar import all_expansions
-from taxonomy.wording import FIRST_PERSON
+from piiloom.corpus.marks import mark
+from piiloom.corpus.record import Record
+from piiloom.generation.composer.filling import article, capitalised, fill, slot_name
+from piiloom.generation.composer.provider import ComposerProvider
+from piiloom.generation.phrases import clean_list
+from piiloom.generation.triplets import list_triplets
+from piiloom.providers.errors import InvalidRequest
+from piiloom.providers.protocol import PromptCall, Provider
+from piiloom.screening.gate import Expectations
+from piiloom.screening.screen import default_screen
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.grammar import all_expansions
+from piiloom.taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
 
 AN = """

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.marks import MARK
-from generation.composer.layouts import lay_out
-from generation.composer.passages import compose_passage
-from generation.composer.wording import says_any
-from taxonomy.bank_loading import load_bank
-from taxonomy.registers import load_registers
+from piiloom.corpus.marks import MARK
+from piiloom.generation.composer.layouts import lay_out
+from piiloom.generation.composer.passages import compose_passage
+from piiloom.generation.composer.wording import says_any
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.registers import load_registers
 from tests.generation.composer_bits import PLAIN_TALK, brief, fits, length, marks, register, rngs
 
 MATTER = "As [[v2|air traffic controller]] with [[v1|asthma]] I cough.\nThe rota is fixed.\nNobody has offered me another slot so far."

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from corpus.mention_search import is_same_spelling
-from foundation.words import count_words
-from generation.stage import ItemRejected
-from taxonomy.bank_checks import CUE_LEVELS
-from taxonomy.bank_loading import load_bank
-from taxonomy.locales import load_locales
-from taxonomy.registers import load_registers
+from piiloom.corpus.mention_search import is_same_spelling
+from piiloom.foundation.words import count_words
+from piiloom.generation.stage import ItemRejected
+from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.locales import load_locales
+from piiloom.taxonomy.registers import load_registers
 from tests.generation.composed_items import loom, planned
 
 BANK = load_bank()

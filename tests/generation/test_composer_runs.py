@@ -9,19 +9,19 @@ from itertools import pairwise
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.outcomes import plan_indexes
-from corpus.store.progress import load_plan_items, load_rejects
-from corpus.store.records import iter_records
-from corpus.store.runs import get_run
-from foundation.errors import RunError
-from foundation.words import count_words, whole_word
-from generation.pipeline import STAGE_NAMES
-from generation.stage_report import report_stages
-from taxonomy.bank_checks import CUE_LEVELS
-from taxonomy.bank_loading import load_bank
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.registers import load_registers
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import load_plan_items, load_rejects
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import RunError
+from piiloom.foundation.words import count_words, whole_word
+from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.stage_report import report_stages
+from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.registers import load_registers
 from tests.generation.composer_settings import SAMPLES, exported, finished, resume, script, start
 
 

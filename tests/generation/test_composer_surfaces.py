@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.marks import strip_marks
-from corpus.mention_search import is_same_spelling
-from generation.composer.surfaces import wear
-from taxonomy.bank_loading import load_bank
-from taxonomy.registers import load_registers
+from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.mention_search import is_same_spelling
+from piiloom.generation.composer.surfaces import wear
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.registers import load_registers
 from tests.generation.composer_bits import TALK, VALUES, marks, register, rngs
 
 MARKED = (

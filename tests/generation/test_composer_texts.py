@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.marks import strip_marks
-from foundation.words import count_words
-from generation.composer.asides import compose_aside
-from generation.composer.qualifying import qualified
-from generation.composer.questions import compose_draft, compose_question, dressed
-from generation.composer.situations import compose_situation
-from generation.composer.wording import says_any
-from providers.errors import InvalidRequest
-from screening.stemming import content_stems
-from taxonomy.bank_loading import load_bank
-from taxonomy.scenarios import Frame
+from piiloom.corpus.marks import strip_marks
+from piiloom.foundation.words import count_words
+from piiloom.generation.composer.asides import compose_aside
+from piiloom.generation.composer.qualifying import qualified
+from piiloom.generation.composer.questions import compose_draft, compose_question, dressed
+from piiloom.generation.composer.situations import compose_situation
+from piiloom.generation.composer.wording import says_any
+from piiloom.providers.errors import InvalidRequest
+from piiloom.screening.stemming import content_stems
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.scenarios import Frame
 from tests.generation.composer_bits import PLAIN_TALK, SCENARIO, TALK, VALUES, fits, length, marks, rngs, value
 
 BANK = load_bank()

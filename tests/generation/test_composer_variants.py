@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from taxonomy.bank_loading import load_bank
-from taxonomy.locales import load_locales
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.locales import load_locales
 from tests.generation.composer_settings import start
 
 OTHERS = [code for code, found in load_locales().items() if found.composer and found.language == "en" and code != "en_US"]

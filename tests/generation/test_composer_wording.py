@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from generation.composer.wording import draw_clear, expand_clear, folded, says_any
+from piiloom.generation.composer.wording import draw_clear, expand_clear, folded, says_any
 from tests.generation.composer_bits import rngs
 
 # Few letters, so that values are met often; with what counts as part of a word and what only looks like it.

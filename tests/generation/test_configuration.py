@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foundation.errors import ConfigError, UsageError
-from generation.configuration import RunConfig, make_config, read_config
-from taxonomy.registers import load_registers
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.taxonomy.registers import load_registers
 
 
 def test_lengths_are_planned_item_by_item_unless_given():

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from corpus.store.database import Store
-from generation.configuration import RunConfig, make_config
-from generation.estimate_author import StandIn
-from generation.estimate_sizes import Range
-from generation.estimating import RunEstimate, estimate_run
-from generation.session import resume_run
-from generation.triplet_book import planned_for
-from providers.prices import ModelSpec, load_models, parse_prices, shipped_models
-from providers.protocol import PromptCall, TokenUsage
-from providers.replies import conform
+from piiloom.corpus.store.database import Store
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.estimate_author import StandIn
+from piiloom.generation.estimate_sizes import Range
+from piiloom.generation.estimating import RunEstimate, estimate_run
+from piiloom.generation.session import resume_run
+from piiloom.generation.triplet_book import planned_for
+from piiloom.providers.prices import ModelSpec, load_models, parse_prices, shipped_models
+from piiloom.providers.protocol import PromptCall, TokenUsage
+from piiloom.providers.replies import conform
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer, seeded_faults
 from tests.fakes.llm_tricks import TRICKS

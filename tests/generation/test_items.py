@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from corpus.marks import MarkedText, Mention, strip_marks
-from corpus.record import Span
-from generation.item import Aside, Item, ItemValue, PlanItem, Question, WantedValue, item_from_json, item_to_json, plan_to_json
+from piiloom.corpus.marks import MarkedText, Mention, strip_marks
+from piiloom.corpus.record import Span
+from piiloom.generation.item import Aside, Item, ItemValue, PlanItem, Question, WantedValue, item_from_json, item_to_json, plan_to_json
 from tests.generation.scripted_provider import PLAN, SITUATION, a_told_item, an_item
 
 NASTY = ["\r\n", "\u2028", "👩‍🚀", "e\u0301", "שלום", "\u200b", "\ufeff", "𝔘", '"', "\\", "\0", "[[v1|", "word"]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from corpus.record import Record
-from corpus.store.database import Store
-from corpus.store.judgements import disagreements, load_judgements
-from corpus.store.runs import get_run
-from foundation.errors import RunError, UsageError
-from generation.configuration import make_config
-from generation.sitting import begin, sit, take_up
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import disagreements, load_judgements
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation.configuration import make_config
+from piiloom.generation.sitting import begin, sit, take_up
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS

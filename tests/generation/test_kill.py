@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.outcomes import plan_indexes
-from corpus.store.progress import load_plan_items, load_rejects
-from corpus.store.records import count_records, iter_records
-from corpus.store.runs import get_run, list_runs
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import load_plan_items, load_rejects
+from piiloom.corpus.store.records import count_records, iter_records
+from piiloom.corpus.store.runs import get_run, list_runs
 from tests.generation.composer_settings import at_work, exported, finished, script
 
 pytestmark = pytest.mark.long

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.progress import load_plan_items, load_rejects
-from corpus.store.statements import select
-from generation.stage_report import report_stages
-from providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import load_plan_items, load_rejects
+from piiloom.corpus.store.statements import select
+from piiloom.generation.stage_report import report_stages
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable
 from tests.ended_calls import CompletionRow
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import DELIVERED, Fault, LLMServer, Request, Schedule, seeded_faults

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from corpus.store.database import Store
-from foundation.seeding import derive_rng
+from piiloom.corpus.store.database import Store
+from piiloom.foundation.seeding import derive_rng
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
@@ -31,10 +31,10 @@ KILLS = 10
 SITTING = """
 import json, sys
 from pathlib import Path
-from corpus.store.database import Store
-from corpus.store.runs import get_run, list_runs
-from generation.configuration import make_config
-from generation.sitting import begin, sit, take_up
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run, list_runs
+from piiloom.generation.configuration import make_config
+from piiloom.generation.sitting import begin, sit, take_up
 
 with Store.open(Path(sys.argv[1])) as store:
     started = list_runs(store)

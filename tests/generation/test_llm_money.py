@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.spending import open_sends, spending
-from execution.money.budget import BudgetReached
-from foundation.seeding import derive_rng
-from providers.errors import ProviderUnavailable
-from providers.prices import parse_prices
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.seeding import derive_rng
+from piiloom.providers.errors import ProviderUnavailable
+from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_faults import DELIVERED, LOST
 from tests.fakes.llm_server import LLMServer, seeded_faults
@@ -95,7 +95,7 @@ def test_every_request_and_every_dollar_is_accounted_for(name, tmp_path):
 
 def edited(folder: Path, name: str, old: str, new: str) -> Path:
     """A folder of one's own templates, with one sentence of the shipped one changed."""
-    (newest,) = sorted(resources.files("prompts").joinpath("templates").glob(f"{name}.v*.j2"))[-1:]  # type: ignore[attr-defined]
+    (newest,) = sorted(resources.files("piiloom.prompts").joinpath("templates").glob(f"{name}.v*.j2"))[-1:]  # type: ignore[attr-defined]
     text = newest.read_text("utf-8")
     assert old in text
     folder.mkdir(exist_ok=True)

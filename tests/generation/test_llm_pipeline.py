@@ -8,14 +8,14 @@ from collections import Counter
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.runs import get_run
-from foundation.errors import RunError
-from generation.pipeline import STAGE_NAMES
-from generation.session import resume_run
-from generation.sitting import begin, sit, take_up
-from generation.stage_report import report_stages
-from taxonomy.bank_checks import CUE_LEVELS
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import RunError
+from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.session import resume_run
+from piiloom.generation.sitting import begin, sit, take_up
+from piiloom.generation.stage_report import report_stages
+from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS

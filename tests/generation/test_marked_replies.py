@@ -8,11 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.marks import mark
-from foundation.words import count_words
-from generation.asking import Fault
-from generation.item import ItemValue
-from generation.texts import check_first_person, check_length, check_sentences, other_texts, read_marked, read_sentences, value_variables
+from piiloom.corpus.marks import mark
+from piiloom.foundation.words import count_words
+from piiloom.generation.asking import Fault
+from piiloom.generation.item import ItemValue
+from piiloom.generation.texts import (
+    check_first_person,
+    check_length,
+    check_sentences,
+    other_texts,
+    read_marked,
+    read_sentences,
+    value_variables,
+)
 from tests.generation.scripted_provider import SITUATION, VALUES, an_item, surfaces
 
 FILLING = ["\u00e9t\u00e9", "👩‍🚀", "e\u0301", "שלום", "\r\n", "\u200b", "𝔘", ".", "river", "I"]

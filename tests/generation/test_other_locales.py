@@ -9,18 +9,18 @@ import pytest
 from stdnum.br import cpf
 from stdnum.se import personnummer
 
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from corpus.store.runs import get_run
-from foundation.errors import UsageError
-from foundation.words import whole_word
-from generation.configuration import make_config
-from pii_values.drawing import draw_value
-from pii_values.persona_drawing import draw_persona
-from screening.gate import Expectations
-from screening.language import LanguageGate
-from taxonomy.bank_loading import load_bank
-from taxonomy.locales import get_locale, load_locales
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import whole_word
+from piiloom.generation.configuration import make_config
+from piiloom.pii_values.drawing import draw_value
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.screening.gate import Expectations
+from piiloom.screening.language import LanguageGate
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.locales import get_locale, load_locales
 from tests.generation.composer_settings import exported, start
 
 OTHERS = [code for code, found in load_locales().items() if found.composer and found.language != "en"]

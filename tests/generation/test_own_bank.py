@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from foundation.errors import RunError, UsageError
-from generation.configuration import RunConfig
-from generation.session import bank_of
-from generation.sitting import begin
-from taxonomy.bank_loading import load_bank
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.session import bank_of
+from piiloom.generation.sitting import begin
+from piiloom.taxonomy.bank_loading import load_bank
 from tests.generation.composed_items import loom, planned
 from tests.generation.composer_settings import exported, resume, start
 from tests.taxonomy.bank_example import MINE, written

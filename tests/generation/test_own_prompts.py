@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.store.database import Store
-from generation.configuration import make_config
-from prompts.library import open_library
+from piiloom.corpus.store.database import Store
+from piiloom.generation.configuration import make_config
+from piiloom.prompts.library import open_library
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import config_for, read_back, set_keys, start

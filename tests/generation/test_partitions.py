@@ -8,22 +8,22 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.judgements import load_judgements
-from corpus.store.runs import get_run
-from corpus.store.spending import open_sends, spending
-from execution.money.budget import BudgetReached
-from execution.ordering import StopSignal
-from execution.watching.events import CallAnswered, StagePassed
-from foundation.errors import RunError, UsageError
-from generation import partition_round
-from generation.configuration import make_config
-from generation.partition_round import dealt
-from generation.partition_work import Start
-from generation.partitioned import generate_partitioned
-from generation.session import conduct_of
-from providers.errors import AuthFailed
-from providers.prices import parse_prices
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import load_judgements
+from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.execution.ordering import StopSignal
+from piiloom.execution.watching.events import CallAnswered, StagePassed
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation import partition_round
+from piiloom.generation.configuration import make_config
+from piiloom.generation.partition_round import dealt
+from piiloom.generation.partition_work import Start
+from piiloom.generation.partitioned import generate_partitioned
+from piiloom.generation.session import conduct_of
+from piiloom.providers.errors import AuthFailed
+from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.runs import get_run
-from corpus.store.spending import open_sends, spending
-from generation.left_over import merge_left_over
-from providers.prices import parse_prices
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.generation.left_over import merge_left_over
+from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
 from tests.generation.partition_crews import HereCrew, partition_files, run_by
@@ -35,8 +35,8 @@ PRICE = "input=1,output=2"
 DRIVER = """
 import json, os, shutil, signal, sys
 from pathlib import Path
-from corpus.store.database import Store
-from generation.configuration import make_config
+from piiloom.corpus.store.database import Store
+from piiloom.generation.configuration import make_config
 from tests.generation.partition_crews import HereCrew, run_by
 
 def after(assignment):

@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.runs import get_run
-from corpus.store.spending import open_sends
-from execution.money.budget import BudgetReached
-from execution.ordering import StopSignal
-from execution.watching.events import CallAnswered
-from foundation.errors import PiiloomError
-from generation.configuration import make_config
-from generation.session import conduct_of
-from providers.prices import parse_prices
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.spending import open_sends
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.execution.ordering import StopSignal
+from piiloom.execution.watching.events import CallAnswered
+from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.configuration import make_config
+from piiloom.generation.session import conduct_of
+from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_crews import partition_files, run_by_ray
@@ -39,8 +39,8 @@ ROOT = Path(__file__).parents[2]
 DRIVER = """
 import json, sys
 from pathlib import Path
-from corpus.store.database import Store
-from generation.configuration import make_config
+from piiloom.corpus.store.database import Store
+from piiloom.generation.configuration import make_config
 from tests.generation.partition_crews import run_by_ray
 
 with Store.open(Path(sys.argv[1])) as store:

@@ -9,13 +9,13 @@ from statistics import median, quantiles
 
 import pytest
 
-from foundation.seeding import derive_rng
-from generation.plan_lengths import draw_length, draw_low_count
-from generation.planning import CUE_WEIGHTS, NO_PII_SHARE
-from taxonomy.bank_checks import CUE_LEVELS
-from taxonomy.bank_loading import load_bank
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.registers import SECOND_HAND, load_registers
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.plan_lengths import draw_length, draw_low_count
+from piiloom.generation.planning import CUE_WEIGHTS, NO_PII_SHARE
+from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.registers import SECOND_HAND, load_registers
 from tests.generation.composed_items import planned
 from tests.generation.test_planning import of_relevance, unbanked
 

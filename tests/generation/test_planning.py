@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.configuration import RunConfig
-from generation.plan_values import ValuePlan, draw_high
-from generation.planning import make_plan_item, pair_order, triplets_needed
-from generation.triplet_book import planned_for
-from taxonomy.bank_checks import CUE_LEVELS, OF_RELATIVE
-from taxonomy.bank_loading import load_bank
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.facts import fact_of
-from taxonomy.registers import SECOND_HAND, load_registers
-from taxonomy.scenarios import Also
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.plan_values import ValuePlan, draw_high
+from piiloom.generation.planning import make_plan_item, pair_order, triplets_needed
+from piiloom.generation.triplet_book import planned_for
+from piiloom.taxonomy.bank_checks import CUE_LEVELS, OF_RELATIVE
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.facts import fact_of
+from piiloom.taxonomy.registers import SECOND_HAND, load_registers
+from piiloom.taxonomy.scenarios import Also
 from tests.generation.composed_items import planned
 from tests.generation.composer_bits import SCENARIO, rngs
 

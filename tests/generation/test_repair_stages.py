@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.marks import MarkedText, strip_marks
-from generation import paraphrase, spans
-from generation.item import Aside
-from generation.stage import ItemRejected
+from piiloom.corpus.marks import MarkedText, strip_marks
+from piiloom.generation import paraphrase, spans
+from piiloom.generation.item import Aside
+from piiloom.generation.stage import ItemRejected
 from tests.generation.scripted_provider import (
     ASIDE,
     POST,

@@ -10,12 +10,12 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.runs import get_run
-from foundation.errors import RunError, StoreError, UsageError
-from generation.pipeline import STAGE_NAMES
-from generation.stage_command import run_stage_command
-from generation.stage_report import report_stages
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import RunError, StoreError, UsageError
+from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.stage_command import run_stage_command
+from piiloom.generation.stage_report import report_stages
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
 
 SAMPLES = 60
@@ -28,10 +28,10 @@ def shell(stage, *arguments):
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(errors):
         patch.setattr(sys, "argv", [f"generation.{stage}", *arguments])
         patch.setenv("COLUMNS", "120")
-        patch.delitem(sys.modules, f"generation.{stage}")
+        patch.delitem(sys.modules, f"piiloom.generation.{stage}")
         patch.setitem(sys.modules, "__main__", sys.modules["__main__"])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_module(f"generation.{stage}", run_name="__main__", alter_sys=True)
+            runpy.run_module(f"piiloom.generation.{stage}", run_name="__main__", alter_sys=True)
     return caught.value.code or 0, output.getvalue(), errors.getvalue()
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from corpus.marks import strip_marks
-from generation import paraphrase, peripheral, question, situation, spans
-from generation.item import Aside, Question
+from piiloom.corpus.marks import strip_marks
+from piiloom.generation import paraphrase, peripheral, question, situation, spans
+from piiloom.generation.item import Aside, Question
 from tests.generation.scripted_provider import (
     ASIDE,
     SITUATION,

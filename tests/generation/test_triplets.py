@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.store.progress import load_rejects, load_shared_results
-from execution.ordering import StopSignal
-from foundation.seeding import derive_rng
-from generation import subtopics, topics
-from generation.stage import ItemRejected
-from generation.triplet_book import TripletBook
-from generation.triplets import list_triplets, topic_order
-from providers.errors import AuthFailed
-from taxonomy.entity_types import load_taxonomy
+from piiloom.corpus.store.progress import load_rejects, load_shared_results
+from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation import subtopics, topics
+from piiloom.generation.stage import ItemRejected
+from piiloom.generation.triplet_book import TripletBook
+from piiloom.generation.triplets import list_triplets, topic_order
+from piiloom.providers.errors import AuthFailed
+from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.generation.scripted_provider import bench
 
 WORDS = ["night", "shift", "shifts", "rent", "fees", "Fees", "gym"]

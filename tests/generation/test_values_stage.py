@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from generation import values
-from generation.item import WantedValue
+from piiloom.generation import values
+from piiloom.generation.item import WantedValue
 from tests.generation.scripted_provider import VALUES, an_item, by_template, fault_codes, in_turn, run_stage
 
 

@@ -15,8 +15,8 @@ from stdnum.gb import nhs
 from stdnum.in_ import aadhaar, pan
 from stdnum.us import ssn
 
-from pii_values.contacts import draw_phone
-from pii_values.documents import (
+from piiloom.pii_values.contacts import draw_phone
+from piiloom.pii_values.documents import (
     draw_case_number,
     draw_driving_licence,
     draw_employee_id,
@@ -26,11 +26,11 @@ from pii_values.documents import (
     draw_student_id,
     draw_ticket,
 )
-from pii_values.finance import draw_credit_score, in_units, told_amount, told_rate, written_amount
-from pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
-from pii_values.networks import draw_ip_address, draw_wallet
-from pii_values.persona_drawing import draw_persona
-from pii_values.places import regions
+from piiloom.pii_values.finance import draw_credit_score, in_units, told_amount, told_rate, written_amount
+from piiloom.pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
+from piiloom.pii_values.networks import draw_ip_address, draw_wallet
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.places import regions
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 N = 200

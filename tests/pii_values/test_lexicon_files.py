@@ -7,17 +7,17 @@ from datetime import date, timedelta
 
 import pytest
 
-from foundation.errors import PiiloomError, UsageError
-from pii_values.creeds import creeds
-from pii_values.dates import REFERENCE_DATE, age_on, draw_birth_date, draw_day, written_date
-from pii_values.heritage import countries, heritages, profile
-from pii_values.languages import folder, gendered, spelled
-from pii_values.lexicons import Entry, Who, entries, has_topic, listed
-from pii_values.occupations import jobs_for, occupations
-from pii_values.organisations import draw_employer, draw_organisation
-from pii_values.places import draw_abroad, regions
-from pii_values.sampling import weighted
-from taxonomy.locales import load_locales
+from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.pii_values.creeds import creeds
+from piiloom.pii_values.dates import REFERENCE_DATE, age_on, draw_birth_date, draw_day, written_date
+from piiloom.pii_values.heritage import countries, heritages, profile
+from piiloom.pii_values.languages import folder, gendered, spelled
+from piiloom.pii_values.lexicons import Entry, Who, entries, has_topic, listed
+from piiloom.pii_values.occupations import jobs_for, occupations
+from piiloom.pii_values.organisations import draw_employer, draw_organisation
+from piiloom.pii_values.places import draw_abroad, regions
+from piiloom.pii_values.sampling import weighted
+from piiloom.taxonomy.locales import load_locales
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 EVERY_LOCALE = tuple(load_locales())

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundation.errors import UsageError
-from pii_values.career import PAY_SHARE
-from pii_values.contacts import _DOMAINS
-from pii_values.dates import REFERENCE_DATE, age_on
-from pii_values.lexicons import entries
-from pii_values.persona import Persona
-from pii_values.persona_drawing import draw_persona
-from pii_values.relatives import can_be_grown, draw_relative
+from piiloom.foundation.errors import UsageError
+from piiloom.pii_values.career import PAY_SHARE
+from piiloom.pii_values.contacts import _DOMAINS
+from piiloom.pii_values.dates import REFERENCE_DATE, age_on
+from piiloom.pii_values.lexicons import entries
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.relatives import can_be_grown, draw_relative
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 LEAST_AGE = (0, 19, 20, 21, 24, 27)  # of each education level

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundation.errors import PiiloomError, UsageError
-from foundation.words import content_words, whole_word
-from pii_values.catalogue import KINDS
-from pii_values.drawing import ValueRequest, draw_value, draw_values
-from pii_values.persona_drawing import draw_persona, draw_persona_of
-from taxonomy.entity_types import load_taxonomy
-from taxonomy.locales import load_locales
+from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.words import content_words, whole_word
+from piiloom.pii_values.catalogue import KINDS
+from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
+from piiloom.pii_values.persona_drawing import draw_persona, draw_persona_of
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.locales import load_locales
 from tests.pii_values.value_forms import MOST_WORDS_OF_AN_ADDRESS, PATTERNS, misfit
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")

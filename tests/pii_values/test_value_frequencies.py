@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from pii_values.drawing import ValueRequest, draw_value, draw_values
-from pii_values.persona_drawing import draw_persona
-from taxonomy.entity_types import load_taxonomy
+from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 DRAWS = 20_000
 PROGRAM = """
 import random
-from pii_values.catalogue import KINDS
-from pii_values.drawing import ValueRequest, draw_value, draw_values
-from pii_values.persona_drawing import draw_persona
-from foundation.seeding import derive_rng, digest
+from piiloom.pii_values.catalogue import KINDS
+from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.foundation.seeding import derive_rng, digest
 rng = derive_rng("values", 7)
 found = []
 for locale in ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG"):
@@ -88,7 +88,9 @@ def test_equal_seeds_agree_between_processes():
 
 
 def test_importing_is_light():
-    program = "import sys, pii_values.drawing; print([m for m in ('faker', 'phonenumbers', 'stdnum', 'duckdb') if m in sys.modules])"
+    program = (
+        "import sys, piiloom.pii_values.drawing; print([m for m in ('faker', 'phonenumbers', 'stdnum', 'duckdb') if m in sys.modules])"
+    )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "[]"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.database import Store
-from piiloom.main import run
+from piiloom.cli.main import run
+from piiloom.corpus.store.database import Store
 from tests.piiloom.small_runs import SMALL, Cli, Outcome
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PIILOOM_COMPATIBLE_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
@@ -48,7 +48,7 @@ def spawn() -> Cli:
     """Run a command line in a process of its own; *before* is Python code to run there first."""
 
     def call(*words: object, before: str = "") -> Outcome:
-        code = f"import sys\n{before}\nfrom piiloom.main import run\nsys.exit(run(sys.argv[1:]))"
+        code = f"import sys\n{before}\nfrom piiloom.cli.main import run\nsys.exit(run(sys.argv[1:]))"
         command = [sys.executable, "-c", code, *(str(word) for word in words)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ.copy())
         return Outcome(code=done.returncode, out=done.stdout, err=done.stderr)

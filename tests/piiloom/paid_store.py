@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_faults import seeded_faults
 from tests.fakes.llm_server import LLMServer

@@ -9,9 +9,9 @@ import sys
 import duckdb
 import pytest
 
-from annotation_app.serving.opening import open_workplace
-from corpus.store.database import Store
-from piiloom.annotating import Wanted, login_needed
+from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.cli.annotating import Wanted, login_needed
+from piiloom.corpus.store.database import Store
 from tests.piiloom.test_bad_input import HOLDER
 
 GOOD = "correct horse battery"
@@ -116,7 +116,7 @@ def test_a_store_of_a_newer_piiloom(cli, empty_store):
 
 @pytest.mark.parametrize("missing", ["streamlit", "argon2", "uvicorn"])
 def test_a_missing_extra_is_named(cli, empty_store, monkeypatch, missing):
-    for name in [name for name in sys.modules if name.startswith("annotation_app")]:
+    for name in [name for name in sys.modules if name.startswith("piiloom.annotation_app")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     outcome = cli("annotate", "--port", 0, "--store", empty_store)
@@ -137,7 +137,7 @@ def test_options_out_of_range(cli, empty_store, option, value):
 def test_restore_brings_the_store_back_and_logs_everybody_out(cli, peopled):
     from datetime import UTC, datetime
 
-    from corpus.store.snapshots import take_snapshot
+    from piiloom.corpus.store.snapshots import take_snapshot
 
     workplace = open_workplace(peopled)
     token = workplace.logins.log_in("ana", GOOD, "192.0.2.7").token

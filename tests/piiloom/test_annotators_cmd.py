@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.opening import open_workplace
 from tests.piiloom.test_bad_input import HOLDER
 
 GOOD = "correct horse battery"
@@ -128,7 +128,7 @@ def test_a_store_that_the_app_holds_can_be_changed_in_the_app(cli, empty_store):
 
 
 def test_a_missing_extra_is_named(cli, empty_store, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("annotation_app", "argon2"))]:
+    for name in [name for name in sys.modules if name.startswith(("piiloom.annotation_app", "argon2"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "argon2", None)
     outcome = cli("annotators", "list", "--store", empty_store)
@@ -149,7 +149,7 @@ def _read_until(terminal, question):
 def test_a_password_is_asked_for_twice_on_a_terminal(empty_store):
     terminal, end = pty.openpty()
     words = ["annotators", "add", "ana", "--store", str(empty_store)]
-    code = "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from piiloom.main import run; sys.exit(run(sys.argv[1:]))"
+    code = "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from piiloom.cli.main import run; sys.exit(run(sys.argv[1:]))"
     with subprocess.Popen([sys.executable, "-c", code, *words], stdin=end, stdout=end, stderr=end, start_new_session=True) as process:
         shown = b""
         for question, typed in ((b"Password", GOOD), (b"same again", "something else"), (b"Password", GOOD), (b"same again", GOOD)):

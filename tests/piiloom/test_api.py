@@ -10,7 +10,7 @@ import threading
 import pytest
 
 import piiloom
-from foundation.errors import DataError, ReleaseError, UsageError
+from piiloom.foundation.errors import DataError, ReleaseError, UsageError
 
 SMALL = {"pairs": "health+occupation"}
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from taxonomy.bank_loading import load_bank
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.taxonomy.bank_loading import load_bank
 from tests.taxonomy.bank_example import MINE, written
 
 ID = "health-relationship.choir-bench"

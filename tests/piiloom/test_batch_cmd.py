@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.runs import create_run
-from corpus.store.spending import spending
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.spending import spending
 from tests.execution.batch_sittings import RUN, counting, impatient, is_out, sit, until
 from tests.fakes.llm_batches import BatchPlan
 from tests.generation.llm_runs import config_for, set_keys

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from corpus.store.call_events import save_call_events
-from corpus.store.database import Store
-from corpus.store.runs import create_run
-from piiloom.costing import report_costs
+from piiloom.cli.costing import report_costs
+from piiloom.corpus.store.call_events import save_call_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import create_run
 from tests.corpus.call_stories import event, failed, reply, sent, verdict
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer, seeded_faults

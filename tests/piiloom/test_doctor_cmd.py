@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from corpus.store.database import Store
+from piiloom.corpus.store.database import Store
 from tests.fakes.llm_server import LLMServer
 
 

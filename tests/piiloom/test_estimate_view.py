@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from corpus.store.database import Store
-from generation.configuration import make_config
-from piiloom.estimate_view import say_estimate, spec_of
-from piiloom.main import run
+from piiloom.cli.estimate_view import say_estimate, spec_of
+from piiloom.cli.main import run
+from piiloom.corpus.store.database import Store
+from piiloom.generation.configuration import make_config
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 

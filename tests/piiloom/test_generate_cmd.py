@@ -9,14 +9,15 @@ import sys
 
 import pytest
 
-from corpus.store.database import Store
-from corpus.store.records import count_records, iter_records
-from corpus.store.runs import get_run
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import count_records, iter_records
+from piiloom.corpus.store.runs import get_run
 from tests.piiloom.small_runs import SMALL
 
 # Lines of progress come at once, so that the test knows when to send its signal.
 EAGER = (
-    "import sys\nimport piiloom.progress_view as view\nview.LINE_EVERY_S = 0.0\nfrom piiloom.main import run\nsys.exit(run(sys.argv[1:]))"
+    "import sys\nimport piiloom.cli.progress_view as view\nview.LINE_EVERY_S = 0.0\n"
+    "from piiloom.cli.main import run\nsys.exit(run(sys.argv[1:]))"
 )
 
 
@@ -95,9 +96,9 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
 
 
 def test_too_few_records_are_a_failure_that_says_why(cli, store_path, monkeypatch):
-    import generation.run
+    import piiloom.generation.run
 
-    monkeypatch.setattr(generation.run, "PLANNED_AT_MOST", 0)
+    monkeypatch.setattr(piiloom.generation.run, "PLANNED_AT_MOST", 0)
     outcome = cli("generate", "--samples", 3, *SMALL, "--store", store_path)
     assert outcome.code == 1
     assert "0 of 3 records" in outcome.error_line()
@@ -112,12 +113,12 @@ def test_debug_shows_the_traceback(cli, store_path):
 
 
 def test_an_unexpected_error_is_named_but_not_quoted(cli, store_path, monkeypatch):
-    import piiloom.generating
+    import piiloom.cli.generating
 
     def broken(_wishes):
         raise KeyError("words of somebody's text")
 
-    monkeypatch.setattr(piiloom.generating, "generate_records", broken)
+    monkeypatch.setattr(piiloom.cli.generating, "generate_records", broken)
     outcome = cli("generate", "--store", store_path)
     assert outcome.code == 1
     assert "KeyError" in outcome.error_line()

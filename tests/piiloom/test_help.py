@@ -8,7 +8,7 @@ import sys
 import pytest
 import typer
 
-from piiloom.main import app
+from piiloom.cli.main import app
 
 HEAVY = (
     "duckdb",
@@ -113,12 +113,12 @@ def _imported_after(code):
 
 
 def test_the_entry_point_and_its_help_import_nothing_heavy():
-    assert _imported_after("from piiloom.main import run\nassert run(['--help']) == 0") == "[]"
+    assert _imported_after("from piiloom.cli.main import run\nassert run(['--help']) == 0") == "[]"
 
 
 def test_the_help_of_a_command_imports_nothing_heavy():
     # Typer itself checks the values of options with pydantic.
-    assert _imported_after("from piiloom.main import run\nassert run(['generate', '--help']) == 0") in {"[]", "['pydantic']"}
+    assert _imported_after("from piiloom.cli.main import run\nassert run(['generate', '--help']) == 0") in {"[]", "['pydantic']"}
 
 
 def test_version(cli):

@@ -12,15 +12,24 @@ import time
 
 import pytest
 
-from corpus.store.batches import BatchRow
-from execution.batches.sights import BatchSight, WaveState
-from execution.call_totals import CallTotals
-from execution.limits.limiter import LimiterState
-from execution.watching.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed, unheard
-from generation.progress import RunProgress, unwatched
-from piiloom.columns import in_columns
-from piiloom.live_view import chosen_mode, shown_run
-from piiloom.run_picture import batches_text, limiter_text
+from piiloom.cli.columns import in_columns
+from piiloom.cli.live_view import chosen_mode, shown_run
+from piiloom.cli.run_picture import batches_text, limiter_text
+from piiloom.corpus.store.batches import BatchRow
+from piiloom.execution.batches.sights import BatchSight, WaveState
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.execution.watching.events import (
+    Braked,
+    CallAnswered,
+    CallFailed,
+    CallStarted,
+    ItemRejected,
+    StageEntered,
+    StagePassed,
+    unheard,
+)
+from piiloom.generation.progress import RunProgress, unwatched
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import set_keys
@@ -182,13 +191,13 @@ def on_a_terminal(code, columns=100):
 
 LIVE = """
 import time
-from corpus.store.batches import BatchRow
-from execution.batches.sights import BatchSight, WaveState
-from execution.call_totals import CallTotals
-from execution.watching.events import *
-from execution.limits.limiter import LimiterState
-from generation.progress import RunProgress
-from piiloom.live_view import chosen_mode, shown_run
+from piiloom.corpus.store.batches import BatchRow
+from piiloom.execution.batches.sights import BatchSight, WaveState
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.watching.events import *
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.generation.progress import RunProgress
+from piiloom.cli.live_view import chosen_mode, shown_run
 state = LimiterState(limit=64, in_flight=61, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
 mode = chosen_mode(as_json=False, quiet=False)
 assert mode == "live"

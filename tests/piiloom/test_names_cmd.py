@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pii_values.names import building
-from pii_values.names.index import FILE
+from piiloom.pii_values.names import building
+from piiloom.pii_values.names.index import FILE
 from tests.pii_values.names.small_dataset import install
 from tests.pii_values.names.test_index import package
 

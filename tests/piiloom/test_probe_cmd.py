@@ -8,8 +8,8 @@ import json
 import pytest
 from rich.console import Console
 
-import piiloom.probe_progress as view
-from evaluation.probe_run import ProbeStep
+import piiloom.cli.probe_progress as view
+from piiloom.evaluation.probe_run import ProbeStep
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 
 

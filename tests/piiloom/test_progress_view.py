@@ -7,10 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
-import piiloom.progress_view as view
-from execution.calls import CallTotals
-from generation.progress import RunProgress
-from piiloom.pace import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
+import piiloom.cli.progress_view as view
+from piiloom.cli.pace import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
+from piiloom.execution.calls import CallTotals
+from piiloom.generation.progress import RunProgress
 
 
 def _progress(accepted, wanted=2307, **changes):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from piiloom.main import app
+from piiloom.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,11 +7,11 @@ import json
 import pytest
 
 import piiloom
-from corpus.releases.freezing import create_release
-from corpus.store.adjudications import Adjudication, add_adjudications
-from corpus.store.database import Store
-from corpus.store.records import add_records, iter_records
-from foundation.errors import UsageError
+from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.store.adjudications import Adjudication, add_adjudications
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.foundation.errors import UsageError
 from tests.evaluation.report_records import marked, varied, write_capid, write_native
 
 

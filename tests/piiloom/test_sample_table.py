@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from corpus.record import Record, RecordPlan, Span
-from piiloom.sample_table import marked_context, print_samples, type_colours
-from piiloom.terminal import harmless
-from taxonomy.entity_types import load_taxonomy
+from piiloom.cli.sample_table import marked_context, print_samples, type_colours
+from piiloom.cli.terminal import harmless
+from piiloom.corpus.record import Record, RecordPlan, Span
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 def _record(context, *ranges, question="Why?"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from corpus.store.database import Store
-from corpus.store.records import iter_records
-from generation.pipeline import STAGE_NAMES
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.generation.pipeline import STAGE_NAMES
 from tests.piiloom.small_runs import SMALL
 
 

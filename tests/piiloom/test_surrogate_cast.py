@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import GENDERS, NamePools
-from pii_values.names.regions import REGIONS
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import GENDERS, NamePools
+from piiloom.pii_values.names.regions import REGIONS
 from tests.pii_values.names.small_dataset import install
 from tests.pii_values.names.test_index import package
 from tests.piiloom.surrogate_runs import _own_names, fill, lines, notes, put_in

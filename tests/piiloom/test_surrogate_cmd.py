@@ -129,7 +129,7 @@ def test_without_the_scan_nothing_is_said_of_leftovers(fill, tmp_path):
 def test_a_bar_on_a_terminal_does_not_disturb_the_json(notes, tmp_path):
     """Standard error is a terminal here, standard output a pipe."""
     ours, theirs = pty.openpty()
-    code = "import sys\nfrom piiloom.main import run\nsys.exit(run(sys.argv[1:]))"
+    code = "import sys\nfrom piiloom.cli.main import run\nsys.exit(run(sys.argv[1:]))"
     words = ["surrogate", "run", str(notes), "--out", str(tmp_path / "out"), "--workers", "1", "--json"]
     env = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
     with subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=theirs, env=env) as process:

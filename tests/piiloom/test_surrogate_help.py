@@ -8,7 +8,7 @@ import sys
 import pytest
 import typer
 
-from piiloom.surrogate_cmd import surrogate_app
+from piiloom.cli.surrogate_cmd import surrogate_app
 from tests.piiloom.surrogate_runs import _own_names
 
 __all__ = ["_own_names"]
@@ -35,10 +35,11 @@ def test_help_documents_every_option_with_examples(cli, name):
 
 @pytest.mark.parametrize("words", [[], ["run"], ["survey"], ["leakage"], ["check"]])
 def test_help_imports_nothing_that_works(words):
-    code = f"import sys\nfrom piiloom.main import run\nassert run({['surrogate', *words, '--help']!r}) == 0\n"
+    code = f"import sys\nfrom piiloom.cli.main import run\nassert run({['surrogate', *words, '--help']!r}) == 0\n"
     # Typer itself checks the values of options with pydantic.
     code += (
-        "heavy = {'surrogates', 'pii_values', 'corpus', 'providers', 'numpy', 'yaml', 'faker', 'regex', 'duckdb', 'pyarrow', 'stdnum'}\n"
+        "heavy = {'piiloom.surrogates', 'piiloom.pii_values', 'piiloom.corpus', 'piiloom.providers',"
+        " 'numpy', 'yaml', 'faker', 'regex', 'duckdb', 'pyarrow', 'stdnum'}\n"
     )
     code += "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,12 +10,12 @@ from importlib.resources import files
 
 import pytest
 
-from foundation.errors import ConfigError
-from generation.judging import JUDGES
-from generation.pipeline import TEMPLATES
-from prompts.compiling import PromptTemplate
-from prompts.library import open_library
-from surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE
+from piiloom.foundation.errors import ConfigError
+from piiloom.generation.judging import JUDGES
+from piiloom.generation.pipeline import TEMPLATES
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import open_library
+from piiloom.surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE
 from tests.prompts.prompt_variables import VALUE, VARIABLES
 
 LIBRARY = open_library()
@@ -34,7 +34,7 @@ def test_a_template_renders_both_parts_and_its_fingerprint_is_true(name):
     assert "JSON" in prompt.system
     assert prompt.user
     assert re.fullmatch(rf"{name}\.v[1-9]\d*", template.id)
-    assert template.sha256 == hashlib.sha256(files("prompts").joinpath("templates", f"{template.id}.j2").read_bytes()).hexdigest()
+    assert template.sha256 == hashlib.sha256(files("piiloom.prompts").joinpath("templates", f"{template.id}.j2").read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("name", NAMES)

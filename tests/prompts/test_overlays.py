@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from foundation.errors import ConfigError
-from prompts.library import open_library
+from piiloom.foundation.errors import ConfigError
+from piiloom.prompts.library import open_library
 from tests.prompts.prompt_variables import VARIABLES
 
 GOOD = """{% block system %}Answer with JSON only, briefly.{% endblock %}

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from providers.factory import make_provider
-from providers.protocol import Message, PromptCall, Provider, SamplingSettings
-from providers.sdk_provider import SdkProvider
+from piiloom.providers.factory import make_provider
+from piiloom.providers.protocol import Message, PromptCall, Provider, SamplingSettings
+from piiloom.providers.sdk_provider import SdkProvider
 
 T = TypeVar("T")
 

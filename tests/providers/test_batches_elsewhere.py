@@ -20,8 +20,8 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from providers.errors import InvalidReply, ProviderUnavailable
-from providers.factory import make_provider
+from piiloom.providers.errors import InvalidReply, ProviderUnavailable
+from piiloom.providers.factory import make_provider
 from tests.execution.batch_sittings import batches, entries, replies, sit
 from tests.providers.provider_calls import MODELS, make_call
 from tests.providers.test_batches import ended, make_batch_api, requests_for

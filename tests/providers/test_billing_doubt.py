@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 
-from providers.errors import ProviderUnavailable
-from providers.factory import make_provider
+from piiloom.providers.errors import ProviderUnavailable
+from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, make_call, mocked
 from tests.providers.test_providers_requests import good

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import Environment, PackageLoader, meta, nodes
 
-from foundation.errors import ProviderError
-from providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
-from providers.schema_cache import SchemaCache
+from piiloom.foundation.errors import ProviderError
+from piiloom.providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
+from piiloom.providers.schema_cache import SchemaCache
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.fakes.llm_wire import PATHS, BadCall, Request, read_request, reply_body
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, SCHEMA, complete, loopback, make_call, mocked
@@ -129,7 +129,7 @@ def test_what_a_template_always_says_comes_first_and_stays_the_same(name):
 
 
 def test_no_system_prompt_holds_a_variable():
-    environment = Environment(loader=PackageLoader("prompts", "templates"), autoescape=True)
+    environment = Environment(loader=PackageLoader("piiloom.prompts", "templates"), autoescape=True)
     seen = 0
     for name in environment.list_templates(["j2"]):
         source = environment.loader.get_source(environment, name)[0]

@@ -8,8 +8,8 @@ import json
 import httpx2
 import pytest
 
-from providers.chat_dialects import Dialect
-from providers.errors import InvalidRequest, ProviderUnavailable
+from piiloom.providers.chat_dialects import Dialect
+from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import DATA, complete, loopback, make_call, mocked
 

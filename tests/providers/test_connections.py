@@ -8,9 +8,9 @@ import httpx2
 import openai
 import pytest
 
-from providers.connections import POOL_SIZE, PooledTransport, time_limits, wide_client
-from providers.errors import InvalidRequest, ProviderUnavailable
-from providers.factory import make_provider
+from piiloom.providers.connections import POOL_SIZE, PooledTransport, time_limits, wide_client
+from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
+from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, make_call
 

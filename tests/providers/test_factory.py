@@ -10,12 +10,12 @@ import sys
 import httpx2
 import pytest
 
-from foundation.errors import UsageError
-from providers.addresses import public_url
-from providers.errors import AuthFailed, ProviderError, ProviderUnavailable
-from providers.factory import make_provider
-from providers.protocol import Provider
-from providers.redaction import Redactor
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.addresses import public_url
+from piiloom.providers.errors import AuthFailed, ProviderError, ProviderUnavailable
+from piiloom.providers.factory import make_provider
+from piiloom.providers.protocol import Provider
+from piiloom.providers.redaction import Redactor
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, PROMPT, complete, loopback, mocked
 
@@ -27,7 +27,7 @@ def close(provider: Provider) -> None:
 
 
 def test_importing_the_factory_imports_no_sdk():
-    code = "import sys, providers.factory; print([m for m in ('openai', 'anthropic', 'httpx2') if m in sys.modules])"
+    code = "import sys, piiloom.providers.factory; print([m for m in ('openai', 'anthropic', 'httpx2') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foundation.errors import UsageError
-from providers.price_checks import check_priced, is_private, needs_prices
-from providers.prices import ModelSpec
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.price_checks import check_priced, is_private, needs_prices
+from piiloom.providers.prices import ModelSpec
 
 UNPRICED = ModelSpec()
 PRICED = ModelSpec(input=1.0, output=2.0)

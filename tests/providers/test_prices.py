@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import ConfigError, UsageError
-from providers.prices import ModelSpec, load_models, parse_prices, shipped_models
-from providers.protocol import TokenUsage
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.providers.prices import ModelSpec, load_models, parse_prices, shipped_models
+from piiloom.providers.protocol import TokenUsage
 
 OWN = """
 dated: 2027-02-01

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from providers.errors import (
+from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
     InvalidReply,
@@ -19,7 +19,7 @@ from providers.errors import (
     ReplyRejected,
     Truncated,
 )
-from providers.factory import make_provider
+from piiloom.providers.factory import make_provider
 from tests.fakes.llm_server import FAULT_KINDS, LOST, Fault, FaultKind, LLMServer, seeded_faults
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, PROMPT, complete, loopback, make_call
 

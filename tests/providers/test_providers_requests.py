@@ -7,8 +7,8 @@ import json
 import httpx2
 import pytest
 
-from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, Refused, Truncated
-from providers.redaction import WITHHELD
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, Refused, Truncated
+from piiloom.providers.redaction import WITHHELD
 from tests.fakes.llm_wire import Request, reply_body
 from tests.providers.provider_calls import DATA, KEY, NAMES, PROMPT, complete, make_call, mocked
 

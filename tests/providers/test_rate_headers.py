@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from providers.errors import RateLimited
-from providers.factory import make_provider
-from providers.rate_headers import RateReport, read_rates, read_retry_after
+from piiloom.providers.errors import RateLimited
+from piiloom.providers.factory import make_provider
+from piiloom.providers.rate_headers import RateReport, read_rates, read_retry_after
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, loopback, make_call, mocked
 from tests.providers.test_providers_requests import good

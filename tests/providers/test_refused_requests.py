@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, loopback, mocked
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from providers.replies import BadReply, conform, extract_json, read_reply
-from providers.schemas import format_name, strict_schema
+from piiloom.providers.replies import BadReply, conform, extract_json, read_reply
+from piiloom.providers.schemas import format_name, strict_schema
 from tests.providers.provider_calls import SCHEMA
 
 json_values = st.recursive(

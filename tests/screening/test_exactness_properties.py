@@ -3,11 +3,11 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from corpus.alignment import Target, align
-from corpus.marks import mark, strip_marks
-from corpus.record import Record, Span
-from screening.exactness import ExactnessGate
-from screening.gate import Expectations, ExpectedValue
+from piiloom.corpus.alignment import Target, align
+from piiloom.corpus.marks import mark, strip_marks
+from piiloom.corpus.record import Record, Span
+from piiloom.screening.exactness import ExactnessGate
+from piiloom.screening.gate import Expectations, ExpectedValue
 
 VALUES = [
     "Will",

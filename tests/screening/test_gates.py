@@ -2,18 +2,18 @@
 
 import pytest
 
-from corpus.alignment import Target, align
-from corpus.marks import strip_marks
-from corpus.record import Record, Span
-from screening.duplicates import DuplicatesGate
-from screening.exactness import ExactnessGate
-from screening.gate import Expectations, ExpectedValue, Gate, MemoryGate
-from screening.language import LanguageGate
-from screening.length import LengthGate
-from screening.presence import PresenceGate
-from screening.question_leaks import QuestionLeaksGate
-from screening.refusals import RefusalsGate
-from screening.unlisted import UnlistedGate
+from piiloom.corpus.alignment import Target, align
+from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.record import Record, Span
+from piiloom.screening.duplicates import DuplicatesGate
+from piiloom.screening.exactness import ExactnessGate
+from piiloom.screening.gate import Expectations, ExpectedValue, Gate, MemoryGate
+from piiloom.screening.language import LanguageGate
+from piiloom.screening.length import LengthGate
+from piiloom.screening.presence import PresenceGate
+from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.screening.refusals import RefusalsGate
+from piiloom.screening.unlisted import UnlistedGate
 
 GATES = [
     ExactnessGate(),

@@ -1,8 +1,8 @@
 """The gates together: order, memory, the taxonomy's words."""
 
-from corpus.record import Record, Span
-from screening.gate import Expectations, ExpectedValue, Verdict
-from screening.screen import Screen, default_screen
+from piiloom.corpus.record import Record, Span
+from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
+from piiloom.screening.screen import Screen, default_screen
 
 CONTEXT = "As a night nurse with asthma, I froze halfway up a swaying mast last Tuesday, and now my boss wants proof that I can climb."
 EXPECTED = Expectations(

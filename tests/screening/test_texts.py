@@ -2,11 +2,11 @@
 
 import pytest
 
-from corpus.record import Record, Span
-from foundation.errors import UsageError
-from screening.gate import Expectations
-from screening.language import SELDOM, LanguageGate, _classifier, _is_plainly_english
-from screening.refusals import RefusalsGate
+from piiloom.corpus.record import Record, Span
+from piiloom.foundation.errors import UsageError
+from piiloom.screening.gate import Expectations
+from piiloom.screening.language import SELDOM, LanguageGate, _classifier, _is_plainly_english
+from piiloom.screening.refusals import RefusalsGate
 
 EXPECTED = Expectations(pair=("health", "occupation"))
 

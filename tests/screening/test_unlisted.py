@@ -2,10 +2,10 @@
 
 import pytest
 
-from corpus.record import Record, Span
-from screening.gate import Expectations
-from screening.identifier_patterns import find_identifiers
-from screening.unlisted import UnlistedGate
+from piiloom.corpus.record import Record, Span
+from piiloom.screening.gate import Expectations
+from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.unlisted import UnlistedGate
 
 EXPECTED = Expectations(pair=("health", "occupation"))
 GATE = UnlistedGate()

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.errors import DataError
-from surrogates.documents import Document, Filled, Placed
-from surrogates.seeds import mix, pick
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.documents import Document, Filled, Placed
+from piiloom.surrogates.seeds import mix, pick
 
 TAG = re.compile(r"\[([A-Z]+)(?: ([0-9]+))?\]")
 VALUES = ("Ann", "Zoë Müller", "Nguyễn Văn Bình", "O'Neil, Jr.", 'Bo "Red" Ek', "Lee & Sons", "Ōta 太田", "Kim")

@@ -7,15 +7,15 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import NamePools
-from surrogates.casting.groups import GROUPS
-from surrogates.documents import Document
-from surrogates.engine import Engine, group_report
-from surrogates.kinds.calendars import date_order
-from surrogates.kinds.date_formats import parse
-from surrogates.mentions import Mention
-from surrogates.settings import Settings
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.casting.groups import GROUPS
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.settings import Settings
 
 LOCALES = ("en_US", "en_GB", "nl_NL", "pt_BR", "sv_SE", "de_DE", "fr_FR", "es_ES", "it_IT", "pl_PL", "fi_FI")
 PEOPLE = 10_000

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from surrogates.inputs.settings import InputSettings
-from surrogates.kinds.registry import KINDS
-from surrogates.outputs.checking import verify_folder
-from surrogates.outputs.offset_map import OffsetMap
-from surrogates.placeholders import Finder, Unknown
-from taxonomy.entity_types import load_taxonomy
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.placeholders import Finder, Unknown
+from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.surrogates.whole_runs import WholeRun, check_balance, check_genders, check_one_to_one, whole_run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import NamePools
-from surrogates.casting.groups import CODES, GROUPS
-from surrogates.documents import Document
-from surrogates.engine import Engine, group_report
-from surrogates.fitting import CONSONANT, VOWEL, sounds
-from surrogates.mentions import Mention
-from surrogates.outputs.offset_map import OffsetMap
-from surrogates.settings import Settings
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.casting.groups import CODES, GROUPS
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.fitting import CONSONANT, VOWEL, sounds
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.settings import Settings
 
 POOLS = NamePools(builtin())
 COUNTRIES = sorted({country for _, region in GROUPS for country in POOLS.countries(region)})

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from surrogates.fitting import ANY, CONSONANT, VOWEL, begins_sentence, genitive_follows, in_capitals, needed_sound, sounds, takes_genitive
-from surrogates.mentions import Mention
+from piiloom.surrogates.fitting import (
+    ANY,
+    CONSONANT,
+    VOWEL,
+    begins_sentence,
+    genitive_follows,
+    in_capitals,
+    needed_sound,
+    sounds,
+    takes_genitive,
+)
+from piiloom.surrogates.mentions import Mention
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ import json
 
 import pytest
 
-from surrogates.documents import Document
-from surrogates.inputs.settings import InputSettings
-from surrogates.mentions import Mention
-from surrogates.outputs.checking import verify_folder
-from surrogates.outputs.offset_map import OffsetMap
-from surrogates.placeholders import Mapping
-from surrogates.planning import Planner
-from surrogates.running import run_surrogates
-from surrogates.settings import Settings
-from surrogates.work import WorkFactory
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.placeholders import Mapping
+from piiloom.surrogates.planning import Planner
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.work import WorkFactory
 
 SENTENCE = "[NAME] met <STUDENT 3> and <TEACHER>, (AGE) years old. "
 

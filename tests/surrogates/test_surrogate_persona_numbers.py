@@ -13,9 +13,9 @@ import phonenumbers
 import pytest
 from stdnum import iban, luhn
 
-from surrogates.kinds.folding import folded
-from surrogates.kinds.identifiers import RESERVED
-from surrogates.kinds.phones import plan_of
+from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.kinds.identifiers import RESERVED
+from piiloom.surrogates.kinds.phones import plan_of
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand
 
 # python-stdnum's module for the numbers of each country, and the numbers that authorities keep free, which it may reject.

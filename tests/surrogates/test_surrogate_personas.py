@@ -12,11 +12,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from surrogates.casting.groups import GROUPS
-from surrogates.kinds.folding import folded
-from surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs
-from surrogates.seeds import below, mix, seed_of
-from surrogates.settings import Settings
+from piiloom.surrogates.casting.groups import GROUPS
+from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs
+from piiloom.surrogates.seeds import below, mix, seed_of
+from piiloom.surrogates.settings import Settings
 from tests.surrogates.ten_thousand import LOCALES, PEOPLE, POOLS, People, ten_thousand
 
 LARGEST_SHARE = 0.005

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogates.casting.groups import FEMALE, MALE, OPEN
-from surrogates.mentions import Mention
-from surrogates.originals import form_of, name_parts
-from surrogates.planning import NOBODY, Planner
-from surrogates.strategies import apart
+from piiloom.surrogates.casting.groups import FEMALE, MALE, OPEN
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.originals import form_of, name_parts
+from piiloom.surrogates.planning import NOBODY, Planner
+from piiloom.surrogates.strategies import apart
 
 TAG = re.compile(r"<(\w+?)(\d*)>")
 

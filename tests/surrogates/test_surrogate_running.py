@@ -16,13 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus.formats.base import read_records
-from corpus.formats.native import NativeFormat
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.settings import InputSettings
-from surrogates.outputs.checking import verify_folder
-from surrogates.running import run_surrogates
-from surrogates.running_progress import Progress
+from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running_progress import Progress
 from tests.surrogates.running_fakes import Keeping, TagEngine, is_tag, kind_of
 
 Tree = dict[str, bytes]

@@ -13,10 +13,10 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from surrogates.inputs.settings import InputSettings
-from surrogates.outputs.checking import verify_folder
-from surrogates.outputs.offset_map import OffsetMap
-from surrogates.running import run_surrogates
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import Keeping, TagEngine
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -106,6 +106,6 @@ def test_decisions_in_an_archive_and_in_xml(tmp_path: Path, packed: str) -> None
 
 
 def _doc(text: str) -> Any:
-    from surrogates.documents import Document
+    from piiloom.surrogates.documents import Document
 
     return Document(0, "d", text, "f")

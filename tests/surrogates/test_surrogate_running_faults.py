@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from foundation.errors import DataError, OutputError, RunError, UsageError
-from surrogates.inputs.settings import InputSettings
-from surrogates.outputs.mirrors import MirrorFolder
-from surrogates.running import run_surrogates
-from surrogates.running_progress import Progress
+from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running_progress import Progress
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 ROOT = Path(__file__).parents[2]
@@ -118,9 +118,9 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from foundation.errors import OutputError
-from surrogates.inputs.settings import InputSettings
-from surrogates.running import run_surrogates
+from piiloom.foundation.errors import OutputError
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -163,8 +163,8 @@ SLOW = """
 import sys
 from functools import partial
 from pathlib import Path
-from surrogates.inputs.settings import InputSettings
-from surrogates.running import run_surrogates
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     tell = lambda progress: print(progress.phase, flush=True)

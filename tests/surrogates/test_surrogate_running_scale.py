@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from surrogates.inputs.settings import InputSettings
-from surrogates.outputs.checking import verify_folder
-from surrogates.running import run_surrogates
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 
 pytestmark = pytest.mark.long
@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 RUN = """
 import sys
 from pathlib import Path
-from surrogates.inputs.settings import InputSettings
-from surrogates.running import run_surrogates
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, seed=1, workers=2).documents)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from surrogates.seeds import below, mix, pick, seed_of
+from piiloom.surrogates.seeds import below, mix, pick, seed_of
 
 KNOWN = [2231157398017938395, 3320111210015995441, 9988604870027030631]
 

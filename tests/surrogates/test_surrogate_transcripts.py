@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from surrogates.documents import Document
-from surrogates.engine import Engine, group_report
-from surrogates.inputs.settings import InputSettings
-from surrogates.kinds.folding import folded
-from surrogates.outputs.checking import verify_folder
-from surrogates.outputs.offset_map import OffsetMap
-from surrogates.placeholders import Finder
-from surrogates.running import run_surrogates
-from surrogates.settings import Settings
-from surrogates.work import WorkFactory
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.placeholders import Finder
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.work import WorkFactory
 from tests.surrogates.transcripts import NAME_TAGS, OTHER_TAGS, TRAPS, transcripts
 from tests.surrogates.whole_runs import (
     POOLS,

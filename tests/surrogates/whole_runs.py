@@ -9,18 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import NamePools
-from surrogates.casting.groups import FEMALE, MALE, REGIONS
-from surrogates.documents import Document
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import iter_documents
-from surrogates.mentions import Gender, Mention
-from surrogates.placeholders import Finder, Found, Mapping, Survey
-from surrogates.planning import Plan
-from surrogates.running import run_surrogates
-from surrogates.settings import Settings
-from surrogates.work import WorkFactory
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.casting.groups import FEMALE, MALE, REGIONS
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.placeholders import Finder, Found, Mapping, Survey
+from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.work import WorkFactory
 
 POOLS = NamePools(builtin())
 SEED = 5

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from taxonomy import bank_lint
-from taxonomy.bank_lint import Finding, lint_files, lint_shipped, missing_from
-from taxonomy.bank_loading import bank_languages, limited, load_bank
-from taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy import bank_lint
+from piiloom.taxonomy.bank_lint import Finding, lint_files, lint_shipped, missing_from
+from piiloom.taxonomy.bank_loading import bank_languages, limited, load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.taxonomy.bank_example import MINE, written
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from foundation.errors import ConfigError, UsageError
-from taxonomy.entity_types import load_taxonomy, read_taxonomy
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.taxonomy.entity_types import load_taxonomy, read_taxonomy
 
 CANONICAL = (
     "occupation health demographic finance age education location organization relationship "
@@ -37,7 +37,7 @@ SUBTYPES = {
 
 def copied_types(tmp_path: Path) -> Path:
     folder = tmp_path / "types"
-    shutil.copytree(str(files("taxonomy") / "data" / "types"), folder)
+    shutil.copytree(str(files("piiloom.taxonomy") / "data" / "types"), folder)
     return folder
 
 

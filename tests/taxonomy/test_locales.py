@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from foundation.errors import UsageError
-from taxonomy.locales import get_locale, load_locales
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.locales import get_locale, load_locales
 
 
 def test_the_english_locales_are_known_and_composable() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from foundation.errors import ConfigError
-from taxonomy.bank_files import BankFile
-from taxonomy.bank_loading import bank_languages, limited, load_bank, shipped_sources
-from taxonomy.entity_types import load_taxonomy
+from piiloom.foundation.errors import ConfigError
+from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_loading import bank_languages, limited, load_bank, shipped_sources
+from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.taxonomy.bank_example import MINE, written
 
 ID = "health-relationship.choir-bench"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxonomy.wording import disclosures, sentence_slips, slips
+from piiloom.taxonomy.wording import disclosures, sentence_slips, slips
 
 
 @pytest.mark.parametrize("text", ["I saw a owl", "I saw an dog", "A old cat is mine", "I ran the the mile"])

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pii_values.names.index import builtin
-from pii_values.names.regions import REGIONS
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.regions import REGIONS
 
 pytest.importorskip("nameparser", reason="nameparser is not installed")
 
-from pii_values.names.classifying import Classifier, classify
-from pii_values.names.parsing import parted
+from piiloom.pii_values.names.classifying import Classifier, classify
+from piiloom.pii_values.names.parsing import parted
 
 INDEX = builtin()
 CLASSIFIER = Classifier(INDEX)

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from foundation.errors import DataError, OutputError, UsageError
-from pii_values.names import building
-from pii_values.names.building import build_index
-from pii_values.names.index import FILE, NamesIndex, builtin, open_names, user_file
-from pii_values.names.layout import HEAD, MAGIC
+from piiloom.foundation.errors import DataError, OutputError, UsageError
+from piiloom.pii_values.names import building
+from piiloom.pii_values.names.building import build_index
+from piiloom.pii_values.names.index import FILE, NamesIndex, builtin, open_names, user_file
+from piiloom.pii_values.names.layout import HEAD, MAGIC
 from tests.pii_values.names.small_dataset import FIRST, LAST, expected_top, install
 
 
@@ -234,7 +234,7 @@ def test_the_built_in_index_finds_names_whatever_their_accents_and_capitals():
 def test_opening_is_quick_and_small():
     code = (
         "import time; start = time.perf_counter()\n"
-        "from pii_values.names.index import builtin\n"
+        "from piiloom.pii_values.names.index import builtin\n"
         "builtin().top_names(10, True, 'NL')\n"
         "took = time.perf_counter() - start\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"

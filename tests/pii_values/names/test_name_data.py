@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from foundation.errors import UsageError
-from pii_values.names.builtin import build
-from pii_values.names.family_genders import borne_by
-from pii_values.names.index import BUILTIN
-from pii_values.names.regions import REGIONS, countries_of, country_name, region_of
-from pii_values.names.romanising import romanised
-from pii_values.names.sensible import is_native, tidy
+from piiloom.foundation.errors import UsageError
+from piiloom.pii_values.names.builtin import build
+from piiloom.pii_values.names.family_genders import borne_by
+from piiloom.pii_values.names.index import BUILTIN
+from piiloom.pii_values.names.regions import REGIONS, countries_of, country_name, region_of
+from piiloom.pii_values.names.romanising import romanised
+from piiloom.pii_values.names.sensible import is_native, tidy
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,9 +24,9 @@ def test_the_shipped_index_is_what_its_sources_make():
     pinned = next(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("Faker=="))
     if pinned != f"Faker=={version('faker')}":
         pytest.skip(f"made with {pinned}, here is {version('faker')}")
-    shipped = (files("pii_values") / "data" / "names_index" / BUILTIN).read_bytes()
+    shipped = (files("piiloom.pii_values") / "data" / "names_index" / BUILTIN).read_bytes()
     assert len(shipped) <= 600_000
-    # In case of failure: python -m pii_values.names.builtin
+    # In case of failure: python -m piiloom.pii_values.names.builtin
     assert lzma.decompress(shipped) == build()
 
 

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import ENGLISH, NamePools
-from pii_values.names.regions import REGIONS, region_of
-from pii_values.names.sensible import no_names, tidy
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import ENGLISH, NamePools
+from piiloom.pii_values.names.regions import REGIONS, region_of
+from piiloom.pii_values.names.sensible import no_names, tidy
 
 INDEX = builtin()
 POOLS = NamePools(INDEX)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pii_values.names.building import build_index
-from pii_values.names.index import NamesIndex, open_names
+from piiloom.pii_values.names.building import build_index
+from piiloom.pii_values.names.index import NamesIndex, open_names
 
 names_dataset = pytest.importorskip("names_dataset", reason="names-dataset is not installed (pip install 'piiloom[names]')")
 pytestmark = pytest.mark.long

@@ -7,18 +7,18 @@ import re
 from dataclasses import replace
 from itertools import count
 
-from corpus.store.database import Store
-from corpus.store.runs import list_runs
-from corpus.store.spending import spending
-from execution.retrying import RetryPolicy
-from surrogates.by_model.drawing import draw_by_model
-from surrogates.by_model.terms import ModelWish
-from surrogates.inputs.settings import InputSettings
-from surrogates.mentions import Mention
-from surrogates.placeholders.mapping import Mapping
-from surrogates.running import run_surrogates
-from surrogates.settings import Settings
-from surrogates.work import WorkFactory
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.spending import spending
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.surrogates.by_model.drawing import draw_by_model
+from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.placeholders.mapping import Mapping
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.work import WorkFactory
 from tests.providers.provider_calls import MODELS
 
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)

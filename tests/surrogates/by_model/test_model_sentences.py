@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompts.library import open_library
-from surrogates.by_model.kinds import BY_MODEL, described_kinds
-from surrogates.by_model.sentences import REACH, sentence_of
-from surrogates.by_model.terms import TEMPLATE, Terms
-from surrogates.by_model.value_requests import requests_of
-from surrogates.documents import Document
-from surrogates.kinds.registry import KINDS
-from surrogates.mentions import Mention
-from surrogates.planning import Planner
+from piiloom.prompts.library import open_library
+from piiloom.surrogates.by_model.kinds import BY_MODEL, described_kinds
+from piiloom.surrogates.by_model.sentences import REACH, sentence_of
+from piiloom.surrogates.by_model.terms import TEMPLATE, Terms
+from piiloom.surrogates.by_model.value_requests import requests_of
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.planning import Planner
 from tests.surrogates.by_model.model_runs import mentions_of
 
 TERMS = Terms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import UsageError
-from surrogates.casting.groups import FEMALE, GROUPS, MALE, OPEN, REGIONS, Weights, _shuffled, assign, quotas, spread
-from surrogates.seeds import mix
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.casting.groups import FEMALE, GROUPS, MALE, OPEN, REGIONS, Weights, _shuffled, assign, quotas, spread
+from piiloom.surrogates.seeds import mix
 
 
 def counted(codes, seed=1, weights=None):

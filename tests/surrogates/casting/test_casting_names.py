@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import NamePools
-from surrogates.casting.cast import Caster, Taken
-from surrogates.casting.groups import GROUPS
-from surrogates.seeds import mix
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.casting.cast import Caster, Taken
+from piiloom.surrogates.casting.groups import GROUPS
+from piiloom.surrogates.seeds import mix
 
 POOLS = NamePools(builtin())
 _NEAR = 200

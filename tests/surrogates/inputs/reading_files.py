@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from surrogates.documents import Document, Filled
-from surrogates.inputs.reading import PartReader, documents_of
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import open_source
+from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.running_fakes import Keeping, TagEngine
 
 
 def read(path: Path, **settings: object) -> list[Document]:
     """All documents of *path*."""
-    from surrogates.inputs.source import iter_documents
+    from piiloom.surrogates.inputs.source import iter_documents
 
     return list(iter_documents(InputSettings(path=path, **settings)))  # type: ignore[arg-type]
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.decoding import MirrorEncoder, to_utf8
-from surrogates.inputs.parts import InputFile
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import open_source
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.decoding import MirrorEncoder, to_utf8
+from piiloom.surrogates.inputs.parts import InputFile
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.inputs.reading_files import mirrored, read
 
 

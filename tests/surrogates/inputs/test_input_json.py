@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.json_rows import ORIGINALS, PLACEHOLDER_KEYS
-from surrogates.inputs.reading import PartReader
-from surrogates.inputs.settings import InputSettings
-from surrogates.inputs.source import open_source
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.json_rows import ORIGINALS, PLACEHOLDER_KEYS
+from piiloom.surrogates.inputs.reading import PartReader
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine, is_tag, kind_of
 

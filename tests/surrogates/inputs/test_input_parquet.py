@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.settings import InputSettings
-from surrogates.outputs.checking import verify_folder
-from surrogates.running import run_surrogates
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.inputs.reading_files import read
 from tests.surrogates.running_fakes import Keeping, TagEngine
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import DataError, UsageError
-from surrogates.inputs.parts import CannotSpell, TableLayout
-from surrogates.inputs.tables import rows_of
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.inputs.parts import CannotSpell, TableLayout
+from piiloom.surrogates.inputs.tables import rows_of
 from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine
 

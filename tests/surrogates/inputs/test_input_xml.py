@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import DataError
+from piiloom.foundation.errors import DataError
 from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
-from surrogates.draws import Draw
-from surrogates.kinds.facts import supported
-from surrogates.persona import Persona
-from surrogates.seeds import mix
+from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.facts import supported
+from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.seeds import mix
 
 ANCHOR = date(2024, 5, 1)
 LANGUAGES = {

@@ -7,10 +7,10 @@ import re
 import pytest
 from kind_draws import draw, owned
 
-from surrogates.kinds.phrases import FALLBACK, languages
-from surrogates.kinds.registry import KINDS, get_kind
-from surrogates.kinds.span_kinds import kind_of_span
-from taxonomy.entity_types import load_taxonomy
+from piiloom.surrogates.kinds.phrases import FALLBACK, languages
+from piiloom.surrogates.kinds.registry import KINDS, get_kind
+from piiloom.surrogates.kinds.span_kinds import kind_of_span
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 SUBTYPES = tuple(subtype.name for subtype in load_taxonomy().types["appearance"].subtypes)
 WORDED = ("hair", "eyes", "body_mark", "build", "feature", "look")

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kind_draws import ANCHOR, COUNTRIES, LANGUAGES, draw, owned
 
-from surrogates.kinds.calendars import calendars, date_order
-from surrogates.kinds.date_formats import parse
-from surrogates.kinds.date_layouts import write
-from surrogates.kinds.date_patterns import _compiled
-from surrogates.kinds.date_shifts import draw_shift, moved, weekly_shift
-from surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.calendars import calendars, date_order
+from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.kinds.date_layouts import write
+from piiloom.surrogates.kinds.date_patterns import _compiled
+from piiloom.surrogates.kinds.date_shifts import draw_shift, moved, weekly_shift
+from piiloom.surrogates.kinds.registry import get_kind
 
 EXAMPLES = [
     # text, language, order, days, the text so many days on

@@ -12,12 +12,12 @@ import pytest
 from kind_draws import ANCHOR, COUNTRIES, draw, owned, persona
 from stdnum import iban, luhn
 
-from surrogates.kinds.accounts import payment_card
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.identifiers import RESERVED
-from surrogates.kinds.masks import reshaped
-from surrogates.kinds.phones import plan_of
-from surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.accounts import payment_card
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.identifiers import RESERVED
+from piiloom.surrogates.kinds.masks import reshaped
+from piiloom.surrogates.kinds.phones import plan_of
+from piiloom.surrogates.kinds.registry import get_kind
 
 COUNT = 2000
 # By country the modules of stdnum that check the number; what is not here has no module (shapes are tested below).

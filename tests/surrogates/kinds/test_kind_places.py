@@ -8,10 +8,10 @@ from ipaddress import ip_address, ip_network
 import pytest
 from kind_draws import COUNTRIES, FAMILY, GIVEN, draw, owned, persona
 
-from surrogates.kinds.facts import facts_of
-from surrogates.kinds.folding import folded
-from surrogates.kinds.locations import SIZES, places_of
-from surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.facts import facts_of
+from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.kinds.locations import SIZES, places_of
+from piiloom.surrogates.kinds.registry import get_kind
 
 
 @pytest.mark.parametrize("country", COUNTRIES)

@@ -6,10 +6,10 @@ import sys
 import pytest
 from kind_draws import COUNTRIES, draw, owned
 
-from foundation.errors import UsageError
-from surrogates.kinds.phrases import languages
-from surrogates.kinds.registry import KINDS, get_kind
-from taxonomy.entity_types import load_taxonomy
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.kinds.phrases import languages
+from piiloom.surrogates.kinds.registry import KINDS, get_kind
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAMES = (
     "person username email phone fax url ip_address national_id tax_id passport driving_licence licence_plate payment_card "
@@ -56,7 +56,7 @@ def test_an_unknown_kind_names_the_closest():
 
 def test_importing_the_registry_loads_no_data_and_no_library():
     heavy = ("pydantic", "yaml", "stdnum", "phonenumbers", "faker")
-    code = f"import sys, surrogates.kinds.registry; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, piiloom.surrogates.kinds.registry; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
@@ -84,7 +84,8 @@ def test_every_kind_gives_text_in_every_language(language):
 
 def test_equal_draws_give_equal_values_in_another_process():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from kind_draws import draw, owned; from surrogates.kinds.registry import KINDS;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from kind_draws import draw, owned;"
+        "from piiloom.surrogates.kinds.registry import KINDS;"
         "kinds = [(k.draw, owned if k.owner == 'person' else draw) for k in KINDS.values()];"
         "print(repr([[kind(made(s, c)) for kind, made in kinds] for s in range(5) for c in ('US', 'NL', 'JP')]))"
     )

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pii_values.names.index import builtin
-from pii_values.names.pools import NamePools
-from surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs, report
-from surrogates.leakage.known_pool import attack, auc
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs, report
+from piiloom.surrogates.leakage.known_pool import attack, auc
 
 
 def test_the_birthday_problem():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surrogates.leakage.recognising import leakage, longest_usual_run, simulated
+from piiloom.surrogates.leakage.recognising import leakage, longest_usual_run, simulated
 
 # People a note and mentions a person of a corpus of mixed notes: log-normal (median 40, sigma 1.2) and 1 + negative binomial (mean 4).
 _RNG = np.random.default_rng(1)

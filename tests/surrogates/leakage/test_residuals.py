@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from surrogates.documents import Placed
-from surrogates.leakage.residual import residuals
+from piiloom.surrogates.documents import Placed
+from piiloom.surrogates.leakage.residual import residuals
 
 NAMES = {"maria", "john", "priya"}
 

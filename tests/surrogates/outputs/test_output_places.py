@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from foundation.errors import OutputError, UsageError
-from surrogates.outputs.folder import TOOL, OutputFolder
-from surrogates.outputs.vault import VaultFile
+from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.surrogates.outputs.folder import TOOL, OutputFolder
+from piiloom.surrogates.outputs.vault import VaultFile
 
 
 def source_in(folder: Path) -> Path:

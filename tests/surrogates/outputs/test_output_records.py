@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.formats.base import read_records
-from corpus.formats.native import NativeFormat
-from corpus.formats.native_rows import row_of
-from foundation.errors import RunError
-from surrogates.documents import Document, Filled, Placed
-from surrogates.mentions import Mention
-from surrogates.outputs.records import check_filled, map_line, record_line, record_of, vault_lines
-from surrogates.outputs.tallies import OTHERS, Tally
+from piiloom.corpus.formats.base import read_records
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import row_of
+from piiloom.foundation.errors import RunError
+from piiloom.surrogates.documents import Document, Filled, Placed
+from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.outputs.records import check_filled, map_line, record_line, record_of, vault_lines
+from piiloom.surrogates.outputs.tallies import OTHERS, Tally
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 WHOLE = st.characters(exclude_categories=["Cs"])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.errors import DataError
-from surrogates.placeholders import Finder, Found, Mapping, Noted, Rule
+from piiloom.foundation.errors import DataError
+from piiloom.surrogates.placeholders import Finder, Found, Mapping, Noted, Rule
 
 FINDER = Finder()
 

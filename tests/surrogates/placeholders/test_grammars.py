@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from foundation.errors import UsageError
-from surrogates.placeholders import Finder
-from surrogates.placeholders.grammar_files import grammars, grammars_file
-from surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.placeholders import Finder
+from piiloom.surrogates.placeholders.grammar_files import grammars, grammars_file
+from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 
 _DATA = grammars_file()
 _ENTRIES = [*_DATA.signs, *_DATA.runs, *_DATA.words]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from surrogates.placeholders.folding import fold_tag, phrase_of
-from surrogates.placeholders.judging import Judge
-from surrogates.placeholders.mapping_file import kind_names
-from surrogates.placeholders.reading import Meaning, Reader
-from surrogates.placeholders.scanning import Scanner
-from surrogates.placeholders.vocabulary import _meanings, vocabulary
-from surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
+from piiloom.surrogates.placeholders.folding import fold_tag, phrase_of
+from piiloom.surrogates.placeholders.judging import Judge
+from piiloom.surrogates.placeholders.mapping_file import kind_names
+from piiloom.surrogates.placeholders.reading import Meaning, Reader
+from piiloom.surrogates.placeholders.scanning import Scanner
+from piiloom.surrogates.placeholders.vocabulary import _meanings, vocabulary
+from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, vocabulary_file
 from tests.surrogates.placeholders.tag_sets import TAG_SETS
 
 READER = Reader(vocabulary())

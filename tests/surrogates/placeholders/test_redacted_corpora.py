@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from surrogates.placeholders import Finder, Found, Mapping, auto_mapping
+from piiloom.surrogates.placeholders import Finder, Found, Mapping, auto_mapping
 
 _DATA = Path(__file__).parents[4] / "shared" / "data"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogates.placeholders import Finder, Mapping, Rule, Survey, auto_mapping
-from surrogates.placeholders.judging import Verdict
-from surrogates.placeholders.tallies import Tallies, Tally
+from piiloom.surrogates.placeholders import Finder, Mapping, Rule, Survey, auto_mapping
+from piiloom.surrogates.placeholders.judging import Verdict
+from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 from tests.surrogates.transcripts import OTHER_TAGS, transcripts
 
 

@@ -1,0 +1,1 @@
+"""The command line: ``main`` puts the commands together, one ``*_cmd`` file each; the others do and show what a command says."""

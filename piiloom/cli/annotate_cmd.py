@@ -1,0 +1,65 @@
+"""``piiloom annotate``: several people correct records in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from piiloom.cli.options import DEFAULT_STORE, StoreOption, examples
+
+EPILOG = examples(
+    "piiloom annotate",
+    "piiloom annotate --store outputs/health.duckdb --port 8600",
+    "piiloom annotate --login --snapshot-every 5 --keep-snapshots 48",
+    "piiloom annotate --host 0.0.0.0 --behind-https",
+    "piiloom annotate --restore outputs/piiloom.duckdb.snapshots/2026-11-22T101500.000Z.duckdb",
+)
+
+
+def annotate(
+    store: StoreOption = DEFAULT_STORE,
+    host: Annotated[
+        str, typer.Option("--host", metavar="HOST", help="The address to listen at. Other than this machine's own needs accounts.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port to listen at; 0 takes any free one.")] = 8501,
+    login: Annotated[
+        bool | None,
+        typer.Option("--login/--single-user", help="Whether people log in; when not given, they do as soon as there are accounts."),
+    ] = None,
+    behind_https: Annotated[
+        bool, typer.Option("--behind-https", help="A proxy on this machine takes HTTPS and passes it on: cookies are for HTTPS only.")
+    ] = False,
+    snapshot_every: Annotated[
+        float, typer.Option("--snapshot-every", metavar="MINUTES", min=0, help="Copy the store this often if it changed; 0 for never.")
+    ] = 15.0,
+    keep_snapshots: Annotated[
+        int, typer.Option("--keep-snapshots", metavar="N", min=1, help="How many of these copies are kept; the oldest go first.")
+    ] = 24,
+    restore: Annotated[
+        Path | None,
+        typer.Option("--restore", metavar="SNAPSHOT", help="Put this copy in the place of the store, keep what was there, and end."),
+    ] = None,
+) -> None:
+    """Serve the annotation app on the records of a store, until Ctrl-C. Every edit is saved as it is made.
+
+    Without accounts it is for one person on this machine, and nobody logs in. `piiloom annotators add` makes accounts; from the
+    first one on, people log in. Needs piiloom's extra "annotate".
+    """
+    from piiloom.cli.annotating import Wanted, restore_and_print, serve_and_print
+
+    if restore is not None:
+        restore_and_print(restore, store)
+        return
+    serve_and_print(
+        Wanted(
+            store=store,
+            host=host,
+            port=port,
+            login=login,
+            behind_https=behind_https,
+            snapshot_every_s=snapshot_every * 60,
+            keep_snapshots=keep_snapshots,
+        )
+    )

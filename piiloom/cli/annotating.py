@@ -1,0 +1,127 @@
+"""The work behind ``piiloom annotate``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from piiloom.cli.run_summary import store_option
+from piiloom.cli.terminal import say, say_aside
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.login_sessions import end_all_sessions
+from piiloom.corpus.store.snapshots import restore_snapshot
+from piiloom.foundation.errors import UsageError
+
+EXTRA = "pip install 'piiloom[annotate]'"
+_ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How to serve. ``login`` None: people log in where there are accounts. ``snapshot_every_s`` 0: no snapshots."""
+
+    store: Path
+    host: str
+    port: int
+    login: bool | None
+    behind_https: bool
+    snapshot_every_s: float
+    keep_snapshots: int
+
+
+@contextmanager
+def needs_extra() -> Iterator[None]:
+    """Say what to install when an import inside the block finds nothing."""
+    try:
+        yield
+    except ImportError as error:
+        missing = (error.name or "a package").partition(".")[0]
+        raise UsageError(f"the annotation app needs {missing}", remedy=f"Install it: {EXTRA}") from error
+
+
+def serve_and_print(wanted: Wanted) -> None:
+    """Serve until told to stop; says where, and when it has stopped."""
+    with needs_extra():
+        from piiloom.annotation_app.serving.front import Front  # noqa: PLC0415 - needs an extra, and takes a second
+        from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
+        from piiloom.annotation_app.serving.opening import open_workplace  # noqa: PLC0415
+        from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415
+        from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
+    workplace = open_workplace(wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots)
+    try:
+        apply_settings()
+        oidc = oidc_configured()
+        accounts = [account for account in workplace.accounts.list() if account.active]
+        may = [account for account in accounts if account.has_password or (oidc and account.oidc)]
+        login = login_needed(wanted, accounts=len(accounts), usable=len(may))
+        with bind(wanted.host, wanted.port) as listener:
+            front = Front(
+                desk=workplace.logins if login else None,
+                accounts=workplace.accounts if login else None,
+                oidc=oidc and login,
+                behind_https=wanted.behind_https,
+                cookie=f"piiloom_session_{listener.getsockname()[1]}",
+            )
+            _announce(wanted, url_of(listener, wanted.host), login=login)
+            if wanted.snapshot_every_s > 0:
+                workplace.snapshots.start()
+            serve(front, workplace, listener)
+    finally:
+        workplace.close()
+    say("stopped; everything that was shown as saved is in the store")
+
+
+def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
+    """Whether people log in. Raises ``UsageError`` where nobody could, and where all the network could come in without.
+
+    *accounts* are those of active people, *usable* those of them that have a way in.
+    """
+    from piiloom.annotation_app.serving.request_gate import is_loopback  # noqa: PLC0415 - needs an extra
+
+    alone = is_loopback(wanted.host) and not wanted.behind_https
+    if wanted.login is False:
+        if not alone:
+            raise UsageError(
+                "without a login the app is for this machine alone",
+                where="--single-user",
+                remedy="Leave out --host and --behind-https, or make accounts: piiloom annotators add",
+            )
+        return False
+    if wanted.login is None and alone and accounts == 0:
+        return False
+    if usable == 0:
+        raise UsageError(
+            "nobody could log in: there is no account with a password" + (", and OIDC is not configured" if accounts else ""),
+            where=str(wanted.store),
+            remedy=f"Make one first: piiloom annotators add NAME --role admin{store_option(wanted.store)}",
+        )
+    return True
+
+
+def restore_and_print(snapshot: Path, store: Path) -> None:
+    """Put *snapshot* in the place of *store*. Everybody is logged out: sessions that were ended since would live again."""
+    done = restore_snapshot(snapshot, store, datetime.now(UTC))
+    with Store.open(store, create=False) as opened:
+        end_all_sessions(opened)
+    say(f"{store} is back as it was in {done.snapshot}")
+    if done.aside is not None:
+        say(f"  before    {done.aside}   (what was there; delete it when nothing is missed)")
+    say("  note      accounts and passwords are those of the snapshot; everybody has to log in anew")
+    say(f"  next      piiloom annotate{store_option(store)}")
+
+
+def _announce(wanted: Wanted, url: str, *, login: bool) -> None:
+    say(f"annotating {wanted.store} at {url}   (Ctrl-C stops)")
+    if not login:
+        say("  nobody logs in: you are the admin, and only this machine gets in")
+    if wanted.host in _ANYWHERE:
+        say(f"  every address of this machine answers at port {url.rpartition(':')[2]}")
+    sys.stdout.flush()
+    from piiloom.annotation_app.serving.request_gate import is_loopback  # noqa: PLC0415 - needs an extra
+
+    if not wanted.behind_https and not is_loopback(wanted.host):
+        say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")

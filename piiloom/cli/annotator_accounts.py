@@ -1,0 +1,113 @@
+"""The work behind ``piiloom annotators``. A password is typed or piped in; it is never an argument, which others could see."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from piiloom.cli.annotating import needs_extra
+from piiloom.cli.columns import in_columns
+from piiloom.cli.run_summary import store_option
+from piiloom.cli.terminal import say, say_json
+from piiloom.foundation.errors import StoreLocked, UsageError
+
+if TYPE_CHECKING:
+    from piiloom.annotation_app.people.account_events import Account
+    from piiloom.annotation_app.people.accounts import Accounts
+
+
+@contextmanager
+def _accounts(path: Path) -> Iterator[Accounts]:
+    """Open the accounts of the store at *path*."""
+    with needs_extra():
+        from piiloom.annotation_app.serving.opening import open_workplace  # noqa: PLC0415 - needs an extra
+    try:
+        workplace = open_workplace(path)
+    except StoreLocked as error:
+        remedy = "If that is piiloom annotate, an admin can do this there; otherwise wait for it or stop it"
+        raise StoreLocked(error.message, where=error.where, remedy=remedy) from error
+    try:
+        yield workplace.accounts
+    finally:
+        workplace.close()
+
+
+def add_account(path: Path, name: str, role: str, *, display: str, oidc: str | None, from_stdin: bool, as_json: bool) -> None:
+    """Make an account; a password is asked for where there is no other way in, or with *from_stdin*."""
+    with _accounts(path) as accounts:
+        if any(account.name == name for account in accounts.list()):  # before somebody thinks of a password
+            raise UsageError(f"there is an account {name!r} already", remedy="Choose another name")
+        password = _password(from_stdin) if from_stdin or oidc is None else None
+        made = accounts.add(name, role, display=display, password=password, oidc=oidc)
+    _say_account(made, "added", as_json=as_json)
+    if not as_json:
+        say(f"  next      piiloom annotate{store_option(path)}")
+
+
+def print_accounts(path: Path, *, as_json: bool) -> None:
+    """Print all accounts."""
+    with _accounts(path) as accounts:
+        found = accounts.list()
+    if as_json:
+        say_json({"store": str(path), "annotators": [asdict(account) for account in found]})
+    elif found:
+        rows = [
+            (account.name, account.display, account.role, _way_in(account), account.oidc or "", account.made_at[:10]) for account in found
+        ]
+        say("\n".join(in_columns([("name", "shown as", "role", "logs in", "oidc", "since"), *rows], left=range(6))))
+    else:
+        say(f"no accounts in {path}: whoever sits at this machine is the admin")
+
+
+def change_role(path: Path, name: str, role: str, *, as_json: bool) -> None:
+    """Give a person another role."""
+    with _accounts(path) as accounts:
+        account = accounts.change_role(name, role)
+    _say_account(account, f"is now {account.role}", as_json=as_json)
+
+
+def change_password(path: Path, name: str, *, from_stdin: bool, as_json: bool) -> None:
+    """Give a person a new password."""
+    with _accounts(path) as accounts:
+        known = accounts.named(name)
+        account = accounts.set_password(known.name, _password(from_stdin))
+    _say_account(account, "has a new password", as_json=as_json)
+
+
+def change_access(path: Path, name: str, *, active: bool, as_json: bool) -> None:
+    """Shut a person out, or let that one in again."""
+    with _accounts(path) as accounts:
+        account = accounts.reactivate(name) if active else accounts.deactivate(name)
+    _say_account(account, "can log in again" if active else "is shut out; the work stays", as_json=as_json)
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        line = sys.stdin.readline().rstrip("\r\n")
+        if not line:
+            raise UsageError("there is no password on standard input", where="--password-stdin", remedy="Pipe it in as one line")
+        return line
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is there to type a password", remedy="Pipe it in with --password-stdin, or give --oidc EMAIL")
+    typed: str = typer.prompt("Password", hide_input=True, confirmation_prompt="The same again", err=True)
+    return typed
+
+
+def _way_in(account: Account) -> str:
+    if not account.active:
+        return "no (deactivated)"
+    ways = ["password"] * account.has_password + ["OIDC"] * (account.oidc is not None)
+    return " or ".join(ways) or "no"
+
+
+def _say_account(account: Account, what: str, *, as_json: bool) -> None:
+    if as_json:
+        say_json(asdict(account))
+    else:
+        say(f"{account.name} ({account.role}) {what}")

@@ -1,0 +1,46 @@
+"""The work behind ``piiloom doctor --bank``: lint a bank of the user's own, file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.table import Table
+
+from piiloom.cli.terminal import console, harmless, say_json
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.bank_lint import Finding, lint_files
+from piiloom.taxonomy.bank_loading import load_bank, user_sources
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+# What makes a bank unusable; everything else is a matter of style.
+_REFUSED = frozenset({"shape", "pattern"})
+
+
+def report_bank(path: Path, *, as_json: bool) -> bool:
+    """Print what is wrong with the bank at *path*, by file and line; whether the composer can use it.
+
+    Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {path}", where="--bank", remedy="Name a YAML file or a folder of them.")
+    findings = lint_files(user_sources(path), load_taxonomy())
+    usable = not any(finding.rule in _REFUSED for finding in findings)
+    if usable:
+        load_bank("en", path)  # ids that the shipped bank has already are refused here
+    if as_json:
+        say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
+    else:
+        console().print(_table(findings) if findings else "no findings: the composer can use this bank")
+    return usable
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    table = Table(title=f"{len(findings)} findings")
+    for column in ("where", "entry", "rule", "what"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+        table.add_row(*(harmless(text) for text in (place, finding.entry, finding.rule, finding.message)))
+    return table

@@ -1,0 +1,134 @@
+"""What a run will cost, as a table or as JSON, before anything is sent (``piiloom generate --estimate``)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.terminal import console, say, say_json
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import load_shared_results
+from piiloom.corpus.store.runs import get_run
+from piiloom.generation import subtopics, topics
+from piiloom.generation.configuration import CONDUCT, RunConfig, make_config
+from piiloom.generation.estimate_sizes import THINKING, Range
+from piiloom.generation.estimating import RunEstimate, StageEstimate, estimate_run
+from piiloom.providers.prices import ModelSpec, load_models, parse_prices
+
+_DASH = "–"
+
+
+def say_estimate(store: Path, resume: str | None, config: RunConfig, *, as_json: bool) -> None:
+    """Print what a run of *config* will take, or what is left of run *resume* with the settings that *config* was given."""
+    if resume is None:
+        estimate = estimate_run(config, spec_of(config), batch=config.batch)
+    else:
+        estimate, config = _rest_of(store, resume, config)
+    if as_json:
+        say_json(estimate_to_json(estimate))
+    else:
+        print_estimate(estimate, config)
+
+
+def spec_of(config: RunConfig) -> ModelSpec:
+    """Give what is known of the model that *config* names; no key is needed."""
+    book = load_models()
+    model = config.model or book.defaults.get(config.provider, "")
+    return book.resolve(config.provider, model, parse_prices(config.price) if config.price else None)
+
+
+def _rest_of(path: Path, run_id: str, config: RunConfig) -> tuple[RunEstimate, RunConfig]:
+    with Store.open(path, create=False) as store:
+        run = get_run(store, run_id)
+        accepted = len(plan_indexes(store, run.id))
+        known = {stage: len(load_shared_results(store, run.id, stage)) for stage in (topics.NAME, subtopics.NAME)}
+    changes = {name: getattr(config, name) for name in config.model_fields_set & CONDUCT}
+    settled = make_config({**run.config, **changes})
+    estimate = estimate_run(
+        settled,
+        spec_of(settled),
+        batch=settled.batch,
+        accepted=accepted,
+        topics_known=known[topics.NAME],
+        subtopics_known=known[subtopics.NAME],
+    )
+    return estimate, settled
+
+
+def estimate_to_json(estimate: RunEstimate) -> dict[str, Any]:
+    """Give *estimate* as JSON values: each range as [low, high], costs in USD or null."""
+    return {
+        "provider": estimate.provider,
+        "model": estimate.model,
+        "records": estimate.records,
+        "batch": estimate.batch,
+        "thinking_guessed": estimate.thinks,
+        **_figures(estimate.total),
+        "stages": [{"stage": stage.stage, **_figures(stage)} for stage in estimate.stages],
+    }
+
+
+def _figures(stage: StageEstimate) -> dict[str, Any]:
+    figures = asdict(stage)
+    del figures["stage"]
+    whole = {name: [round(held["low"]), round(held["high"])] for name, held in figures.items() if name != "cost_usd"}
+    held = stage.cost_usd
+    return whole | {"cost_usd": None if held is None else [round(held.low, 6), round(held.high, 6)]}
+
+
+def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
+    """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
+    if estimate.free:
+        say("the composer costs nothing: it sends no calls")
+        return
+    if not estimate.records:
+        say("all wanted records are there; nothing would be sent")
+        return
+    console().print(_table(estimate))
+    for line in _remarks(estimate, config):
+        say(line)
+
+
+def _table(estimate: RunEstimate) -> Table:
+    named = f"{estimate.records:,} records from {estimate.provider} {estimate.model}{', by batch' if estimate.batch else ''}"
+    cached = estimate.total.cached_tokens.high >= 1
+    table = Table(title=f"estimate: {named}")
+    for name in ("stage", "calls", "input\ntokens", *(["of these\ncached"] if cached else []), "output\ntokens", "USD"):
+        table.add_column(name, justify="left" if name == "stage" else "right")
+    for stage in (*estimate.stages, estimate.total):
+        if stage.stage == "total":
+            table.add_section()
+        tokens = [stage.input_tokens, *([stage.cached_tokens] if cached else []), stage.output_tokens]
+        table.add_row(stage.stage, _counts(stage.calls), *map(_counts, tokens), _money(stage.cost_usd))
+    return table
+
+
+def _counts(held: Range) -> str:
+    low, high = count_text(round(held.low)), count_text(round(held.high))
+    return low if low == high else f"{low}{_DASH}{high}"
+
+
+def _money(held: Range | None) -> str:
+    return "unknown" if held is None else f"{dollars(held.low)}{_DASH}{dollars(held.high)}"
+
+
+def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
+    lines = ["Nothing was sent. The low end is a run without a refused reply; the high end has refusals, long replies and short tokens."]
+    if estimate.thinks:
+        guess = f"{THINKING.low:.0f} to {THINKING.high:.0f} tokens a call"
+        lines.append(f"The model thinks before it answers, and nobody can tell how long: {guess} are counted for it.")
+    cost = estimate.total.cost_usd
+    if cost is None:
+        lines.append('No price is known for this model: give one with --price "input=…,output=…" (USD per million tokens).')
+    else:
+        source = "as given by --price" if config.price else f"as of {load_models().dated}"
+        lines.append(f"Prices {source}; check them before you rely on them.")
+        if config.budget_usd is not None and config.budget_usd < cost.high:
+            reach = "will not do" if config.budget_usd < cost.low else "may not do"
+            lines.append(f"The budget of {dollars(config.budget_usd)} {reach}; a run that reaches it can be resumed with a larger one.")
+    return lines

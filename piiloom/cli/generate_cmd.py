@@ -1,0 +1,120 @@
+"""``piiloom generate``: records from plan to screened, in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from piiloom.cli.options import (
+    DEFAULT_STORE,
+    AttemptsOption,
+    BankOption,
+    BaseUrlOption,
+    BatchOption,
+    BudgetOption,
+    ConcurrencyOption,
+    ConfigOption,
+    JsonOption,
+    JudgeOption,
+    LocaleOption,
+    ModelOption,
+    PairsOption,
+    PriceOption,
+    PromptsOption,
+    ProviderOption,
+    RpmOption,
+    SamplesOption,
+    SeedOption,
+    StoreOption,
+    SubtopicsOption,
+    TimeoutOption,
+    TopicsOption,
+    TpmOption,
+    UnpricedOption,
+    ValuesOption,
+    examples,
+    given,
+)
+
+EPILOG = examples(
+    "piiloom generate --samples 200 --seed 7 --show 5",
+    "piiloom generate --pairs health+occupation,age+belief --locale en_GB",
+    "piiloom generate --provider openai --samples 50 --max-attempts 5",
+    "piiloom generate --provider compatible --base-url http://localhost:11434/v1 --model MODEL",
+    "piiloom generate --provider openai --samples 2307 --estimate",
+    "piiloom generate --provider openai --samples 2307 --budget-usd 25 --concurrency 64",
+    "piiloom generate --provider anthropic --samples 2307 --batch --judge relevance",
+    "piiloom generate --bank my_bank --samples 500",
+    "piiloom generate --config run.yaml",
+    "piiloom generate --resume last --budget-usd 40",
+    "piiloom generate --resume last --retry question_leaks_value,17",
+)
+
+# What else the command takes; all other options are settings of the run, under their names in ``RunConfig``.
+_NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "ray", "ray_address", "ray_folder", "otel", "as_json", "quiet")
+
+
+def generate(
+    samples: SamplesOption = None,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    pairs: PairsOption = None,
+    locale: LocaleOption = None,
+    seed: SeedOption = None,
+    concurrency: ConcurrencyOption = None,
+    values: ValuesOption = None,
+    bank: BankOption = None,
+    topics_per_pair: TopicsOption = None,
+    subtopics_per_topic: SubtopicsOption = None,
+    max_attempts: AttemptsOption = None,
+    judges: JudgeOption = None,
+    prompts: PromptsOption = None,
+    rpm: RpmOption = None,
+    tpm: TpmOption = None,
+    timeout_s: TimeoutOption = None,
+    budget_usd: BudgetOption = None,
+    price: PriceOption = None,
+    unpriced: UnpricedOption = None,
+    batch: BatchOption = None,
+    config: ConfigOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
+        ),
+    ] = None,
+    retry: Annotated[
+        str | None,
+        typer.Option(metavar="ITEMS", help="With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length."),
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
+    ] = False,
+    show: Annotated[int, typer.Option(min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0,
+    ray: Annotated[
+        int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
+    ] = None,
+    ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")] = None,
+    ray_folder: Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")] = None,
+    otel: Annotated[
+        bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Generate records: plan, compose, repair and screen until the wanted number is accepted.
+
+    The default provider is the composer, a template-based generator that needs no key, no network and no model.
+    Ctrl-C stops cleanly; the run can be resumed.
+    """
+    options = dict(locals())
+    from piiloom.cli.generating import Wishes, generate_records
+
+    settings = given(**{name: value for name, value in options.items() if name not in _NOT_SETTINGS})
+    if not generate_records(Wishes(settings=settings, **{name: options[name] for name in _NOT_SETTINGS})):
+        raise typer.Exit(1)

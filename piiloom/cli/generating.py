@@ -1,0 +1,147 @@
+"""The work behind ``piiloom generate``."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from piiloom.cli.estimate_view import say_estimate
+from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
+from piiloom.cli.progress_view import shown_progress
+from piiloom.cli.run_picture import Traffic
+from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
+from piiloom.cli.sample_table import print_samples
+from piiloom.cli.terminal import console, say_aside, say_json
+from piiloom.cli.workspace import OpenedRun, new_run, resumed_run
+from piiloom.corpus.store.records import iter_records
+from piiloom.execution.batches.sights import how_to_go_on
+from piiloom.execution.line import Line
+from piiloom.execution.money.budget import BudgetReached
+from piiloom.execution.watching.events import fan_out
+from piiloom.execution.watching.telemetry import telemetry
+from piiloom.foundation.errors import UsageError
+from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
+from piiloom.generation.pipeline import stage_names
+from piiloom.generation.progress import RunProgress
+from piiloom.generation.session import conduct_of
+from piiloom.generation.sitting import RayWish, sit
+
+# What may be changed when a run goes on; all else would make other records.
+_RESUMABLE = CONDUCT - {"margin", "base_url"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the command line asks for; ``settings`` are those of the run that were given."""
+
+    store: Path
+    settings: dict[str, Any]
+    config: Path | None
+    resume: str | None
+    retry: str | None
+    show: int
+    estimate: bool
+    ray: int | None
+    ray_address: str | None
+    ray_folder: Path | None
+    otel: bool
+    as_json: bool
+    quiet: bool
+
+
+def generate_records(wishes: Wishes) -> bool:
+    """Run to the end and print the result; whether all wanted records are there."""
+    if wishes.retry is not None and wishes.resume is None:
+        raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
+    if (wishes.ray_address or wishes.ray_folder) and wishes.ray is None:
+        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many tasks are to work, as in --ray 8")
+    if wishes.estimate:
+        say_estimate(wishes.store, wishes.resume, configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
+        return True
+    started = time.monotonic()
+    with _opened(wishes) as opened:
+        again = f"piiloom generate --resume {opened.run.id}{store_option(wishes.store)}"
+        try:
+            progress = _worked(wishes, opened)
+        except KeyboardInterrupt:
+            say_aside(f"stopped at once. Go on with: {again}")
+            return False
+        except BudgetReached as error:
+            error.remedy = f"All that was paid is kept. Go on with a larger one: {again} --budget-usd USD"
+            raise
+        _say_result(wishes, opened, progress, time.monotonic() - started)
+    say_unfinished(progress, wishes.store)
+    return progress.status == "finished"
+
+
+def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
+    """Run to the end, shown as the options ask."""
+    if not opened.provider.paid:
+        with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
+            return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, ray=_ray(wishes))
+    lines: list[Line] = []
+    mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
+
+    def traffic() -> Traffic | None:
+        return lines[0].snapshot() if lines else None
+
+    with ExitStack() as stack:
+        watch, sink = stack.enter_context(
+            shown_run(
+                opened.run.id,
+                mode=mode,
+                traffic=traffic,
+                budget_usd=opened.config.budget_usd,
+                stages=stage_names(opened.config.judges),
+                line_every_s=BATCH_LINE_EVERY_S if opened.config.batch else LINE_EVERY_S,
+            )
+        )
+        if wishes.otel:
+            spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
+            sink = fan_out(sink, spans)
+        conduct = replace(conduct_of(opened.config), sink=sink, on_open=lines.append)
+        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct, ray=_ray(wishes))
+    for line in lines:
+        if line.waves is not None and (left := how_to_go_on(line.waves.out, opened.run.id)):
+            say_aside(left)
+    return progress
+
+
+def _ray(wishes: Wishes) -> RayWish | None:
+    return RayWish(partitions=wishes.ray, address=wishes.ray_address, folder=wishes.ray_folder) if wishes.ray is not None else None
+
+
+def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
+    """Make the settings of a new run from the run file *path*, if any, and from options, which win."""
+    return read_config(path, settings) if path else make_config(settings)
+
+
+def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
+    if wishes.resume is None:
+        config = configuration(wishes.settings, wishes.config)
+        if wishes.otel and config.provider == "composer":
+            raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
+        return new_run(wishes.store, config)
+    refused = [f"--{name.replace('_', '-')}" for name in wishes.settings if name not in _RESUMABLE]
+    refused += ["--config"] if wishes.config else []
+    if refused:
+        raise UsageError(
+            f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
+            remedy="Only --samples and how calls are made may change; for other settings start a run without --resume",
+        )
+    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, **wishes.settings)
+
+
+def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
+    if wishes.as_json:
+        say_json(progress_to_json(progress, wishes.store))
+        return
+    if wishes.quiet:
+        return
+    if wishes.show:
+        print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), wishes.show))
+    say_summary(progress, wishes.store, provider=opened.config.provider, seconds=seconds)

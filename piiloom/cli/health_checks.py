@@ -1,0 +1,166 @@
+"""The work behind ``piiloom doctor``: one small function a check; none of them changes anything but an outdated store."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Literal
+
+from rich.table import Table
+
+from piiloom import __version__
+from piiloom.cli.preflight import PING_TIMEOUT_S, ping
+from piiloom.cli.terminal import console, harmless, say_json
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.errors import PiiloomError
+from piiloom.providers.factory import KINDS, make_provider
+from piiloom.taxonomy.bank_lint import lint_shipped
+from piiloom.taxonomy.bank_loading import bank_languages, load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+# A ping needs the name of a model; a compatible server is asked which ones it has, so any name will do.
+_ANY_MODEL = "any"
+_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "failed": "bold red"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What one check found. ``note`` is neither good nor bad; only ``failed`` makes the doctor fail."""
+
+    name: str
+    status: Literal["ok", "note", "warning", "failed"]
+    detail: str
+
+
+def all_checks(store: Path, *, base_url: str | None, model: str | None) -> Iterator[Check]:
+    """Run every check, one after the other."""
+    yield python_check()
+    yield packages_check()
+    yield from key_checks()
+    yield from server_checks(base_url, model)
+    yield store_check(store)
+    for language in bank_languages():
+        yield bank_check(language)
+
+
+def report(checks: Iterator[Check], *, as_json: bool) -> bool:
+    """Print the checks; whether none has failed."""
+    found = list(checks)
+    healthy = all(check.status != "failed" for check in found)
+    if as_json:
+        say_json({"healthy": healthy, "checks": [{"name": c.name, "status": c.status, "detail": c.detail} for c in found]})
+    else:
+        console().print(_table(found))
+    return healthy
+
+
+def python_check() -> Check:
+    """Name the Python and the platform."""
+    detail = f"piiloom {__version__}, {platform.python_implementation()} {platform.python_version()}, {platform.platform()}"
+    tested = sys.version_info >= (3, 11) and sys.platform == "linux"
+    return Check(name="python", status="ok" if tested else "warning", detail=detail if tested else f"{detail}: not a tested platform")
+
+
+def packages_check() -> Check:
+    """Name the versions of the packages that matter."""
+    missing: list[str] = []
+    found: list[str] = []
+    for name in _dependencies():
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Check(name="packages", status="failed", detail=f"missing: {', '.join(missing)}; install piiloom again")
+    return Check(name="packages", status="ok", detail=", ".join(found))
+
+
+def _dependencies() -> list[str]:
+    """List what piiloom needs to run, by its own metadata (extras left out)."""
+    try:
+        wanted = requires("piiloom") or []
+    except PackageNotFoundError:  # run from a bare checkout
+        return ["piiloom"]
+    return sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted if "extra ==" not in line)
+
+
+def key_checks() -> Iterator[Check]:
+    """Say which providers' keys are set; by the variable's name, never by what it holds."""
+    for name, kind in KINDS.items():
+        state = "set" if _has_key(kind.key_variable) else "not set" if kind.key_needed else "not set (optional)"
+        yield Check(name=f"key for {name}", status="note", detail=f"{kind.key_variable} is {state}")
+
+
+def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
+    """Reach the servers that there is a key for, and the one at *base_url*."""
+    for name, kind in KINDS.items():
+        if kind.key_needed and _has_key(kind.key_variable):
+            yield _server_check(name, None, None)
+    if base_url:
+        yield _server_check("compatible", base_url, model)
+
+
+def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
+    asked = model or (_ANY_MODEL if base_url else None)
+    try:
+        found = ping(make_provider(name, model=asked, base_url=base_url, timeout_s=PING_TIMEOUT_S))
+    except PiiloomError as error:
+        return Check(name=f"server of {name}", status="failed", detail=str(error))
+    reached = f"{found.endpoint} answers in {found.latency_s * 1000:.0f} ms"
+    if asked == _ANY_MODEL or found.model_known is None:
+        return Check(name=f"server of {name}", status="ok", detail=reached)
+    if found.model_known:
+        return Check(name=f"server of {name}", status="ok", detail=f"{reached} and has the model {found.model}")
+    return Check(name=f"server of {name}", status="warning", detail=f"{reached} but does not list the model {found.model}")
+
+
+def store_check(path: Path) -> Check:
+    """Open the store, or say why it cannot be: who holds it, too new, no store."""
+    if not path.exists():
+        folder = next(parent for parent in (path.parent, *path.absolute().parents) if parent.exists())
+        writable = os.access(folder, os.W_OK)
+        detail = f"{path}: none yet; generate or import makes it" + ("" if writable else f", but {folder} cannot be written")
+        return Check(name="store", status="note" if writable else "failed", detail=detail)
+    try:
+        with Store.open(path, create=False) as store:
+            runs, records = list_runs(store), count_records(store)
+    except PiiloomError as error:
+        return Check(name="store", status="failed", detail=str(error))
+    unfinished = [run.id for run in runs if run.status != "finished"]
+    detail = f"{path}: {len(runs):,} runs, {records:,} records" + (f"; unfinished: {', '.join(unfinished[-5:])}" if unfinished else "")
+    return Check(name="store", status="ok", detail=detail)
+
+
+def bank_check(language: str) -> Check:
+    """Lint the composer's scenario bank of *language*."""
+    bank, taxonomy = load_bank(language), load_taxonomy()
+    findings = lint_shipped(language)
+    detail = f"{len(bank.scenarios):,} scenarios for {len(bank.pairs)} of {len(taxonomy.pairs)} pairs, {len(bank.frames):,} frames"
+    if not findings:
+        return Check(name=f"scenario bank {language}", status="ok", detail=f"{detail}, no findings")
+    rules = ", ".join(f"{rule} {count}" for rule, count in Counter(finding.rule for finding in findings).most_common())
+    more = f"{detail}, {len(findings)} findings ({rules}); python -m piiloom.taxonomy.bank_lint lists them"
+    return Check(name=f"scenario bank {language}", status="warning", detail=more)
+
+
+def _has_key(variable: str) -> bool:
+    return bool(os.environ.get(variable, "").strip())
+
+
+def _table(checks: Sequence[Check]) -> Table:
+    table = Table(show_lines=False)
+    table.add_column("check", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("what was found", overflow="fold")
+    for check in checks:
+        table.add_row(check.name, f"{check.status}", harmless(check.detail), style=_COLOURS[check.status])
+    return table

@@ -1,0 +1,107 @@
+"""The work behind ``piiloom rejects``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from piiloom.cli.pace import dollars
+from piiloom.cli.run_summary import store_option
+from piiloom.cli.terminal import say, say_error, say_json
+from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, load_rejects
+from piiloom.corpus.store.row_ledger import RowCounts, count_rows
+from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.generation.earlier import TRANSIENT_CODES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectLine:
+    """One reject: ``item`` is what ``piiloom trace`` takes, ``calls`` what was sent for it, ``replay`` how to try it again.
+
+    ``unpriced`` of its replies have no known price. Only rejects of plan items are rows; those of pairs and topics are not,
+    and of these only the ones that found the provider away are asked for again (``replay`` is None for the others).
+    """
+
+    item: str
+    is_row: bool
+    stage: str
+    code: str
+    detail: str
+    calls: int
+    cost_usd: float
+    unpriced: int
+    replay: str | None
+
+
+def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | None, show: int, as_json: bool) -> bool:
+    """Print the balance of a run and its rejects; whether the balance holds."""
+    with Store.open(path, create=False, memory_limit=MEMORY_FOR_SUMS) as store:
+        run = get_run(store, run_id)
+        rows = count_rows(store, run.id)
+        lines = reject_lines(store, run, path)
+    chosen = [line for line in lines if stage in {None, line.stage} and code in {None, line.code}]
+    if as_json:
+        rows_json = asdict(rows) | {"balanced": rows.balanced}
+        say_json({"run": run.id, "status": run.status, "rows": rows_json, "rejects": [asdict(line) for line in chosen]})
+    else:
+        _say_balance(run, rows, lines)
+        _say_rejects(chosen, show, is_part=len(chosen) < len(lines))
+    if not rows.balanced:
+        say_error(f"run {run.id} does not balance: {rows.twice:,} rows are both accepted and rejected; please report this")
+    return rows.balanced
+
+
+def reject_lines(store: Store, run: RunRow, path: Path) -> list[RejectLine]:
+    """List the rejects of *run* that stand, by plan index, those of pairs and topics last."""
+    taken = calls_by_item(store, run.id)
+    return [_line(row, _taken(store, run, row, taken), run, path) for row in load_rejects(store, run.id)]
+
+
+def _taken(store: Store, run: RunRow, row: RejectRow, by_item: dict[int, ItemCalls]) -> ItemCalls:
+    if row.plan_index is not None:
+        return by_item.get(row.plan_index, ItemCalls())
+    # An entry dropped from a list ("age+health#3") was not asked for by itself.
+    return calls_by_key(store, run.id, row.stage, row.key) if row.key and "#" not in row.key else ItemCalls()
+
+
+def _line(row: RejectRow, taken: ItemCalls, run: RunRow, path: Path) -> RejectLine:
+    is_row = row.plan_index is not None
+    again = f" --retry {row.plan_index}" if is_row else "" if row.reason_code in TRANSIENT_CODES else None
+    return RejectLine(
+        item=f"{run.id}:{row.plan_index if is_row else row.key}",
+        is_row=is_row,
+        stage=row.stage,
+        code=row.reason_code,
+        detail=row.detail,
+        calls=taken.tries,
+        cost_usd=taken.cost_usd,
+        unpriced=taken.unpriced,
+        replay=None if again is None else f"piiloom generate --resume {run.id}{again}{store_option(path)}",
+    )
+
+
+def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> None:
+    parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
+    say(f"run {run.id} {run.status}: {rows.rows_in:,} rows in {'=' if rows.balanced else '≠'} {parts}")
+    reasons = Counter((line.stage, line.code, line.is_row) for line in lines)
+    for (stage, code, is_row), number in sorted(reasons.items(), key=lambda found: (not found[0][2], -found[1], found[0])):
+        say(f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}")
+
+
+def _say_rejects(lines: Sequence[RejectLine], show: int, *, is_part: bool) -> None:
+    shown = lines[:show] if show else lines
+    for line in shown:
+        cost = dollars(line.cost_usd) + (f" + {line.unpriced:,} replies of unknown price" if line.unpriced else "")
+        say(f"\n{line.item}  {line.stage}: {line.code}  {line.calls:,} calls  {cost}")
+        if line.detail:
+            say(f"    {line.detail}")
+        if line.replay:
+            say(f"    {line.replay}")
+    if len(shown) < len(lines):
+        say(f"\n… and {len(lines) - len(shown):,} more; --show 0 prints all")
+    if is_part and not lines:
+        say("  no reject matches")

@@ -1,0 +1,133 @@
+"""The console entry: the commands, and how their errors come out.
+
+An error of ours is one line on standard error and an exit code: 1 failed, 2 usage. ``--debug`` adds the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from piiloom import __version__
+from piiloom.cli import (
+    annotate_cmd,
+    annotators_cmd,
+    batch_cmd,
+    cost_cmd,
+    doctor_cmd,
+    export_cmd,
+    generate_cmd,
+    import_cmd,
+    journal_cmd,
+    ledger_cmd,
+    names_cmd,
+    probe_cmd,
+    release_cmd,
+    report_cmd,
+    stages_cmd,
+    surrogate_cmd,
+    trace_cmd,
+)
+from piiloom.cli.options import examples
+from piiloom.cli.terminal import say_error, tolerate_any_text
+from piiloom.foundation.errors import PiiloomError
+
+DEBUG = "--debug"
+# What Typer makes of a Ctrl-C that no command has handled.
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="piiloom",
+    help="Weave synthetic, context-aware PII datasets: generate, screen, release. Every span is exact.",
+    epilog=examples(
+        "piiloom generate --samples 200 --seed 7",
+        "piiloom release --name v1 --test-size 0.1",
+        "piiloom export --release v1 --format native --out outputs/v1",
+        "piiloom COMMAND --help",
+    ),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"piiloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)] = False,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error. May stand anywhere on the line.")] = False,
+) -> None:
+    """Declare the options of all commands; ``run`` reads ``--debug`` itself, since it also holds for faults in options."""
+
+
+app.command("generate", epilog=generate_cmd.EPILOG)(generate_cmd.generate)
+app.add_typer(stages_cmd.stages_app, name="stages")
+app.command("trace", epilog=trace_cmd.EPILOG)(trace_cmd.trace)
+app.command("cost", epilog=cost_cmd.EPILOG)(cost_cmd.cost)
+app.command("rejects", epilog=ledger_cmd.EPILOG)(ledger_cmd.rejects)
+app.add_typer(journal_cmd.journal_app, name="journal")
+app.add_typer(batch_cmd.batch_app, name="batch")
+app.command("import", epilog=import_cmd.EPILOG)(import_cmd.import_file)
+app.command("annotate", epilog=annotate_cmd.EPILOG)(annotate_cmd.annotate)
+app.add_typer(annotators_cmd.annotators_app, name="annotators")
+app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
+app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
+app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
+app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
+app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
+app.add_typer(names_cmd.names_app, name="names")
+app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run the command line *argv* (that of the process when None); gives the exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    tolerate_any_text()
+    try:
+        code = _invoke([word for word in given if word != DEBUG])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
+        if DEBUG in given:
+            traceback.print_exc()
+        message, code = _described(error)
+        if message:
+            say_error(message)
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    code = app(arguments, prog_name="piiloom", standalone_mode=False)
+    if code == _INTERRUPTED:
+        say_error("interrupted")
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _described(error: Exception) -> tuple[str, int]:
+    """Say in one line what went wrong; never in the words of an unknown exception, which could quote anything."""
+    if isinstance(error, PiiloomError):
+        return str(error), error.exit_code
+    if isinstance(error, TyperException):
+        command = getattr(getattr(error, "ctx", None), "command_path", "piiloom")
+        said = error.format_message()  # empty where a missing command has brought up the help
+        return said and f"{said.rstrip('.')}. See {command} --help", error.exit_code
+    if isinstance(error, Abort):
+        return "aborted", 1
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the operating system refuses'}: {error.strerror}", 1
+    return f"unexpected {type(error).__name__}; piiloom {DEBUG} … shows where it comes from (please report it)", 1

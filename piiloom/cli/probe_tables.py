@@ -1,0 +1,102 @@
+"""What a probe found, as tables and as JSON values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from piiloom.cli.terminal import console, harmless, say
+from piiloom.evaluation.probe_data import ProbeCorpus
+from piiloom.evaluation.probe_run import ProbeResult, TestResult, Training
+from piiloom.evaluation.probe_scores import RESAMPLES, Interval
+
+_NOTHING = "–"
+# Broken so that the tables fit 80 columns; otherwise the figures would be.
+_FIGURES = ("trained\non", "exact F1", "overlap F1", "type\naccuracy", "relevance\naccuracy", "relevance\nbalanced")
+_SHARES = ("type", "gold", "found", "exact\nR", "exact\nP", "overlap\nR", "overlap\nP", "type\naccuracy")
+
+
+def print_result(result: ProbeResult, *, by_type: bool) -> None:
+    """Print a table for each test file, one row a training, and if wanted one by type for the last training."""
+    say(f"train {result.corpus.file}: {len(result.corpus.records):,} records{_left_out(result.corpus)}")
+    for number, test in enumerate(result.trainings[-1].tests):
+        console().print(_figures_table(result, number))
+        if _left_out(test.corpus):
+            say(f"  test{_left_out(test.corpus)}")
+        if by_type:
+            console().print(_type_table(result.trainings[-1], test))
+    say(f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})")
+
+
+def to_json(result: ProbeResult, *, by_type: bool) -> dict[str, Any]:
+    """Give everything that is printed, unrounded."""
+    return {
+        "train": {"file": result.corpus.file, "records": len(result.corpus.records), "left_out": dict(result.corpus.left_out)},
+        "seed": result.seed,
+        "trainings": [
+            {
+                "records": training.records,
+                "spans": training.spans,
+                "high_share": training.high / training.spans,
+                "tests": [_test_to_json(test, by_type=by_type) for test in training.tests],
+            }
+            for training in result.trainings
+        ],
+    }
+
+
+def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "file": test.corpus.file,
+        "records": len(test.corpus.records),
+        "left_out": dict(test.corpus.left_out),
+        "spans": test.spans,
+        "high_spans": test.high,
+        "low_spans": test.low,
+        **test.figures.to_json(),
+        "intervals": {name: [interval.low, interval.high] for name, interval in test.intervals.items()},
+    }
+    if by_type:
+        values["by_type"] = [
+            {"type": score.entity_type, "gold": score.gold, "found": score.found, **score.shares()} for score in test.by_type
+        ]
+    return values
+
+
+def _left_out(corpus: ProbeCorpus) -> str:
+    return f", left out: {', '.join(f'{reason} {count:,}' for reason, count in corpus.left_out.items())}" if corpus.left_out else ""
+
+
+def _figures_table(result: ProbeResult, number: int) -> Table:
+    test = result.trainings[-1].tests[number]
+    held = f"{len(test.corpus.records):,} records, {test.spans:,} spans ({test.high:,} high, {test.low:,} low)"
+    table = Table(title=f"test {harmless(test.corpus.file)}\n{held}", show_lines=len(result.trainings) > 1)
+    for name in _FIGURES:
+        table.add_column(name, justify="right")
+    for training in result.trainings:
+        found = training.tests[number]
+        figures, judged = found.figures, bool(found.high or found.low)
+        table.add_row(
+            f"{training.records:,}",
+            _with_interval(figures.span_f1_exact, found.intervals["span_f1_exact"]),
+            _with_interval(figures.span_f1_overlap, found.intervals["span_f1_overlap"]),
+            f"{figures.type_acc:.4f}",
+            f"{figures.rel_acc:.4f}" if judged else _NOTHING,
+            _with_interval(figures.rel_balanced, found.intervals["rel_balanced"]) if judged else _NOTHING,
+        )
+    return table
+
+
+def _with_interval(value: float, interval: Interval) -> str:
+    return f"{value:.4f}\n{interval.low:.3f}–{interval.high:.3f}"
+
+
+def _type_table(training: Training, test: TestResult) -> Table:
+    table = Table(title=f"by type, trained on {training.records:,} records (R recall, P precision)")
+    for name in _SHARES:
+        table.add_column(name, justify="left" if name == "type" else "right")
+    for score in test.by_type:
+        shares = (_NOTHING if share is None else f"{share:.3f}" for share in score.shares().values())
+        table.add_row(harmless(score.entity_type), f"{score.gold:,}", f"{score.found:,}", *shares)
+    return table

@@ -1,0 +1,119 @@
+"""The work behind ``piiloom report``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from piiloom.cli.options import DEFAULT_STORE
+from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
+from piiloom.evaluation.report_figures import Figures, Watch, measure
+from piiloom.evaluation.report_folder import WrittenReport, check_folder, report_json, write_report
+from piiloom.evaluation.report_sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.evaluation.report_tables import ReportTable, all_tables
+from piiloom.foundation.errors import UsageError
+
+_NAME = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which records to measure; ``UsageError`` for a choice that contradicts itself. ``store`` None is the default one."""
+
+    store: Path | None = None
+    run: str | None = None
+    release: str | None = None
+    file: Path | None = None
+    file_format: str | None = None
+
+    def __post_init__(self) -> None:
+        of_store = [
+            name for name, value in (("--store", self.store), ("--run", self.run), ("--release", self.release)) if value is not None
+        ]
+        if self.file is not None and of_store:
+            raise UsageError(f"a report on a file has no use for {' and '.join(of_store)}", where="--input", remedy="Leave one out")
+        if self.file is None and self.file_format is not None:
+            raise UsageError("only an --input has a format", where="--format", remedy="Name the file with --input, or leave it out")
+        if self.run is not None and self.release is not None:
+            raise UsageError("a release has its records already", where="--run", remedy="Name a run or a release")
+
+    def corpus(self) -> Corpus:
+        """Read the records."""
+        if self.file is not None:
+            return corpus_of_file(self.file, self.file_format)
+        store = DEFAULT_STORE if self.store is None else self.store
+        return corpus_of_store(store, run=self.run) if self.release is None else corpus_of_release(store, self.release)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeReport:
+    """A report, and what was written of it; ``written`` is None where no folder was named."""
+
+    source: Source
+    figures: Figures
+    written: WrittenReport | None
+
+
+def make_report(choice: Choice, out: Path | None, *, force: bool, seed: int, watch: Watch = lambda _: None) -> MadeReport:
+    """Read, measure and, where *out* is given, write; what is wrong with *out* is found before the work begins."""
+    if out is not None:
+        check_folder(out, force=force)
+    watch("reading")
+    corpus = choice.corpus()
+    figures = measure(corpus.splits, seed=seed, watch=watch)
+    written = None
+    if out is not None:
+        watch("plots")
+        written = write_report(out, corpus.source, figures, force=force)
+    return MadeReport(source=corpus.source, figures=figures, written=written)
+
+
+def report_and_print(choice: Choice, out: Path | None, *, force: bool, seed: int, as_json: bool) -> None:
+    """Make a report and print its tables, or all its figures as JSON."""
+    with _shown_steps(wanted=not as_json) as watch:
+        made = make_report(choice, out, force=force, seed=seed, watch=watch)
+    files = made.written.files if made.written else ()
+    if as_json:
+        say_json({**report_json(made.source, made.figures), "out": None if out is None else str(out), "files": list(files)})
+    else:
+        _print(made)
+        if files:
+            say("")
+            say(f"written to {out}: {', '.join(files)}")
+    if made.written and made.written.install:
+        say_aside(f"no plots were drawn: they need an extra: {made.written.install}")
+
+
+@contextmanager
+def _shown_steps(*, wanted: bool) -> Iterator[Watch]:
+    """Show what is being done, on standard error where that is a terminal."""
+    if not wanted:
+        yield lambda _: None
+        return
+    with error_console().status("measuring …") as status:
+        yield lambda step: status.update(f"measuring: {step} …")
+
+
+def _print(made: MadeReport) -> None:
+    to = console()
+    say(f"report on {made.source.title()}")
+    for table in all_tables(made.source, made.figures):
+        say("")
+        to.print(_drawn(table))
+        if table.note:
+            to.print(Text(table.note, style="dim"))
+
+
+def _drawn(table: ReportTable) -> Table:
+    drawn = Table(title=table.title)
+    for place, name in enumerate(table.columns):
+        names = place == 0 and max(len(row[0]) for row in table.rows) <= _NAME  # a name is read at a glance, or not at all
+        drawn.add_column(name, justify="left" if place < table.texts else "right", overflow="fold", no_wrap=names)
+    for row in table.rows:
+        drawn.add_row(*(Text(harmless(" ".join(cell.split()))) for cell in row))
+    return drawn

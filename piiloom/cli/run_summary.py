@@ -1,0 +1,84 @@
+"""What a run came to, as JSON or as a few lines with the next command."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from piiloom.cli.pace import cost_text
+from piiloom.cli.terminal import say, say_aside, say_error
+from piiloom.generation.progress import RunProgress
+
+_REASONS_SHOWN = 5
+
+
+def progress_to_json(progress: RunProgress, store: Path) -> dict[str, Any]:
+    """Give the result of a run, or of one stage of it, as JSON values. Cost in USD."""
+    totals = progress.totals
+    return {
+        "run": progress.run_id,
+        "status": progress.status,
+        "wanted": progress.wanted,
+        "accepted": progress.accepted,
+        "rejected": progress.rejected,
+        "reasons": dict(progress.reasons.most_common()),
+        "cost_usd": totals.cost_usd,
+        "unpriced_calls": totals.unpriced,
+        "calls": totals.answered,
+        "replayed_calls": totals.replayed,
+        "failed_calls": totals.failed,
+        "retries": totals.retries,
+        "calls_now": totals.answered_now,
+        "charged_usd": totals.charged_usd,
+        "maybe_paid_calls": totals.maybe_paid,
+        "input_tokens": totals.input_tokens,
+        "cached_tokens": totals.cached_tokens,
+        "output_tokens": totals.output_tokens,
+        "store": str(store),
+    }
+
+
+def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float) -> None:
+    """Print how the run stands after this sitting of *seconds*."""
+    say(f"run {progress.run_id} {progress.status}: {progress.accepted:,} of {progress.wanted:,} records accepted in {seconds:.1f} s")
+    say(f"  rejected  {progress.rejected:,}{_top(progress)}")
+    say(f"  cost      {_cost(progress, provider)}")
+    say(f"  store     {store}")
+    if progress.status == "finished":
+        say(f"  next      piiloom release --name NAME{store_option(store)}")
+
+
+def say_unfinished(progress: RunProgress, store: Path) -> None:
+    """Say on standard error why a run has fewer records than wanted, and what to do."""
+    option = store_option(store)
+    if progress.status == "interrupted":
+        say_aside(f"interrupted; nothing accepted is lost. Go on with: piiloom generate --resume {progress.run_id}{option}")
+    elif progress.status == "failed":
+        say_error(
+            f"run {progress.run_id} has {progress.accepted} of {progress.wanted} records and nothing left to try. "
+            f"See why with: piiloom stages list --run {progress.run_id}{option}. Then start a run with other settings (more --pairs, "
+            "--topics-per-pair or --max-attempts, another --model)"
+        )
+
+
+def store_option(store: Path) -> str:
+    """Give the --store option that a command to copy needs, ready for a shell."""
+    return f" --store {shlex.quote(str(store))}"
+
+
+def _top(progress: RunProgress) -> str:
+    top = progress.reasons.most_common(_REASONS_SHOWN)
+    more = ", …" if len(progress.reasons) > len(top) else ""
+    return f" ({', '.join(f'{reason} {count:,}' for reason, count in top)}{more})" if top else ""
+
+
+def _cost(progress: RunProgress, provider: str) -> str:
+    if provider == "composer":
+        return "none (the composer is a template-based generator; no model was called)"
+    totals = progress.totals
+    calls = f"{totals.answered:,} calls, {totals.answered_now:,} of them now, {totals.retries:,} retries"
+    calls += f", {totals.replayed:,} from the journal"
+    tokens = f"{totals.input_tokens:,} tokens in, {totals.cached_tokens:,} of them cached, {totals.output_tokens:,} out"
+    doubt = f"; ${totals.charged_usd:.4f} set aside for {totals.maybe_paid:,} calls that may have been billed" if totals.maybe_paid else ""
+    return f"{cost_text(progress)} ({calls}; {tokens}){doubt}"

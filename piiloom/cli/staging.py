@@ -1,0 +1,91 @@
+"""The work behind ``piiloom stages``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from piiloom.cli.generating import configuration
+from piiloom.cli.preflight import check_provider
+from piiloom.cli.progress_view import shown_progress
+from piiloom.cli.run_summary import progress_to_json, store_option
+from piiloom.cli.terminal import console, say, say_aside, say_json
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.generation.configuration import make_config
+from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.progress import RunProgress
+from piiloom.generation.stage_command import run_stage_command
+from piiloom.generation.stage_report import StageLine, report_stages
+from piiloom.generation.stage_run import check_stage
+
+
+def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
+    """Print how far each stage of run *run_id* has come."""
+    with Store.open(path, create=False) as store:
+        run = get_run(store, run_id)
+        lines = report_stages(store, run)
+    if as_json:
+        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [_to_json(line) for line in lines]})
+    else:
+        console().print(_table(run, lines))
+
+
+def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dict[str, Any], config: Path | None, as_json: bool) -> bool:
+    """Run *stages* one after the other on one run; whether all went to their end."""
+    for stage in stages:
+        check_stage(stage)
+    if run is None and stages[0] == STAGE_NAMES[0]:
+        check_provider(configuration(settings, config))
+    elif not settings.keys() - {"concurrency"} and config is None:  # else run_stage_command says what is wrong
+        _check_provider_of(path, run or "last")
+    results: list[tuple[str, RunProgress]] = []
+    for stage in stages:
+        with shown_progress(stage, wanted=not as_json) as watch:
+            progress = run_stage_command(stage, path, run_id=run, overrides=settings, config_path=config, watch=watch)
+        results.append((stage, progress))
+        if not as_json:
+            say(_sentence(stage, progress))
+        if progress.status == "interrupted":
+            break
+        # The run that the first stage has started, or taken, is that of all others; its settings are fixed by now.
+        run, config = progress.run_id, None
+        settings = {key: value for key, value in settings.items() if key == "concurrency"}
+    if as_json:
+        say_json([{"stage": stage, **progress_to_json(progress, path)} for stage, progress in results])
+    interrupted = results[-1][1].status == "interrupted"
+    if interrupted:
+        say_aside(f"interrupted. Go on with: piiloom stages run {results[-1][0]} … --run {results[-1][1].run_id}{store_option(path)}")
+    return not interrupted
+
+
+def _check_provider_of(path: Path, run_id: str) -> None:
+    with Store.open(path, create=False) as store:
+        run = get_run(store, run_id)
+    check_provider(make_config(run.config))
+
+
+def _sentence(stage: str, progress: RunProgress) -> str:
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in progress.reasons.most_common())
+    return f"{progress.run_id} {stage}: {progress.accepted:,} done, {progress.rejected:,} rejected{f' ({reasons})' if reasons else ''}"
+
+
+def _to_json(line: StageLine) -> dict[str, Any]:
+    return {"stage": line.stage, "done": line.done, "rejected": line.rejected, "reasons": line.reasons, "replies": line.replies}
+
+
+def _table(run: RunRow, lines: Sequence[StageLine]) -> Table:
+    table = Table(title=f"run {run.id}: {run.status}, {run.samples:,} samples wanted, {run.provider}, seed {run.seed}")
+    for name, justify in (("stage", "left"), ("done", "right"), ("rejected", "right"), ("reasons", "left"), ("replies kept", "left")):
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    for line in lines:
+        table.add_row(line.stage, f"{line.done:,}", f"{line.rejected:,}", _counts(line.reasons), _counts(line.replies))
+    return table
+
+
+def _counts(counts: dict[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{name} {count:,}" for name, count in ordered)

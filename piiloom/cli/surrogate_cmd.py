@@ -1,0 +1,158 @@
+"""``piiloom surrogate``: put realistic surrogates where a corpus was redacted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from piiloom.cli.options import JsonOption, examples
+from piiloom.cli.surrogate_options import (
+    BaseUrlOption,
+    BudgetUsdOption,
+    ConcurrencyOption,
+    EnglishOnlyOption,
+    ForceOption,
+    GroupsOption,
+    KeepOption,
+    KeepWeekdaysOption,
+    LeakageOption,
+    LocaleOption,
+    ModelOption,
+    NamesOption,
+    OnUnknownOption,
+    OutOption,
+    PlaceholdersOption,
+    PriceOption,
+    ProviderOption,
+    ScanOption,
+    ScopeOption,
+    ScriptOption,
+    SeedOption,
+    StoreOption,
+    StrategyOption,
+    UnpricedOption,
+    ValuesOption,
+    VaultOption,
+    WeightsOption,
+    WorkersOption,
+    YesOption,
+)
+from piiloom.cli.surrogate_reading import Reading, reads_input
+
+_RUN = (
+    "piiloom surrogate run notes/ --out filled",
+    "piiloom surrogate run chats.csv --text-field message --out filled --seed 3 --locale en_GB",
+    "piiloom surrogate run rulings.zip --out filled --locale nl_NL --placeholders mapping.yaml --on-unknown error",
+    "piiloom surrogate run gold.jsonl --spans --out filled --strategy markov --leakage 0.05",
+    "piiloom surrogate run notes/ --out filled --values llm --provider compatible --base-url http://localhost:11434/v1 --model llama3",
+)
+_SURVEY = ("piiloom surrogate survey notes/ --out mapping.yaml", "piiloom surrogate survey chats.csv --text-field message --json")
+_LEAKAGE = ("piiloom surrogate leakage notes/ --miss 0.001,0.01,0.05", "piiloom surrogate leakage notes/ --out leakage/ --locale nl_NL")
+_CHECK = ("piiloom surrogate check filled notes/",)
+
+surrogate_app = typer.Typer(
+    help='Replace placeholders by realistic, consistent surrogates ("hidden in plain sight"), with exact offsets.',
+    epilog=examples(_RUN[0], _SURVEY[0], *_CHECK, _LEAKAGE[0]),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@surrogate_app.command("run", epilog=examples(*_RUN))
+@reads_input()
+def run(
+    reading: Reading,
+    out: OutOption,
+    placeholders: PlaceholdersOption = "auto",
+    on_unknown: OnUnknownOption = "keep",
+    locale: LocaleOption = "en_US",
+    seed: SeedOption = 7,
+    scope: ScopeOption = "document",
+    strategy: StrategyOption = "consistent",
+    keep: KeepOption = 0.5,
+    groups: GroupsOption = "exact",
+    weights: WeightsOption = "",
+    english_only: EnglishOnlyOption = False,
+    script: ScriptOption = "latin",
+    names: NamesOption = None,
+    keep_weekdays: KeepWeekdaysOption = False,
+    values: ValuesOption = "code",
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    concurrency: ConcurrencyOption = 16,
+    budget_usd: BudgetUsdOption = None,
+    price: PriceOption = None,
+    unpriced: UnpricedOption = False,
+    store: StoreOption = Path("outputs/surrogates.duckdb"),
+    yes: YesOption = False,
+    leakage: LeakageOption = "",
+    scan: ScanOption = True,
+    workers: WorkersOption = "auto",
+    vault: VaultOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Fill a redacted corpus with surrogates: one person for each role and number, groups in balance, every offset exact.
+
+    DIR appears when everything is there; a run that is stopped leaves nothing.
+    """
+    options = dict(locals())
+    from piiloom.cli.surrogating import run_and_report
+
+    run_and_report(reading, options)
+
+
+@surrogate_app.command("survey", epilog=examples(*_SURVEY))
+@reads_input(spans=False)
+def survey(
+    reading: Reading,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the mapping here, to be edited; on standard output when not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn the placeholders of a corpus: what each means, how sure that is, what is unknown, what is left alone."""
+    from piiloom.cli.surrogating import survey_and_report
+
+    survey_and_report(reading, out, force=force, as_json=as_json)
+
+
+@surrogate_app.command("leakage", epilog=examples(*_LEAKAGE))
+@reads_input()
+def leakage(
+    reading: Reading,
+    miss: Annotated[
+        str, typer.Option("--miss", metavar="RATE,…", help="Shares of mentions that de-identification misses.")
+    ] = "0.001,0.005,0.01,0.02,0.05,0.1",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write leakage.json and a plot (the plot needs the report extra).")
+    ] = None,
+    placeholders: PlaceholdersOption = "auto",
+    locale: LocaleOption = "en_US",
+    keep: KeepOption = 0.5,
+    names: Annotated[Path | None, typer.Option("--names", metavar="FILE", help="A names index that piiloom names build made.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate for a corpus how often its documents would leak recognisably, under each strategy, and what a known pool tells.
+
+    The assumptions stand in docs/surrogates.md.
+    """
+    from piiloom.cli.surrogate_leakage import estimate_and_report
+
+    estimate_and_report(reading, miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
+
+
+@surrogate_app.command("check", epilog=examples(*_CHECK))
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What run made.")],
+    source: Annotated[Path, typer.Argument(metavar="INPUT", help="What it was made of.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Prove that nothing but the placeholders changed: the input is read again and compared code point by code point."""
+    from piiloom.cli.surrogating import check_and_report
+
+    check_and_report(folder, source, as_json=as_json)

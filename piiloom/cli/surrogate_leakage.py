@@ -1,0 +1,127 @@
+"""The work behind ``piiloom surrogate leakage``: the estimates, a table of them, and a plot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from piiloom.cli.surrogate_checks import checked_locale, miss_rates, written_whole
+from piiloom.cli.surrogate_reading import Reading
+from piiloom.cli.surrogating import input_settings, tag_mapping
+from piiloom.cli.terminal import console, harmless, say, say_aside
+from piiloom.cli.terminal import say_json as print_json
+from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.pii_values.names.index import open_names
+from piiloom.pii_values.names.pools import NamePools
+from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.leakage import collisions
+from piiloom.surrogates.leakage.pool_simulation import family_attack
+from piiloom.surrogates.leakage.recognising import STRATEGIES, Leakage, leakage
+from piiloom.surrogates.originals import name_parts
+from piiloom.surrogates.placeholders.finder import Finder
+from piiloom.surrogates.planning import Planner
+from piiloom.surrogates.settings import Settings
+
+_SEED: Final = 7
+
+
+def estimate_and_report(
+    reading: Reading,
+    miss: str,
+    out: Path | None,
+    *,
+    placeholders: str,
+    locale: str,
+    keep: float,
+    names: Path | None,
+    as_json: bool,
+) -> None:
+    """Plan all documents, estimate, and print; with *out* also write ``leakage.json`` and, where matplotlib is there, a plot."""
+    rates = miss_rates(miss, "--miss")
+    if not rates:
+        raise UsageError("no miss rate is given", where="--miss", remedy="Give shares between 0 and 1: 0.01,0.05.")
+    settings = Settings(locale=checked_locale(locale))
+    if out is not None and out.exists() and not out.is_dir():
+        raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
+    sizes, originals = _sizes(reading, placeholders, settings)
+    found = [leakage(sizes, rate, keep=keep) for rate in rates]
+    index = open_names(names)
+    pools = NamePools(index)
+    people = sum(len(document) for document in sizes)
+    report: dict[str, Any] = {
+        "documents": len(sizes),
+        "people": people,
+        "mentions": sum(map(sum, sizes)),
+        "keep": keep,
+        "leakage": [one.to_json() for one in found],
+        "names": {"source": index.source, **collisions.report(pools, people, _SEED)},
+        "known_pool_attack_on_family_names": {
+            name: family_attack(pools, index, settings.country, _SEED, originals, own_country=own).to_json()
+            for name, own in (("ten groups", False), ("names of the texts' own country", True))
+        },
+    }
+    if out is not None:
+        _write(report, found, out)
+    if as_json:
+        print_json(report)
+    else:
+        _print(report, found, reading.source)
+
+
+def _sizes(reading: Reading, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
+    """How often each person of each document is named, and the family names that are known."""
+    inputs = input_settings(reading)
+    finder = None if inputs.use_spans else Finder(tag_mapping(placeholders, inputs))
+    planner = Planner(settings.language)
+    sizes, originals = [], []
+    for document in iter_documents(inputs):
+        mentions = document.mentions if finder is None else finder.find(document.text).mentions
+        plan = planner.plan(document.text, mentions or ())
+        sizes.append([len(cluster.places) for cluster in plan.clusters])
+        known = (name_parts(mention.original)[1] for mention in plan.mentions if mention.kind == "person" and mention.original)
+        originals += [parts[-1].title() for parts in known if parts]
+    return sizes, originals
+
+
+def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> None:
+    table = Table(title=f"documents of {harmless(source.name)} that leak recognisably ({report['documents']:,} documents)")
+    for name in ("missed", "any miss", *STRATEGIES):
+        table.add_column(name, justify="right")
+    for one in found:
+        table.add_row(f"{one.miss_rate:.2%}", *(f"{share:.1%}" for share in (one.any_miss, one.consistent, one.per_mention, one.markov)))
+    console().print(table)
+    names = report["names"]
+    say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {names['source']}")
+    expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
+    say(f"pairs of people with one full name to be expected: {expected:,}; among as many people who were cast: {observed:,}")
+    say("known pool, family names (AUC 0.5: leftovers can't be told from surrogates):")
+    for name, attack in report["known_pool_attack_on_family_names"].items():
+        shares = f"AUC {attack['membership_auc']:.2f} by membership, {attack['frequency_auc']:.2f} with frequencies"
+        say(f"  {name}: {attack['given_away']:.1%} of leftovers are in no pool; {shares}")
+
+
+def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    with written_whole(out / "leakage.json") as draft:
+        draft.write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    except ImportError:
+        say_aside(f"leakage.json: {out} (for the plot: pip install 'piiloom[report]')")
+        return
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.subplots()
+    rates = [100 * one.miss_rate for one in found]
+    lines = {"any miss": [o.any_miss for o in found], "consistent": [o.consistent for o in found]}
+    lines |= {"per-mention": [o.per_mention for o in found], "markov": [o.markov for o in found]}
+    for (name, shares), style in zip(lines.items(), (":", "-", "--", "-."), strict=True):
+        axes.plot(rates, [100 * share for share in shares], style, marker="o", label=name)
+    axes.set(xscale="log", xlabel="missed mentions (%)", ylabel="documents that leak recognisably (%)", ylim=(0, 102))
+    axes.legend()
+    with written_whole(out / "leakage.png") as draft:
+        figure.savefig(draft, dpi=150, format="png")
+    say_aside(f"leakage.json and leakage.png: {out}")

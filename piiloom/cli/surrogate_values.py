@@ -1,0 +1,101 @@
+"""Values by a model for ``piiloom surrogate run``: what leaves the machine is said, agreed to, asked, and handed to the run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from shutil import get_terminal_size
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Self
+
+import typer
+
+from piiloom.cli.terminal import error_console, say_aside
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
+from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.work import WorkFactory
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options about a model."""
+
+    values: Literal["code", "llm"]
+    provider: str | None
+    model: str | None
+    base_url: str | None
+    concurrency: int
+    budget_usd: float | None
+    price: str | None
+    unpriced: bool
+    store: Path
+    yes: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Asked:
+        """What the options of the command say."""
+        return cls(**{field.name: options[field.name] for field in fields(cls)})
+
+
+@contextmanager
+def values_by_model(asked: Asked, inputs: InputSettings, factory: WorkFactory, out: Path) -> Iterator[tuple[WorkFactory, Drawn | None]]:
+    """The factory that knows the model's values, and what was drawn; the factory as it is where code draws all values."""
+    if asked.values == "code":
+        if asked.provider or asked.model or asked.base_url:
+            raise UsageError("a provider is asked for values only", where="--provider", remedy="Add --values llm.")
+        yield factory, None
+        return
+    if not asked.provider:
+        raise UsageError("who is to be asked?", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
+    if not asked.yes and not sys.stdin.isatty():
+        raise UsageError("sentences would leave this machine, and nobody is here to agree", where="--values llm", remedy="Add --yes.")
+    wish = ModelWish(
+        provider=asked.provider,
+        model=asked.model,
+        base_url=asked.base_url,
+        concurrency=asked.concurrency,
+        budget_usd=asked.budget_usd,
+        prices=asked.price,
+        unpriced=asked.unpriced,
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
+        with _Line() as line:
+            agree = _agreement(asked.yes)
+            drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=agree, watch=line.show)
+        yield replace(factory, given=drawn.values), drawn
+
+
+def _agreement(yes: bool) -> Callable[[str], bool]:
+    def agree(words: str) -> bool:
+        say_aside(words)
+        return yes or typer.confirm("Send these sentences?", err=True)
+
+    return agree
+
+
+class _Line:
+    """How far the asking is, on one line of a terminal."""
+
+    def __init__(self) -> None:
+        self._on = error_console().is_terminal
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\n")
+
+    def show(self, now: AskProgress) -> None:
+        """Write the line over the one before."""
+        if self._on:
+            sys.stderr.write(f"\r\x1b[2K{now.line()[: get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
+            self._shown = True

@@ -1,0 +1,173 @@
+"""What a record or a plan item went through, put together from the journal and the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from piiloom.corpus.store.call_history import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow
+from piiloom.corpus.store.row_ledger import FoundItem, fate_of, find_records, rejects_of_key
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation import subtopics, topics
+from piiloom.generation.subtopics import topic_key
+from piiloom.generation.topics import pair_key
+
+SHORTEST_PREFIX = 6
+
+
+@dataclass(slots=True, kw_only=True)
+class TracedCall:
+    """One request: its prompt, its tries in order with what came of them, and the verdicts on its reply.
+
+    ``paid_by`` is the run that paid for the reply where that was another one. A try's ``outcome`` is reply, failed or open.
+    """
+
+    key: str
+    stage: str
+    item_id: str
+    attempt: int
+    paid_by: str | None = None
+    system: str | None = None
+    user: str | None = None
+    tries: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """All there is on one plan item (or one pair or topic) of a run. Payloads are JSON values."""
+
+    run: str
+    item: str
+    plan: Mapping[str, Any] | None
+    records: Sequence[tuple[str, int, str]]
+    calls: Sequence[TracedCall]
+    stages: Sequence[Mapping[str, Any]]
+    rejects: Sequence[Mapping[str, Any]]
+    judgements: Sequence[Mapping[str, Any]]
+
+    @property
+    def cost_usd(self) -> float:
+        """What the item's replies have cost, whoever paid; replies of unknown price count nothing."""
+        return sum(one.get("cost_usd") or 0.0 for call in self.calls for one in call.tries)
+
+
+def find_trace(store: Store, wanted: str, run_id: str | None = None) -> Trace:
+    """Trace *wanted*. Raises ``UsageError`` for an id that is too short or fits several, ``RunError`` for one that fits none."""
+    run_name, colon, item = wanted.rpartition(":")
+    if colon:
+        run = get_run(store, run_name).id
+        return _trace_item(store, run, int(item)) if item.isdecimal() else _trace_key(store, run, item)
+    if len(wanted) < SHORTEST_PREFIX:
+        raise UsageError(
+            f"{wanted!r} is too short", where="ID", remedy=f"Give {SHORTEST_PREFIX} letters of a record's id or more, or RUN:INDEX"
+        )
+    found = _only(store, wanted, find_records(store, wanted, get_run(store, run_id).id if run_id else None))
+    if found.run_id is None or found.plan_index is None:
+        raise RunError(f"record {found.record_id} was imported", where=str(store.path), remedy="Only generated records have calls")
+    return _trace_item(store, found.run_id, found.plan_index)
+
+
+def _only(store: Store, wanted: str, found: Sequence[FoundItem]) -> FoundItem:
+    if not found:
+        raise RunError(
+            f"no record's id begins with {wanted!r}",
+            where=str(store.path),
+            remedy="Take one from an export, or RUN:INDEX as `piiloom rejects` prints it",
+        )
+    if len(found) > 1:
+        names = ", ".join(f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found[:5])
+        raise UsageError(f"{wanted!r} fits several records", where="ID", remedy=f"Name one of {names}{', …' if len(found) > 5 else ''}")
+    return found[0]
+
+
+def _trace_item(store: Store, run_id: str, index: int) -> Trace:
+    fate = fate_of(store, run_id, index)
+    own = events_of_item(store, run_id, index)
+    if not fate.is_known and not own:
+        raise RunError(f"run {run_id} has no plan item {index}", where=str(store.path), remedy="See piiloom stages list")
+    plan = json.loads(fate.plan) if fate.plan else None
+    return Trace(
+        run=run_id,
+        item=str(index),
+        plan=plan,
+        records=fate.records,
+        calls=_calls(store, [*_planning_events(store, run_id, plan), *own]),
+        stages=[{"stage": stage, "result": json.loads(payload)} for stage, payload in fate.stages],
+        rejects=[_reject(row, lifted) for row, lifted in fate.rejects],
+        judgements=fate.judgements,
+    )
+
+
+def _trace_key(store: Store, run_id: str, key: str) -> Trace:
+    stage = subtopics.NAME if "/" in key else topics.NAME
+    events = events_of_key(store, run_id, stage, key)
+    rejects = [_reject(row, lifted) for row, lifted in rejects_of_key(store, run_id, key)]
+    if not events and not rejects:
+        raise RunError(
+            f"run {run_id} has no calls for {key!r}", where=str(store.path), remedy="Pairs are age+health, topics age+health/TOPIC"
+        )
+    return Trace(run=run_id, item=key, plan=None, records=(), calls=_calls(store, events), stages=(), rejects=rejects, judgements=())
+
+
+def _planning_events(store: Store, run_id: str, plan: Mapping[str, Any] | None) -> list[JournalEvent]:
+    """The calls that listed the topics of the item's pair and the subtopics of its topic."""
+    if plan is None:
+        return []
+    first, second = plan["pair"]
+    pair = (first, second)
+    listed = events_of_key(store, run_id, topics.NAME, pair_key(pair))
+    return [*listed, *events_of_key(store, run_id, subtopics.NAME, topic_key(pair, plan["topic"]))]
+
+
+def _calls(store: Store, events: Iterable[JournalEvent]) -> list[TracedCall]:
+    """Put events together by call, in the order in which the calls came up."""
+    calls: dict[str, TracedCall] = {}
+    borrowed: dict[str, list[str]] = {}
+    for event in events:
+        call = calls.setdefault(event.key, TracedCall(key=event.key, stage=event.stage, item_id=event.item_id, attempt=event.attempt))
+        if event.kind == "used" and call.paid_by is None:
+            call.paid_by = event.entry["from_run"]
+            borrowed.setdefault(event.entry["from_run"], []).append(event.key)
+        _add(call, event)
+    for run_id, keys in borrowed.items():
+        for event in paid_events(store, run_id, keys):
+            _add(calls[event.key], event)
+    prompts = load_prompts(store, [call.system for call in calls.values() if call.system])
+    for call in calls.values():
+        call.system = prompts.get(call.system) if call.system else None
+    return list(calls.values())
+
+
+def _add(call: TracedCall, event: JournalEvent) -> None:
+    """Add what *event* says to its call."""
+    entry = dict(event.entry)
+    if event.kind == "sent":
+        call.system = entry.pop("system", None) or call.system
+        call.user = entry.pop("user", None) or call.user
+        call.tries.append({"try": entry.get("try"), "outcome": "open", **entry})
+    elif event.kind in {"reply", "failed"}:
+        sent = next((one for one in call.tries if one["try"] == entry.get("try") and one["outcome"] == "open"), None)
+        if sent is None:
+            sent = {"try": entry.get("try")}
+            call.tries.append(sent)
+        sent |= entry | {"outcome": event.kind}
+    elif event.kind == "verdict" and entry not in call.verdicts[-1:]:  # a resumed run judges the same reply again
+        call.verdicts.append(entry)
+
+
+def _reject(row: RejectRow, lifted: bool) -> dict[str, Any]:
+    return {
+        "stage": row.stage,
+        "code": row.reason_code,
+        "key": row.key,
+        "detail": row.detail,
+        "attempts": row.attempts,
+        "last_reply": row.last_reply,
+        "lifted": lifted,
+    }
