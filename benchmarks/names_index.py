@@ -1,6 +1,6 @@
 """The names index against names-dataset, in one run; and how well names are classified with it.
 
-    pip install 'piiloom[names]' && piiloom names build
+    pip install -e '.[names]' && piiloom names build
     python benchmarks/names_index.py [--index FILE]
     python benchmarks/names_index.py --classify [--index FILE]     accuracy on names that Faker makes for 15 locales
 

@@ -15,6 +15,7 @@ from piiloom.corpus.record import Relevance
 from piiloom.evaluation.probe_data import ProbeRecord
 from piiloom.evaluation.probe_features import Features, FoundSpan, bio_labels, relevance_features, spans_of, token_features, tokenise
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
 
 try:
     from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +25,7 @@ try:
     from sklearn_crfsuite import CRF
     from sklearn_crfsuite.trainer import LinePerIterationTrainer
 except ImportError as error:
-    raise UsageError("a probe needs scikit-learn and sklearn-crfsuite", remedy="Install them: pip install 'piiloom[probe]'") from error
+    raise UsageError("a probe needs scikit-learn and sklearn-crfsuite", remedy=f"Install them: {how_to_install('probe')}") from error
 
 MAX_ITERATIONS = 80
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from piiloom.evaluation.report_words import WordedTexts
+from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.seeding import derive_rng
 
 # Of one draw the figure wavers by a hundredth or two; the time grows with the square of its size.
 SAMPLE_TEXTS = 100
 SAMPLES = 3
-INSTALL = "pip install 'piiloom[report]'"
+INSTALL = how_to_install("report")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from typing import Any
 from piiloom.execution.desk.server import Desk
 from piiloom.execution.desk.words import Ask, DeskLink, DeskSettings, DeskView, Word
 from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.generation.crew import PartitionLost
 from piiloom.generation.partition_work import Assignment, PartitionReport, run_assignment
 
@@ -119,7 +120,7 @@ def _import_ray() -> Any:
     try:
         return importlib.import_module("ray")
     except ImportError:
-        raise UsageError("partitions need Ray, which is not installed", where="--ray", remedy="pip install 'piiloom[ray]'") from None
+        raise UsageError("partitions need Ray, which is not installed", where="--ray", remedy=how_to_install("ray")) from None
 
 
 def _check_reachable(address: str | None) -> None:

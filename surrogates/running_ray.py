@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.surrogates.running_hand import Hand, place_of
 from piiloom.surrogates.running_work import Job, Terms
@@ -95,7 +96,7 @@ def _import_ray() -> Any:
     try:
         return import_module("ray")
     except ImportError:
-        raise UsageError("this needs Ray, which is not installed", where="--workers ray", remedy="pip install 'piiloom[ray]'") from None
+        raise UsageError("this needs Ray, which is not installed", where="--workers ray", remedy=how_to_install("ray")) from None
 
 
 def _join(ray: Any, address: str | None) -> None:

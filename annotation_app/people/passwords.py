@@ -9,12 +9,13 @@ import unicodedata
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
 
 try:
     from argon2 import PasswordHasher
     from argon2.exceptions import InvalidHashError, VerificationError
 except ImportError as error:
-    raise UsageError("accounts need argon2-cffi", remedy="Install it: pip install 'piiloom[annotate]'") from error
+    raise UsageError("accounts need argon2-cffi", remedy=f"Install it: {how_to_install('annotate')}") from error
 
 SHORTEST: Final = 10
 LONGEST: Final = 1024

@@ -18,10 +18,11 @@ from typing import Any
 
 from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
 
 EXPORTER = "OTEL_TRACES_EXPORTER"
 _GROUP = "opentelemetry_traces_exporter"
-_INSTALL = 'Install the extra: pip install "piiloom[otel]"'
+_INSTALL = f"Install the extra: {how_to_install('otel')}"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Literal, Protocol
 
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.writing import TableWriter, packed, save
 
 PEAK_MB: Final = 1400  # measured: CPython 3.11, names-dataset 3.3.1
@@ -59,7 +60,7 @@ def build_index(out: Path, *, countries: Collection[str] | None = None, watch: W
 def _package() -> Path:
     spec = importlib.util.find_spec("names_dataset")
     if spec is None or spec.origin is None:
-        remedy = "Read docs/names.md on where its data come from; then: pip install 'piiloom[names]'."
+        remedy = f"Read docs/names.md on where its data come from; then: {how_to_install('names')}"
         raise UsageError("the package names-dataset is not installed", remedy=remedy)
     return Path(spec.origin).parent
 

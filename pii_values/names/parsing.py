@@ -43,7 +43,7 @@ def _parser() -> Any:
     try:
         from nameparser import HumanName  # noqa: PLC0415 - only who classifies needs it
     except ImportError as error:
-        raise UsageError("the package nameparser is not installed", remedy="Run: pip install 'piiloom[names]'.") from error
+        raise UsageError("the package nameparser is not installed", remedy="Run: pip install nameparser") from error
     return HumanName
 
 

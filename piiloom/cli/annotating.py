@@ -15,8 +15,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.login_sessions import end_all_sessions
 from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
 
-EXTRA = "pip install 'piiloom[annotate]'"
+EXTRA = how_to_install("annotate")
 _ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
 
 

@@ -49,7 +49,7 @@ EPILOG = examples(
     "piiloom generate --bank my_bank --samples 500",
     "piiloom generate --config run.yaml",
     "piiloom generate --resume last --budget-usd 40",
-    "piiloom generate --resume last --retry question_leaks_value,17",
+    "piiloom generate --resume last --retry question.content_word,17",
 )
 
 # What else the command takes; all other options are settings of the run, under their names in ``RunConfig``.

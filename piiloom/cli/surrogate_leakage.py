@@ -15,6 +15,7 @@ from piiloom.cli.surrogating import input_settings, tag_mapping
 from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.cli.terminal import say_json as print_json
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.inputs.source import iter_documents
@@ -111,7 +112,7 @@ def _write(report: dict[str, Any], found: Sequence[Leakage], out: Path) -> None:
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     except ImportError:
-        say_aside(f"leakage.json: {out} (for the plot: pip install 'piiloom[report]')")
+        say_aside(f"leakage.json: {out} (for the plot: {how_to_install('report')})")
         return
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.surrogates.documents import Filled
 from piiloom.surrogates.inputs.faults import no_column, shown
 from piiloom.surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
@@ -23,7 +24,7 @@ def pyarrow_modules(where: str) -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        remedy = "pip install 'piiloom[parquet]'"
+        remedy = how_to_install("parquet")
         raise UsageError("Parquet files need pyarrow, which is not installed", where=where, remedy=remedy) from None
 
 

@@ -78,9 +78,9 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
     )
     out = tmp_path / "out"
     done = subprocess.run([sys.executable, "-c", code, str(path), str(out)], capture_output=True, text=True, check=True)
-    assert done.stdout == "pip install 'piiloom[report]'\n"
+    assert done.stdout == "pip install -e '.[report]' in a clone of piiloom\n"
     assert names(out) == {"report.json", "report.md"}
-    assert "Self-BLEU needs an extra: pip install 'piiloom[report]'" in (out / "report.md").read_text(encoding="utf-8")
+    assert "Self-BLEU needs an extra: pip install -e '.[report]'" in (out / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,8 @@ except Exception as error:
 """
     env = os.environ | {EXPORTER: "console"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
-    assert done.stdout == 'UsageError --otel: OpenTelemetry\'s SDK is not installed. Install the extra: pip install "piiloom[otel]"\n'
+    remedy = "Install the extra: pip install -e '.[otel]' in a clone of piiloom"
+    assert done.stdout == f"UsageError --otel: OpenTelemetry's SDK is not installed. {remedy}\n"
 
 
 def test_the_module_imports_nothing_of_opentelemetry_by_itself():

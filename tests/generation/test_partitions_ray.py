@@ -31,7 +31,7 @@ from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_bac
 from tests.generation.partition_crews import partition_files, run_by_ray
 from tests.generation.test_llm_kill import PatientServer, prompts
 
-pytest.importorskip("ray", reason="needs the extra [ray]: pip install 'piiloom[ray]'")
+pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]

@@ -122,7 +122,7 @@ def test_a_missing_extra_is_named(cli, empty_store, monkeypatch, missing):
     outcome = cli("annotate", "--port", 0, "--store", empty_store)
     assert outcome.code == 2
     assert missing in outcome.error_line()
-    assert "pip install 'piiloom[annotate]'" in outcome.error_line()
+    assert "pip install -e '.[annotate]'" in outcome.error_line()
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_a_missing_extra_is_named(cli, empty_store, monkeypatch):
     monkeypatch.setitem(sys.modules, "argon2", None)
     outcome = cli("annotators", "list", "--store", empty_store)
     assert outcome.code == 2
-    assert "pip install 'piiloom[annotate]'" in outcome.error_line()
+    assert "pip install -e '.[annotate]'" in outcome.error_line()
 
 
 def _read_until(terminal, question):

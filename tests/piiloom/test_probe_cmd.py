@@ -183,7 +183,7 @@ def test_a_probe_that_fails_leaves_no_errors_file_and_the_old_one_alone(cli, tra
 def test_without_the_extra_the_command_names_it(spawn, train, people, package):
     outcome = spawn("probe", train, people, before=f"sys.modules[{package!r}] = None")
     assert outcome.code == 2
-    assert "pip install 'piiloom[probe]'" in outcome.error_line()
+    assert "pip install -e '.[probe]'" in outcome.error_line()
 
 
 def test_help_needs_no_extra_and_imports_nothing_heavy(spawn):

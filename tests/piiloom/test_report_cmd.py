@@ -132,7 +132,7 @@ def test_without_the_extra_the_command_says_what_to_install(spawn, store, tmp_pa
     without = "sys.modules['matplotlib'] = sys.modules['sacrebleu'] = None"
     outcome = spawn("report", "--store", store, "--out", tmp_path / "out", before=without)
     assert outcome.code == 0
-    assert outcome.err == "no plots were drawn: they need an extra: pip install 'piiloom[report]'\n"
+    assert outcome.err == "no plots were drawn: they need an extra: pip install -e '.[report]' in a clone of piiloom\n"
     assert "Self-BLEU needs an extra: pip" in outcome.out
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.json", "report.md"}
 

@@ -94,7 +94,7 @@ def test_one_line_of_50_mb(tmp_path: Path, suffix: str) -> None:
 
 
 def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs the extra [ray]: pip install 'piiloom[ray]'")
+    pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
     path = tmp_path / "in.jsonl"
     large(path, 2)
     settings = InputSettings(path=path, chunk_bytes=100_000)

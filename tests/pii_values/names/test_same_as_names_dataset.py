@@ -12,7 +12,7 @@ import pytest
 from piiloom.pii_values.names.building import build_index
 from piiloom.pii_values.names.index import NamesIndex, open_names
 
-names_dataset = pytest.importorskip("names_dataset", reason="names-dataset is not installed (pip install 'piiloom[names]')")
+names_dataset = pytest.importorskip("names_dataset", reason="names-dataset is not installed (pip install -e '.[names]')")
 pytestmark = pytest.mark.long
 COUNTRIES = ("NL", "US", "FJ", "IN", "CN", "EG", "BR", "KR", "TM", "XX")
 

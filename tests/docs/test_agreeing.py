@@ -1,0 +1,41 @@
+"""What counts as the output that a page shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs.pages import Block, agrees
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("3 records", "3 records\n"),
+        ("accepted in 9.8 s", "accepted in 12.41 s"),
+        ("a long\nline that was wrapped", "a long line that\nwas wrapped"),
+        ("first\n…\nlast", "first\nsecond\nthird\nlast\n"),
+        ("sha af2f…", "sha af2ff629"),
+        ("one (x) [y]\n  …", "one (x) [y]\n  two\n"),
+        ("", "\n"),
+    ],
+)
+def test_output_that_a_page_shows(shown, printed):
+    assert agrees(shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"), [("3 records", "4 records"), ("first\n…\nlast", "first\nsecond"), ("3 records", "3 records and more")]
+)
+def test_output_that_it_does_not(shown, printed):
+    assert not agrees(shown, printed)
+
+
+def test_commands_are_told_from_what_they_print():
+    block = Block(
+        line=10, kind="console", note="", text='$ for n in 1 2; do\n>   echo $n\n> done\n1\n2\n$ python -c "\nprint(3)"\n3\n$ true\n'
+    )
+    assert [(one.line, one.text, one.shown) for one in block.commands()] == [
+        (11, "for n in 1 2; do\n  echo $n\ndone", "1\n2"),
+        (16, 'python -c "\nprint(3)"', "3"),
+        (19, "true", ""),
+    ]

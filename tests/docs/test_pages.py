@@ -1,0 +1,163 @@
+"""Each command block of README and docs/ runs as it stands, from a bare clone, and prints what the page shows.
+
+Models are played by a loopback server; nothing lies beside the clone. ``PIILOOM_UPDATE_DOCS=1`` puts the output of today in place of
+what a page shows, where it shows all of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of
+from tests.fakes.llm_author import Author
+from tests.fakes.llm_server import LLMServer
+
+UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
+LONGEST_S = 240
+KEYS = {"OPENAI_API_KEY": "sk-LOOPBACK-0", "ANTHROPIC_API_KEY": "sk-LOOPBACK-1"}
+RUNNABLE = ("console", "python")
+# A block that shows a file, a reply or a picture of the screen.
+SHOWN = ("", "json", "yaml", "toml")
+
+
+@dataclass
+class Session:
+    """A shell in the clone, as somebody who follows a page has it: what a command exports, the next one sees."""
+
+    clone: Path
+    environment: dict[str, str]
+    server: LLMServer
+    faults: list[str] = field(default_factory=list)
+    printed: dict[int, str] = field(default_factory=dict)
+
+    def command(self, page: Path, command: Command, *, serves: bool = False) -> None:
+        """Run *command*; what is wrong with it is noted, so that one run of a page shows all of it."""
+        text = command.text.replace("=…", "=sk-LOOPBACK-2").replace("http://127.0.0.1:8000/v1", self.server.openai_url)
+        code, out, err = self._serve(text, command.shown) if serves else self._run(text)
+        refused = command.shown.startswith("error: ")
+        where = f"{page.name}:{command.line}: $ {command.text}"
+        if (code != 0) != refused:
+            self.faults.append(f"{where}\n  ended with {code}\n{out}{err}")
+        elif command.shown and not any(agrees(command.shown, printed) for printed in (out, err, out + err)):
+            self.faults.append(f"{where}\n  printed\n{out}{err}\n  but the page shows\n{command.shown}")
+            self.printed[command.line] = out.rstrip("\n") or err.rstrip("\n")
+
+    def _run(self, text: str) -> tuple[int, str, str]:
+        """The exit code and both outputs of *text*, whose exports are kept."""
+        kept = self.clone.parent / "environment"
+        script = f'{text}\ncode=$?\nenv -0 > "{kept}"\nexit $code'
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=self.clone, env=self.environment, capture_output=True, text=True, timeout=LONGEST_S, check=False
+        )
+        self.environment = dict(entry.split("=", 1) for entry in kept.read_text(encoding="utf-8").split("\0") if "=" in entry)
+        return done.returncode, done.stdout, done.stderr
+
+    def _serve(self, text: str, shown: str) -> tuple[int, str, str]:
+        """The same for a command that serves: interrupted, as by Ctrl-C, when it has printed what is *shown*."""
+        with subprocess.Popen(
+            ["bash", "-c", f"exec {text}"], cwd=self.clone, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as server:
+            assert server.stdout is not None
+            assert server.stderr is not None
+            lines = [server.stdout.readline() for _ in shown.splitlines()]
+            time.sleep(0.5)
+            server.send_signal(signal.SIGINT)
+            out, err = server.communicate(timeout=60)
+        # A server that is interrupted as it was asked to be has done its work.
+        return 0 if server.returncode in {0, 1, 130} and "Traceback" not in err else server.returncode, "".join(lines), out + err
+
+    def python(self, page: Path, block: Block) -> None:
+        """Run a Python block in the clone."""
+        done = subprocess.run(
+            [sys.executable, "-c", block.text],
+            cwd=self.clone,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_S,
+            check=False,
+        )
+        if done.returncode:
+            self.faults.append(f"{page.name}:{block.line}: python\n{done.stderr}")
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    """A session in a bare clone: the tracked files as they are now, no ../shared beside them, and a server that plays all models."""
+    clone = tmp_path / "alone" / "piiloom"
+    clone.mkdir(parents=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        source = ROOT / name
+        if not source.exists():
+            continue  # removed, and not committed yet
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, clone / name, follow_symlinks=False)
+    (clone / ".venv").symlink_to(Path(sys.executable).parents[1])
+    with LLMServer(Author(7)) as server:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        home = tmp_path / "home"
+        home.mkdir()
+        plain = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "80", "NO_COLOR": "1", "TMPDIR": str(tmp_path)}
+        urls = {"OPENAI_BASE_URL": server.openai_url, "ANTHROPIC_BASE_URL": server.anthropic_url}
+        yield Session(clone=clone, environment={**plain, **urls, **KEYS}, server=server)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(block.kind in RUNNABLE for block in blocks_of(page))], ids=lambda page: page.stem
+)
+def test_the_commands_of_a_page_run_and_print_what_it_shows(page, session):
+    for block in blocks_of(page):
+        if block.note.startswith("not run: "):
+            continue
+        if block.note.startswith("file: "):
+            path = session.clone / block.note.removeprefix("file: ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        elif block.kind == "console":
+            commands = block.commands()
+            for command in commands:
+                session.command(page, command, serves=block.note == "serves" and command is commands[-1])
+        elif block.kind == "python":
+            session.python(page, block)
+    if UPDATE:
+        _update(page, session)
+    assert session.faults == [], "\n\n".join(session.faults)
+
+
+def _update(page: Path, session: Session) -> None:
+    """Show today's output on *page*, where it shows all of it."""
+    lines = page.read_text(encoding="utf-8").split("\n")
+    commands = [command for block in blocks_of(page) if block.kind == "console" for command in block.commands()]
+    for command in reversed(commands):
+        if command.line in session.printed and "…" not in command.shown:
+            first = command.line + command.text.count("\n")
+            lines[first : first + command.shown.count("\n") + 1] = session.printed[command.line].split("\n")
+    page.write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_is_run_or_says_why_not(page):
+    for block in blocks_of(page):
+        where = f"{page.name}:{block.line}"
+        assert block.kind in RUNNABLE + SHOWN, where
+        assert re.fullmatch(r"|not run: .{10,}|file: \S+|serves", block.note), where
+        if block.kind == "console":
+            assert block.commands(), f"{where}: a console block without a command"
+        else:
+            typed = re.search(r"^\$ |^piiloom [a-z]|^pip install|^export ", block.text, re.MULTILINE)
+            assert typed is None, f"{where}: commands belong in console blocks, behind $"
