@@ -24,7 +24,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 
 UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
-LONGEST_S = 240
+LONGEST_S = 400
 KEYS = {"OPENAI_API_KEY": "sk-LOOPBACK-0", "ANTHROPIC_API_KEY": "sk-LOOPBACK-1"}
 RUNNABLE = ("console", "python")
 # A block that shows a file, a reply or a picture of the screen.
