@@ -107,7 +107,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, clone / name, follow_symlinks=False)
     (clone / ".venv").symlink_to(Path(sys.executable).parents[1])
-    with LLMServer(Author(7)) as server:
+    with LLMServer(Author(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         home = tmp_path / "home"
         home.mkdir()
