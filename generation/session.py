@@ -65,7 +65,7 @@ def open_provider(config: RunConfig) -> Provider:
     if config.provider == "composer":
         if config.base_url or config.model not in (None, ComposerProvider.model):
             raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
-        return ComposerProvider(bank_of(config), distractors=config.composer.distractors)
+        return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
     provider = make_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=config.timeout_s, prices=prices)
     check_priced(
