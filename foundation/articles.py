@@ -38,9 +38,9 @@ _PRONOUNCED: Final = re.compile(
 
 _SILENT_H: Final = r"hour(?!i)|honest|honou?r|heir|hors d|(?-i:hermès)"
 _CONSONANT: Final = re.compile(
-    r"eu|ew(?!ok)|one(?:s|self|ness)?\b|once\b|ou[ia]|oaxac|uy|uv[eu]|ubiq|ubie|uga(?:nd|li)|ulys|utr[ae]|ut[aeio]|uk(?!k)"
-    r"|uni(?!dent|dio|dea|ll|m(?!od|ol|an)|n(?!uc)|r|ss|tali)|unanim"
-    r"|us[eiu]|usa(?!g|m)|ur(?!i(?:be|art|ost)|en[ah])[aeio]|uru(?!k)|ieuan\b|ioan\b|yrs?\b",
+    r"eu(?!ler)|ew(?!ok)|one(?:s|self|ness)?\b|once\b|ou[ia]|oaxac|uy|uv[eu]|ubiq|ubie|uga(?:nd|li)|ulys|utr[ae]|ut[aeio]|uk(?!k)"
+    r"|uni(?!dent|dio|dea|ll|m(?!od|ol|an)|n(?!uc)|r|ss|tali)|unanim|unary|uint"
+    r"|us[eiu]|usa(?!gi|m)|ur(?!i(?:be|art|ost)|en[ah])[aeio]|uru(?!k)|ieuan\b|ioan\b|yrs?\b",
     re.IGNORECASE,
 )
 _VOWEL: Final = re.compile(

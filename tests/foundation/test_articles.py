@@ -23,7 +23,7 @@ hourly wage|hours-long wait|hourglass|honest broker|honorary degree|honour guard
 herb garden|herbal tea|homage|hors d'oeuvre|Ursula|Uber driver|Uma|Una|Ulrich|Umberto|Unger|Ustinov|Urquhart|Uribe|Urban
 Urdu teacher|Uzbek|Udine|udon bowl|ulcer|umbilical hernia|uncle|unhappy man|uninsured driver|unidentified rash|unimportant note
 unimpressed boss|unintended error|unironic fan|unissued bond|usher|urgent matter|urn|utter bore|up-to-date list|Utley|umpire
-only child|onerous task|Oneida|O'Neal|onion allergy|oncologist|Yvonne|Yvette|Yves|Ypres veteran|Yttrium lamp|Ybarra|Ynez
+only child|onerous task|Oneida|Euler circle|Usagi|O'Neal|onion allergy|oncologist|Yvonne|Yvette|Yves|Ypres veteran|Yttrium lamp|Ybarra|Ynez
 Yglesias|ylang-ylang oil|Iyer|Ian|Ewok|ex-husband|early riser|egg allergy|oud|eight|eighteen-year-old|eleven|eightieth|Émile
 élan|Øystein|Ólafur|Åsa|Ünal|Ærø|Úrsula|Özil|İbrahim|Ödön|Ægir|"early riser"|(old)|[old] one|“hour”|‘heir’|«old»|*only*|**hour**
 __old__|`env` file|<b>hour</b>|[[v3|asthma]]|[[v12|8-year-old]]|([[v1|MRI]])|@handle|& co|Arab|Afghan|independent|Ng|Mbappé
@@ -40,7 +40,8 @@ SMITH|SARAH|HOUSE|MARY|RADAR|LASER|HIIT class|MOOC|SWIFT code|NE wind|UFO|ufo|UK
 USB stick|usb stick|UPS driver|UTI|uti|UX designer|ux role|UV lamp|URL|url|UCLA grad|UAE visa|UN envoy|UNHCR tent|UNRWA school
 U-turn|U2 fan|UUID|YMCA|Y2K bug|PhD student|BA|CT scan|DUI|GP|CPA|BBC host|CEO|DNA test|PTSD case|TV|T-shirt|J-1 visa|B-12 shot
 K-9 unit|D'Angelo|L'Oréal|M'Baye|N'Golo|MacBook|McDonald's|SaaS firm|LaTeX file|St. Louis man|Mr Hall|Mrs Hall|Ms Hall|Mt. Hood
-Ft. Worth|Lt. Dan|mr|mrs|st|ft|lb|lt|university|uniform|unicyclist|unicorn|union rep|unique case|unit|Unitarian|universal
+Ft. Worth|Lt. Dan|mr|mrs|st|ft|lb|lt|university|unary minus|usage fee|ROC curve|SIP call
+uint8|uniform|unicyclist|unicorn|union rep|unique case|unit|Unitarian|universal
 unilateral|unidirectional|unimodal|unisex|unanimous|European|Eurasian|Eugene|Eunice|Ewan|ewe|Ewe speaker|euphonium player|euro
 eulogy|eucalyptus|one|one-time|one-off|one-armed man|once|once-daily pill|oneself|Ouija board|Oaxacan|Ouagadougou|Ugandan|Uganda
 ugali|Ukrainian|ukulele|Ukiah|Uruguayan|Uyghur|urologist|urine|uranium|Uriah|Ural|urethra|user|use|usual fee|useful|usurer|Usain
