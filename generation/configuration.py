@@ -23,7 +23,22 @@ from piiloom.taxonomy.registers import load_registers
 GENERATION_VERSION = 2
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 # Settings that may change while a run goes on.
-CONDUCT = frozenset({"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch"})
+CONDUCT = frozenset(
+    {
+        "samples",
+        "concurrency",
+        "margin",
+        "base_url",
+        "rpm",
+        "tpm",
+        "timeout_s",
+        "budget_usd",
+        "price",
+        "unpriced",
+        "batch",
+        "response_format",
+    }
+)
 
 
 class ComposerSettings(BaseModel):
@@ -76,6 +91,8 @@ class RunConfig(BaseModel):
     tpm: float | None = Field(default=None, gt=0)
     # Seconds that one request may take.
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
+    # How a compatible server is asked for JSON; auto: as a probe before the run finds.
+    response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
     # A hard stop for the whole run, in USD; prices of a model that is not listed ("input=0.5,output=1.5", per million tokens).
     budget_usd: float | None = Field(default=None, gt=0)
     price: str | None = None
@@ -137,6 +154,9 @@ class RunConfig(BaseModel):
             raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
         if self.provider == "composer" and self.prompts is not None:
             raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
+        if self.response_format != "auto" and self.provider != "compatible":
+            remedy = "Leave --response-format out: what other providers take is known"
+            raise UsageError("only a compatible server can be told a response format", where="--response-format", remedy=remedy)
         if self.prompts is not None:
             open_library(self.prompts)
         if self.bank is not None and not self.bank.exists():

@@ -65,9 +65,16 @@ def open_provider(config: RunConfig) -> Provider:
     if config.provider == "composer":
         if config.base_url or config.model not in (None, ComposerProvider.model):
             raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
-        return ComposerProvider(bank_of(config), distractors=config.composer.distractors)
+        return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
-    provider = make_provider(config.provider, model=config.model, base_url=config.base_url, timeout_s=config.timeout_s, prices=prices)
+    provider = make_provider(
+        config.provider,
+        model=config.model,
+        base_url=config.base_url,
+        timeout_s=config.timeout_s,
+        prices=prices,
+        response_format=config.response_format,
+    )
     check_priced(
         config.provider,
         provider.model,

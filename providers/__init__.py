@@ -10,6 +10,7 @@ their own retries are off, since ``execution`` asks again.
 ``anthropic_api``             Anthropic Messages
 ``compatible_api``            chat completions at any base URL (vLLM, Ollama, llama.cpp, LM Studio, gateways …)
 ``chat_dialects``             what a compatible server turned out not to understand, and what to send instead
+``format_probe``              which response format such a server takes, asked before a run
 ``sdk_provider``              what these three share: time limit, errors, cost, reading of the reply
 ``connections``               as many connections as calls in flight, in pools that stay quick; time limits
 ``rate_headers``              what a response says about rate limits, for whoever paces the calls

@@ -7,12 +7,13 @@ are kept back even where the environment sets them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
 import openai
 
-from piiloom.providers.chat_dialects import Dialect
+from piiloom.providers.chat_dialects import CHOICES, Dialect, FormatKind, is_certain
 from piiloom.providers.connections import time_limits, wide_client
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import Message, PromptCall, TokenUsage
@@ -21,8 +22,20 @@ from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part
 
 # The SDK wants a key; servers that need none ignore it.
 NO_KEY = "not-needed"
-# format twice, limit name, seed, and the request itself
-_MAX_TRIES = 5
+# format three times, limit name, seed, and the request itself
+_MAX_TRIES = 6
+# What probes have found, by endpoint and model, for as long as the process lives.
+_FOUND: dict[tuple[str, str], Dialect] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatTrial:
+    """What came of one request in a format: a reply and the dialect it came by, or the status of a refusal."""
+
+    kind: FormatKind
+    reply: SdkReply | None = None
+    dialect: Dialect | None = None
+    status: int | None = None
 
 
 class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
@@ -40,7 +53,9 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         translator: Translator,
         timeout_s: float,
         http_client: httpx2.AsyncClient | None = None,
+        response_format: str = "auto",
     ) -> None:
+        """*response_format* is one of ``chat_dialects.CHOICES``; any but "auto" is kept to, whatever the server says of it."""
         key = api_key or NO_KEY
         headers: dict[str, Any] = {
             "Authorization": f"Bearer {key}",
@@ -59,7 +74,8 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         super().__init__(
             name="compatible", model=model, spec=spec, client=client, http_client=http, translator=translator, timeout_s=timeout_s
         )
-        self.dialect = Dialect()
+        begin = Dialect(reply_format=CHOICES[response_format], fixed=response_format != "auto")
+        self.dialect = begin if begin.fixed else _FOUND.get((self.endpoint, model), begin)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
         """The body of ``POST /chat/completions`` in the dialect found so far."""
@@ -90,19 +106,57 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
     def _body(self, dialect: Dialect, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
         return dialect.request(call, messages, model=self.model, limit=self.spec.output_limit(call.settings.max_output_tokens))
 
-    async def _ask(self, call: PromptCall, messages: Sequence[Message]) -> SdkReply:
-        for _ in range(_MAX_TRIES - 1):
-            tried = self.dialect
+    @property
+    def probed(self) -> bool:
+        """Whether a probe in this process has found what the server takes."""
+        return (self.endpoint, self.model) in _FOUND
+
+    def adopt(self, dialect: Dialect) -> None:
+        """Put requests in *dialect* from now on, also those of later providers of this endpoint and model in this process."""
+        self.dialect = _FOUND[self.endpoint, self.model] = replace(dialect, fixed=False)
+
+    async def try_format(self, kind: FormatKind, call: PromptCall) -> FormatTrial:
+        """Ask *call* in one format, whatever has been found so far; raises what ``complete`` raises where no status came back."""
+        messages = call.render()
+
+        async def work() -> FormatTrial:
             try:
-                return await self._post(self._body(tried, call, messages))
+                reply, dialect = await self._exchange(Dialect(reply_format=kind, fixed=True), call, messages)
+            except openai.APIStatusError as error:
+                return FormatTrial(kind=kind, status=error.status_code)
+            return FormatTrial(kind=dialect.reply_format, reply=reply, dialect=dialect)
+
+        return await self.guarded(work(), prompt=[message.content for message in messages])
+
+    async def _ask(self, call: PromptCall, messages: Sequence[Message]) -> SdkReply:
+        reply, _ = await self._exchange(self.dialect, call, messages)
+        return reply
+
+    async def _exchange(self, tried: Dialect, call: PromptCall, messages: Sequence[Message]) -> tuple[SdkReply, Dialect]:
+        """Send the request in *tried*, and in simpler dialects as long as the server names what it did not understand."""
+        failed: openai.APIStatusError | None = None
+        for _ in range(_MAX_TRIES - 1):
+            try:
+                reply = await self._post(self._body(tried, call, messages))
             except openai.APIStatusError as error:
                 simpler = tried.after_refusal(error.status_code, ": ".join(read_error_body(error.body)))
                 if simpler is None:
-                    raise
-                # Another call may have found out more meanwhile; its finding stands.
-                if self.dialect == tried:
-                    self.dialect = simpler
-        return await self._post(self._body(self.dialect, call, messages))
+                    raise failed or error from None
+                if not is_certain(error.status_code):
+                    failed = failed or error
+                tried = self._learnt(tried, simpler, settled=failed is None)
+            else:
+                if failed is not None and tried.fixed == self.dialect.fixed:
+                    self.dialect = tried
+                return reply, tried
+        return await self._post(self._body(tried, call, messages)), tried
+
+    def _learnt(self, tried: Dialect, simpler: Dialect, *, settled: bool) -> Dialect:
+        """The dialect to try next; a *settled* refusal is learnt from at once."""
+        if settled and self.dialect == tried:
+            self.dialect = simpler
+        # Another call may have found out more meanwhile; its finding stands.
+        return simpler if tried.fixed or not settled else self.dialect
 
     async def _look_up_model(self) -> bool | None:
         try:

@@ -95,13 +95,14 @@ def make_provider(
     timeout_s: float = 60.0,
     models_file: Path | None = None,
     prices: ModelSpec | None = None,
+    response_format: str = "auto",
 ) -> SdkProvider[Any]:
     """The provider *name* (openai, anthropic, compatible). It asks once; ``execution`` decides what is asked again.
 
     Raises ``UsageError`` for an unknown name, a malformed URL, or a missing model, ``ConfigError`` for a models file that
     cannot be read, and ``AuthFailed`` naming the environment variable when a needed key is not set. *http_client* is
     closed with the provider. Prices are *prices*, or come from *models_file*, the file named by ``PIILOOM_MODELS``, and the
-    shipped list.
+    shipped list. *response_format* (auto, json_schema, json_object, text) is for compatible servers.
     """
     kind = KINDS.get(name)
     if kind is None:
@@ -120,6 +121,8 @@ def make_provider(
         "timeout_s": timeout_s,
         "http_client": http_client,
     }
+    if name == "compatible":
+        options["response_format"] = response_format
     return kind.load()(**options)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from piiloom.surrogates.agreement import NOTHING_ASKED, asked_of_age, asked_of_place, asked_of_values
 from piiloom.surrogates.casting.cast import NO_NEEDS, Caster, Needs, Taken
 from piiloom.surrogates.casting.name_forms import SUBTYPES, written
 from piiloom.surrogates.casting.registers import register_of
@@ -14,7 +15,8 @@ from piiloom.surrogates.casting.styles import name_styles
 from piiloom.surrogates.documents import Filled, Placed
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
-from piiloom.surrogates.kinds.ages import near_age
+from piiloom.surrogates.kinds.ages import age as draw_age
+from piiloom.surrogates.kinds.ages import near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_formats import parse
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
@@ -27,7 +29,7 @@ from piiloom.surrogates.settings import Settings
 
 _PEOPLE, _VALUES, _DAYS, _AGAIN = 0x10, 0x20, 0x50, 0x60
 _SPREAD_OF_DAYS: Final = 730  # documents lie within so many days before the anchor
-_TRIES: Final = 24  # values that are tried for one that fits its article
+_TRIES: Final = 96  # values that are tried for one that fits its article
 _YEARS: Final = re.compile(r"(?<!\d)(?:1[01])?\d{1,2}(?!\d)")
 _AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
@@ -48,6 +50,7 @@ class Filler:
         self.caster = caster
         self.language = settings.language
         self.country = settings.country
+        self.locale = f"{settings.language}_{settings.country}"
         self.register = register_of(settings.language)
         self.joiner = f" {_AND.get(settings.language, '&')} "
         self.kinds = {name: (kind.entity_type, kind.subtype, kind.draw) for name, kind in KINDS.items()}
@@ -67,7 +70,20 @@ class Filler:
 class _Page:
     """One document while it is filled."""
 
-    __slots__ = ("_anchor", "_dated", "_filler", "_given", "_notable", "_plan", "_seed", "_shift", "_styles", "_text", "_value_seed")
+    __slots__ = (
+        "_anchor",
+        "_asked",
+        "_dated",
+        "_filler",
+        "_given",
+        "_notable",
+        "_plan",
+        "_seed",
+        "_shift",
+        "_styles",
+        "_text",
+        "_value_seed",
+    )
 
     def __init__(self, filler: Filler, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
         self._filler = filler
@@ -81,13 +97,14 @@ class _Page:
         self._shift = filler.draw_shift(day_seed)
         self._notable = notable_places(plan.text, plan.mentions, filler.language)
         self._styles = name_styles(plan, filler.register, seed) if plan.clusters else {}
+        self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._dated: set[int] = set()  # owners whose birth date the text gives
 
     def filled(self, groups: Sequence[int], shared: Shared) -> Filled:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
         filler, anchor, shift, value_seed, given = self._filler, self._anchor, self._shift, self._value_seed, self._given
         kinds, country, language, again = filler.kinds, filler.country, filler.language, self._plan.again
-        people = self._cast(groups, shared) if self._plan.clusters else []
+        people, fitted = (self._cast(groups, shared) if self._plan.clusters else []), self._asked
         pieces: list[str] = []
         placed: list[Placed] = []
         drawn: dict[tuple[int, int, str], str] = {}  # what comes again is drawn once
@@ -115,7 +132,7 @@ class _Page:
                 else:
                     person = people[owner][0]
                     value_id = person.value_id
-                plain = asked is None and not original and not given
+                plain = asked is None and not original and not given and not (fitted and (value_number, owner) in fitted)
                 known = drawn.get((value_number, owner, form)) if plain and value_number in again else None
                 if known is not None:
                     value = known
@@ -165,6 +182,8 @@ class _Page:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         if self._plan.originals:
             self._tell_birth(people)
+        if self._asked:
+            self._suit_ages(people)
         return people
 
     def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:
@@ -214,8 +233,23 @@ class _Page:
             years = _YEARS.search(mention.original) if mention.kind == "age" and owner not in self._dated else None
             if years:
                 person = people[owner][0]
-                age = near_age(int(years.group()), mix(person.seed, _AGAIN))
-                person.born = self._anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
+                self._tell_age(
+                    person, near_age(int(years.group()), mix(person.seed, _AGAIN), asked_of_age(self._plan, self._notable, owner))
+                )
+
+    def _tell_age(self, person: Persona, age: int) -> None:
+        person.born = self._anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
+
+    def _suit_ages(self, people: list[People]) -> None:
+        """Articles decide ages that nothing else does: "an <AGE>-year-old". A person whom the corpus shares has one age everywhere."""
+        for owner in {owner for _, owner in self._asked if owner != NOBODY}:
+            sound = asked_of_age(self._plan, self._notable, owner)
+            if not sound or owner in self._dated or self._plan.clusters[owner].corpus:
+                continue
+            person = people[owner][0]
+            age = suited_age(person.age, mix(person.seed, _AGAIN), sound)
+            if age != person.age:
+                self._tell_age(person, age)
 
     def _together(self, people: People, form: str) -> str:
         names = [written(one, form) for one in people]
@@ -225,21 +259,23 @@ class _Page:
 
     def _fitted(self, number: int, kind: str, draw: Draw) -> str:
         """A value where something is known or asked for: drawn elsewhere, an age that must agree, an article, a genitive."""
-        value_number = self._plan.values[number]
+        value_number, owner = self._plan.values[number], self._plan.owners[number]
         if value_number in self._given:
             return cased_like(draw.original, self._given[value_number])
         make = KINDS[kind].draw
         if draw.original and kind == "age":
-            if self._plan.owners[number] in self._dated:
+            if owner in self._dated:
                 return draw.original  # birth date and other dates move together, so the age stays right
             if not _YEARS.search(draw.original):
                 draw = draw._replace(owner=None)  # an age in words moves by itself
+        place = asked_of_place(self._asked.get((value_number, owner)), self._notable.get(number))
+        if kind == "age":
+            return draw_age(draw, place.sound if place else ANY)
         value = found = make(draw)
-        place = self._notable.get(number)
-        if place is None or (draw.owner is not None and kind == "age"):
+        if place is None:
             return value
         for attempt in range(1, _TRIES):
-            if sounds(found, place.sound) and (not place.genitive or takes_genitive(found)):
+            if sounds(found, place.sound, self._filler.locale) and (not place.genitive or takes_genitive(found)):
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         return value

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from piiloom.foundation.articles import begins_with_vowel_sound
 from piiloom.surrogates.mentions import Mention
 
-_VOWELS: Final = frozenset("aeiouàáâãäåæèéêëìíîïòóôõöøœùúûü")
-# Sounds that letters do not tell.
-_AS_CONSONANT: Final = re.compile(r"(?:eu|uni(?:[^mn]|$)|use|usu|ut[aie]|u[rk]|ubi|one\b|once\b|ewe|uw|ou[ijaí])", re.IGNORECASE)
-_AS_VOWEL: Final = re.compile(
-    r"(?:hour|honest|honou?r|heir|x-|mba\b|mri\b|ssn\b|nhs\b|8|11\b|18\b|1[18](?=\D|\d{3}(?:\D|$)))", re.IGNORECASE
-)
 _SENTENCE_STARTS: Final = frozenset(".!?\n\r\u2022")
 _OPENING: Final = "\"'“‘«([*_- \t"
+_OPENED: Final = frozenset("\"'“‘«([*_")
 _SIBILANT: Final = frozenset("sxzßSXZ")
 
 _HANGING: Final = frozenset("s'’")  # what may begin a genitive
@@ -62,8 +57,15 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
 
 
 def needed_sound(text: str, start: int, language: str) -> int:
-    """What an English article right before *start* asks for: ``VOWEL`` after "an", ``CONSONANT`` after "a", else ``ANY``."""
-    if language != "en" or start < 2 or text[start - 1] not in " \u00a0":
+    """What an English article right before *start* asks for: ``VOWEL`` after "an", ``CONSONANT`` after "a", else ``ANY``.
+
+    Quotes, brackets and stars may stand between: 'an "[NAME]" fan'.
+    """
+    if language != "en":
+        return ANY
+    while start and text[start - 1] in _OPENED:
+        start -= 1
+    if start < 2 or text[start - 1] not in " \u00a0":
         return ANY
     last = text[start - 2]
     if last in "aA":
@@ -73,18 +75,9 @@ def needed_sound(text: str, start: int, language: str) -> int:
     return ANY
 
 
-def sounds(value: str, sound: int) -> bool:
-    """Whether *value* begins with the sound."""
-    if sound == ANY:
-        return True
-    head = value.lstrip("\"'(")
-    if _AS_VOWEL.match(head):
-        vowel = True
-    elif _AS_CONSONANT.match(head):
-        vowel = False
-    else:
-        vowel = head[:1].lower() in _VOWELS
-    return vowel == (sound == VOWEL)
+def sounds(value: str, sound: int, locale: str = "en_US") -> bool:
+    """Whether *value* begins with the sound, as the English of *locale* has it."""
+    return sound == ANY or begins_with_vowel_sound(value, locale) == (sound == VOWEL)
 
 
 def genitive_follows(text: str, end: int) -> bool:

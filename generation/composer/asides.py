@@ -16,7 +16,9 @@ Value = Mapping[str, str]
 _AS_WRITTEN = frozenset({"code", "name"})
 
 
-def compose_aside(bank: Bank, values: Sequence[Value], frame: int | None, others: Sequence[str], rng: random.Random) -> str:
+def compose_aside(
+    bank: Bank, values: Sequence[Value], frame: int | None, others: Sequence[str], rng: random.Random, locale: str = "en_US"
+) -> str:
     """Fill *frame* (its index in *bank*) with *values*; without one, the frame of whom the text is posted for.
 
     *others* are texts that must not come up. Raises ``InvalidRequest`` when the frame does not take these values.
@@ -27,7 +29,7 @@ def compose_aside(bank: Bank, values: Sequence[Value], frame: int | None, others
     patterns = bank.talk.second_hand if frame is None else (bank.frames[frame].text,)
     text = draw_clear(patterns, to_avoid(values, others), rng)
     try:
-        filled = fill(text, {slot: value["text"] for slot, value in by_slot.items()}, lambda slot, v: mark(by_slot[slot]["id"], v))
+        filled = fill(text, {slot: value["text"] for slot, value in by_slot.items()}, lambda slot, v: mark(by_slot[slot]["id"], v), locale)
     except KeyError as error:
         raise InvalidRequest("the frame does not take these values", remedy="Plan and compose with the same bank") from error
     filled = qualified(filled, values, bank.talk, rng)

@@ -1,40 +1,20 @@
 """Putting values into patterns: slots, articles, capitals.
 
 ``{occupation}`` becomes the marked value, ``{a:occupation}`` the same after "a" or "an", ``{A:occupation}`` after "A" or
-"An"; ``{occupation.job_title}`` likewise. The spelling of a value is never touched.
+"An"; ``{occupation.job_title}`` likewise. An "a" that an English bank writes out before a slot agrees with the value as well.
+The spelling of a value is never touched.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 
+from piiloom.foundation.articles import article
+
 SLOT = re.compile(r"\{(?:(?P<article>[aA]):)?(?P<name>[a-z_]+(?:\.[a-z_]+)?)\}")
-# Read letter by letter: a letter that stands alone (X-ray, U.S.), or two capitals at the start (MRI, MSc) …
-SPELLED = re.compile(r"[A-Za-z](?![A-Za-z])|[A-Z][A-Z]")
-VOWEL_LETTERS = frozenset("AEFHILMNORSX")
-# … but these are read as words.
-READ_AS_WORDS = re.compile(r"(?:FEMA|HIPAA|HUD|LASIK|LEED|MERS|NASA|NATO|NICU|SARS|SNAP|SWAT)\b")
-# Spoken with a consonant first although a vowel is written, and the other way round; a number by how it is read.
-CONSONANT_SOUND = re.compile(
-    r"uni(?![nm]|dentif)|unanim|us[aeiu]|ur[aeiou]|ut[aeio]|uk[reu]|ugan|ubi|uv[eu]|uy|eu|ew|one\b|once\b", re.IGNORECASE
-)
-VOWEL_SOUND = re.compile(r"hour|honest|honou?r|heir|y(?![aeiou])|8|1[18](?!\d)", re.IGNORECASE)
-FIRST_SOUNDED = re.compile(r"[^\W_]")
-
-
-def article(following: str) -> str:
-    """Choose "a" or "an" for the word that *following* begins with, by its sound; what is not spoken ("$") is passed over."""
-    first = FIRST_SOUNDED.search(following)
-    spoken = following[first.start() :] if first else ""
-    if SPELLED.match(spoken) and not READ_AS_WORDS.match(spoken):
-        return "an" if spoken[0].upper() in VOWEL_LETTERS else "a"
-    if VOWEL_SOUND.match(spoken):
-        return "an"
-    if CONSONANT_SOUND.match(spoken):
-        return "a"
-    return "an" if unicodedata.normalize("NFD", spoken[:1]).casefold()[:1] in tuple("aeiou") else "a"
+# In an English bank an article may also be written out; it agrees all the same.
+ENGLISH_SLOT = re.compile(r"(?:\b(?P<written>[aA])n? )?" + SLOT.pattern)
 
 
 def slot_name(entity_type: str) -> str:
@@ -42,18 +22,22 @@ def slot_name(entity_type: str) -> str:
     return entity_type.replace(" ", "_")
 
 
-def fill(pattern: str, values: Mapping[str, str], wrap: Callable[[str, str], str]) -> str:
-    """Replace the slots of an expanded *pattern*; ``wrap(slot, text)`` says how a value is written (marked or plain)."""
+def fill(pattern: str, values: Mapping[str, str], wrap: Callable[[str, str], str], locale: str = "en_US") -> str:
+    """Replace the slots of an expanded *pattern*; ``wrap(slot, text)`` says how a value is written (marked or plain).
+
+    An English "a" or "an" right before a slot agrees with the value; *locale* says whose English it is, or that it is none.
+    """
 
     def put(found: re.Match[str]) -> str:
         text = values[found["name"]]
         written = wrap(found["name"], text)
-        if found["article"] is None:
+        asked = found["article"] or found.groupdict().get("written")
+        if asked is None:
             return written
-        chosen = article(text)
-        return f"{chosen.capitalize() if found['article'] == 'A' else chosen} {written}"
+        chosen = article(text, locale)
+        return f"{chosen.capitalize() if asked == 'A' else chosen} {written}"
 
-    return SLOT.sub(put, pattern)
+    return (ENGLISH_SLOT if locale.startswith("en") else SLOT).sub(put, pattern)
 
 
 LEADING_MARK = re.compile(r"\[\[v\d+\|")

@@ -33,9 +33,13 @@ class ComposerProvider:
     endpoint = "embedded"
     paid = False
 
-    def __init__(self, bank: Bank, *, distractors: bool = True) -> None:
-        """*distractors* false leaves out what looks like PII and is none (to measure what it adds)."""
+    def __init__(self, bank: Bank, *, distractors: bool = True, locale: str | None = None) -> None:
+        """*distractors* false leaves out what looks like PII and is none (to measure what it adds).
+
+        *locale* says which country's speech decides an article ("an herb", "a herb"); without it, the bank's language does.
+        """
         self.bank, self._distractors = bank, distractors
+        self._locale = locale or bank.language
         self._answers: dict[str, Callable[[Variables, random.Random], dict[str, Any]]] = {
             "topics": self._topics,
             "subtopics": self._subtopics,
@@ -86,10 +90,10 @@ class ComposerProvider:
     def _situation(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         band = (variables["words"]["min"], variables["words"]["max"])
         scenario = self.bank.scenarios[variables["scenario"]]
-        return {"text": compose_situation(scenario, self.bank.talk, variables["values"], band, variables["others"], rng)}
+        return {"text": compose_situation(scenario, self.bank.talk, variables["values"], band, variables["others"], rng, self._locale)}
 
     def _peripheral(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
-        return {"text": compose_aside(self.bank, variables["values"], variables["frame"], variables["others"], rng)}
+        return {"text": compose_aside(self.bank, variables["values"], variables["frame"], variables["others"], rng, self._locale)}
 
     def _draft(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         return {"question": compose_draft(self.bank.scenarios[variables["scenario"]], self.bank.talk, variables["values"], rng)}

@@ -22,7 +22,13 @@ _FACTS_FIRST = 0.45
 
 
 def compose_situation(
-    scenario: Scenario, talk: Talk, values: Sequence[Value], band: tuple[int, int], others: Sequence[str], rng: random.Random
+    scenario: Scenario,
+    talk: Talk,
+    values: Sequence[Value],
+    band: tuple[int, int],
+    others: Sequence[str],
+    rng: random.Random,
+    locale: str = "en_US",
 ) -> str:
     """Sentences about *scenario* that mark each of *values* once, in a drawn order, within the word band if there is enough to say.
 
@@ -30,7 +36,7 @@ def compose_situation(
     """
     avoid = to_avoid(values, others)
     tells = _tells(scenario, values, rng)
-    lines = [qualified(_filled(draw_clear(patterns, avoid, rng), told), told, talk, rng) for patterns, told in tells]
+    lines = [qualified(_filled(draw_clear(patterns, avoid, rng), told, locale), told, talk, rng) for patterns, told in tells]
     aim = band[0] * rng.uniform(*_AIM)
     words = sum(marked_length(line) for line in lines)
     for pattern in rng.sample(scenario.stakes, len(scenario.stakes)):
@@ -63,8 +69,8 @@ def _tells(scenario: Scenario, values: Sequence[Value], rng: random.Random) -> l
     return [*((scenario.tells[value["type"]], [value]) for value in pair), *told]
 
 
-def _filled(pattern: str, values: Sequence[Value]) -> str:
+def _filled(pattern: str, values: Sequence[Value], locale: str) -> str:
     texts = {slot_name(value["type"]): value["text"] for value in values}
     ids = {slot_name(value["type"]): value["id"] for value in values}
     # What matters is never an identifier, so its first letter may be raised.
-    return capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text)), value_too=True)
+    return capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text), locale), value_too=True)

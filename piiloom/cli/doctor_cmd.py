@@ -9,6 +9,7 @@ from piiloom.cli.options import DEFAULT_STORE, BankOption, BaseUrlOption, JsonOp
 EPILOG = examples(
     "piiloom doctor",
     "piiloom doctor --base-url http://localhost:11434/v1",
+    "piiloom doctor --base-url http://localhost:8080/v1 --model qwen3",
     "piiloom doctor --store other.duckdb --json",
     "piiloom doctor --bank my_bank",
 )
@@ -23,7 +24,8 @@ def doctor(
 ) -> None:
     """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank, a bank of your own.
 
-    Servers are asked only where a key is set or --base-url is given, and never for anything that costs money. Opening a store
+    Servers are asked only where a key is set or --base-url is given, and never for anything that costs
+    money, but that --base-url with --model sends some tiny calls to find out which response formats the server takes. Opening a store
     of an older schema upgrades it after a backup, as every command does.
     """
     from piiloom.cli.bank_report import report_bank

@@ -16,7 +16,7 @@ from typing import Literal
 from rich.table import Table
 
 from piiloom import __version__
-from piiloom.cli.preflight import PING_TIMEOUT_S, ping
+from piiloom.cli.preflight import PING_TIMEOUT_S, ping, probe
 from piiloom.cli.terminal import console, harmless, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
@@ -106,7 +106,10 @@ def server_checks(base_url: str | None, model: str | None) -> Iterator[Check]:
         if kind.key_needed and _has_key(kind.key_variable):
             yield _server_check(name, None, None)
     if base_url:
-        yield _server_check("compatible", base_url, model)
+        check = _server_check("compatible", base_url, model)
+        yield check
+        if check.status != "failed":
+            yield format_check(base_url, model)
 
 
 def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
@@ -121,6 +124,19 @@ def _server_check(name: str, base_url: str | None, model: str | None) -> Check:
     if found.model_known:
         return Check(name=f"server of {name}", status="ok", detail=f"{reached} and has the model {found.model}")
     return Check(name=f"server of {name}", status="warning", detail=f"{reached} but does not list the model {found.model}")
+
+
+def format_check(base_url: str, model: str | None) -> Check:
+    """Say which response formats the server at *base_url* takes, asked with tiny calls; only where a model is named."""
+    name = "replies of compatible"
+    if model is None:
+        return Check(name=name, status="note", detail="with --model, tiny calls find out which --response-format the server takes")
+    try:
+        found = probe(make_provider("compatible", model=model, base_url=base_url), every=True)
+    except PiiloomError as error:
+        return Check(name=name, status="failed", detail=str(error))
+    kept = found is not None and found.chosen is not None and found.chosen.outcome == "kept"
+    return Check(name=name, status="ok" if kept else "warning", detail=str(found))
 
 
 def store_check(path: Path) -> Check:

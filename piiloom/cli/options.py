@@ -81,6 +81,14 @@ TpmOption = Annotated[
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", rich_help_panel=_CALLS, help="How long one request may take (default 60).")
 ]
+ResponseFormatOption = Annotated[
+    Literal["auto", "json_schema", "json_object", "text"] | None,
+    typer.Option(
+        "--response-format",
+        rich_help_panel=_CALLS,
+        help="How a compatible server is asked for JSON; auto (default) asks it with a tiny call which of them it takes.",
+    ),
+]
 BudgetOption = Annotated[
     float | None,
     typer.Option(

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from piiloom.foundation.errors import ProviderError
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.session import open_provider
 from piiloom.providers.errors import ProviderUnavailable
+from piiloom.providers.format_probe import FormatReport, probe_formats
 from piiloom.providers.sdk_provider import Ping, SdkProvider
+
+T = TypeVar("T")
 
 PING_TIMEOUT_S = 10.0
 
 
 def ping(provider: SdkProvider[Any]) -> Ping:
     """Reach *provider* once, without paying for tokens, and close it; raises what its ``ping`` raises."""
+    return _asked(provider, provider.ping)
 
-    async def work() -> Ping:
+
+def probe(provider: SdkProvider[Any], *, every: bool = False) -> FormatReport | None:
+    """Find which response format a compatible server takes, for the rest of the process too, and close the provider.
+
+    None for other providers, and where the process knows already, unless *every* format is to be tried.
+    """
+    from piiloom.providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+
+    if not isinstance(provider, CompatibleProvider) or (provider.probed and not every):
+        return None
+    return _asked(provider, lambda: probe_formats(provider, every=every))
+
+
+def _asked(provider: SdkProvider[Any], ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def work() -> T:
         try:
-            return await provider.ping()
+            return await ask()
         finally:
             await provider.aclose()
 
@@ -33,6 +52,7 @@ def check_provider(config: RunConfig) -> None:
     """Refuse a *config* whose provider is unknown, has no price or key (``AuthFailed``), or cannot be reached (``ProviderUnavailable``).
 
     Any other answer to the ping proves nothing (a key may be good for completions only): the run itself finds out.
+    A compatible server is asked which response format it takes, once a process, unless the *config* says it.
     """
     provider = open_provider(config.model_copy(update={"timeout_s": PING_TIMEOUT_S}))
     if not isinstance(provider, SdkProvider):
@@ -43,3 +63,7 @@ def check_provider(config: RunConfig) -> None:
         raise
     except ProviderError:
         return
+    if config.provider == "compatible" and config.response_format == "auto" and not config.batch:
+        found = open_provider(config)  # with the time-out of the run: a server may have to load its model first
+        if isinstance(found, SdkProvider):
+            probe(found)

@@ -27,11 +27,14 @@ from piiloom.providers.protocol import TokenUsage
 from tests.fakes.llm_batch_http import serve_batches
 from tests.fakes.llm_batches import FakeBatches
 from tests.fakes.llm_faults import DELIVERED, FAULT_KINDS, LOST, Fault, FaultKind, Schedule, seeded_faults
-from tests.fakes.llm_wire import BadCall, Request, error_body, read_request, reply_body, usage_of, whole_body
+from tests.fakes.llm_formats import Manner
+from tests.fakes.llm_wire import BadCall, Request, asks_for_json, error_body, is_probe, read_request, reply_body, usage_of, whole_body
 
 __all__ = ["DELIVERED", "FAULT_KINDS", "LOST", "Fault", "FaultKind", "LLMServer", "LogEntry", "Request", "Schedule", "seeded_faults"]
 
 Answer = Callable[[Request], Mapping[str, Any]]
+PROSE = "Happy to help! Well, that would be Paris, as far as I know."
+BARE = Request(api="chat", model="local-model", system="", user="", schema_name="", schema={}, ordinal=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,9 @@ class LogEntry:
 class LLMServer:
     """The server; a context manager. Its counters may be read at any time.
 
+    ``probes`` are the bodies of requests that ask which format is taken (``piiloom.providers.format_probe``); they count as nothing else.
+    ``probe_fault`` says which of them (counted from 1) fail with a 500.
+    ``chat_manner`` says what becomes of a ``response_format``; a server that ignores it answers prose, unless the prompt asks for JSON.
     ``chat_formats`` are the ``response_format`` types that chat completions take; others get a 400 as vLLM words it.
     ``latency_s`` is how long every answer takes.
     """
@@ -61,6 +67,8 @@ class LLMServer:
         chat_formats: frozenset[str] = frozenset({"json_schema", "json_object"}),
         models: tuple[str, ...] = (),
         refuse: Callable[[Request], bool] = lambda _: False,
+        chat_manner: Manner | None = None,
+        probe_fault: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self.answer = answer
         self.schedule = schedule or (lambda _: None)
@@ -68,6 +76,9 @@ class LLMServer:
         self.chat_formats = chat_formats
         self.models = models
         self.refuse = refuse
+        self.chat_manner = chat_manner
+        self.probe_fault = probe_fault
+        self.probes: list[Mapping[str, Any]] = []
         self.batches = FakeBatches(lambda request: self.answer(request))  # noqa: PLW0108 - a test may change the answer
         self.stopping = threading.Event()
         self.crashes: list[BaseException] = []
@@ -202,14 +213,18 @@ class _Handler(BaseHTTPRequestHandler):
             return
         owner = self.server.owner
         body = json.loads(whole_body(self) or b"{}")
+        if is_probe(body):
+            self._answer_probe(body)
+            return
         ordinal = owner.take_ordinal(body)
         try:
-            request = read_request(
-                self.path, {name.lower(): value for name, value in self.headers.items()}, body, ordinal, owner.chat_formats
-            )
+            request = self._read(body, ordinal)
         except BadCall as bad:
             owner.note(LogEntry(ordinal=ordinal, api=self._api(), schema_name="", outcome="rejected"))
             self._send(bad.status, error_body(self._api(), bad.kind, str(bad), code=bad.code))
+            return
+        if request is None:
+            self._send(200, reply_body(BARE, PROSE, "ok"))
             return
         if owner.refuse(request):
             owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome="rejected"))
@@ -224,6 +239,30 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(owner.latency_s)
         owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome=outcome, usage=usage))
         self._respond(request, fault, json.dumps(made, ensure_ascii=False).encode())
+
+    def _read(self, body: dict[str, Any], ordinal: int) -> Request | None:
+        """The request in *body*; None where this server ignores the format that was wanted, and nothing else asks for JSON."""
+        owner = self.server.owner
+        if owner.chat_manner is not None and owner.chat_manner(body.get("response_format")) == "ignored":
+            body = {name: value for name, value in body.items() if name != "response_format"}
+            if not asks_for_json(body):
+                return None
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        return read_request(self.path, headers, body, ordinal, owner.chat_formats)
+
+    def _answer_probe(self, body: dict[str, Any]) -> None:
+        owner = self.server.owner
+        owner.probes.append(body)
+        number = len(owner.probes)
+        try:
+            request = self._read(body, number)
+        except BadCall as bad:
+            self._send(bad.status, error_body("chat", bad.kind, str(bad), code=bad.code))
+            return
+        if owner.probe_fault(number):
+            self._send(500, error_body("chat", "server_error", "something broke"))
+        else:
+            self._send(200, reply_body(request or BARE, json.dumps({"capital": "Paris"}) if request else PROSE, "ok"))
 
     def _api(self) -> str:
         return "messages" if self.headers.get("anthropic-version") else "openai"

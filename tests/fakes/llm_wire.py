@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
+from piiloom.providers.format_probe import QUESTION
 from piiloom.providers.protocol import TokenUsage
 
 Api = Literal["responses", "chat", "messages"]
@@ -75,6 +76,17 @@ def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Any],
 
 
 Parsed = tuple[str, str, str, dict[str, Any]]
+
+
+def is_probe(body: Mapping[str, Any]) -> bool:
+    """Whether a chat request asks only which response format is taken."""
+    turns = body.get("messages") or ()
+    return bool(turns) and isinstance(turns, list) and turns[-1].get("content") == QUESTION
+
+
+def asks_for_json(body: Mapping[str, Any]) -> bool:
+    """Whether the prompt of a chat request asks for JSON in words."""
+    return any(_INSTRUCTION.search(str(turn["content"])) for turn in body["messages"])
 
 
 def _read_responses(body: Mapping[str, Any], _: frozenset[str]) -> Parsed:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import mark
 from piiloom.corpus.record import Record
-from piiloom.generation.composer.filling import article, capitalised, fill, slot_name
+from piiloom.generation.composer.filling import capitalised, fill, slot_name
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.phrases import clean_list
 from piiloom.generation.triplets import list_triplets
@@ -25,43 +25,6 @@ from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
 
-AN = """
-hour|hourly wage|honest broker|honorary degree|honour guard|heir|MRI technician|8-year-old|80-hour week
-11th grader|18-month lease|11:30 pm slot|11,000-mile trip|X-ray|x-ray technician|F-1 visa holder
-H-1B visa holder|HR manager|NHS nurse|MBA|MSc in physics|MPhil|RN|SUV|S-shaped scar|A-level|EU citizen|EMT
-ICU nurse|ulcer|umbilical hernia|uncle|uninsured driver|unidentified rash|unimportant note|usher|urgent matter
-Uzbek|Urdu teacher|utter bore|only child|Oneida|onion allergy|oncologist|ex-husband|$8,250 debt|"early riser"
-élan|Yvette|egg allergy|e-commerce manager|O-negative donor
-"""
-A = """
-university|unicyclist|union rep|unique case|Unitarian|European|Eurasian|euphonium player|one-off|one-armed man
-once-daily pill|user|usual fee|US citizen|U.S. citizen|UK national|U-turn|UX designer|Ukrainian|Ugandan
-Uruguayan|Uyghur|urologist|uterine fibroid|utility worker|utopian|ubiquitous app|ewe|Ewe speaker|uveitis
-historian|Honduran|honey allergy|homeopath|house|heron|herniated disc|hospital|yoga teacher|youth worker
-180-degree turn|1,100-mile trip|10-year-old|7-year-old|17-year-old|100|$1,800 loan|$52,400 salary|PhD student
-BA|CT scan|DUI|GP|J-1 visa|T-shirt|Peruvian|nurse|SNAP recipient|NICU nurse|LASIK procedure
-"""
-
-
-def phrases(text):
-    return [phrase for line in text.strip().splitlines() for phrase in line.split("|")]
-
-
-@pytest.mark.parametrize("phrase", phrases(AN))
-def test_an_before_a_vowel_sound(phrase):
-    assert article(phrase) == "an"
-
-
-@pytest.mark.parametrize("phrase", phrases(A))
-def test_a_before_a_consonant_sound(phrase):
-    assert article(phrase) == "a"
-
-
-@given(st.text())
-@settings(deadline=None)
-def test_every_text_gets_an_article(text):
-    assert article(text) in {"a", "an"}
-
 
 def wrapped(slot, text):
     return mark({"health": "v1", "sexual_orientation": "v2", "v": "v3"}[slot], text)
@@ -74,6 +37,8 @@ def wrapped(slot, text):
         ("As {a:health} patient", "As an [[v1|asthma]] patient"),
         ("{A:health} patient", "An [[v1|asthma]] patient"),
         ("{A:sexual_orientation} man like {a:sexual_orientation} man", "A [[v2|bisexual]] man like a [[v2|bisexual]] man"),
+        ("a {sexual_orientation} man, an {sexual_orientation} one", "a [[v2|bisexual]] man, a [[v2|bisexual]] one"),
+        ("A {health} day, a {health} night. Plan B {health}", "An [[v1|asthma]] day, an [[v1|asthma]] night. Plan B [[v1|asthma]]"),
         ("a {b} {other:health} {} stays", None),
     ],
 )
@@ -240,3 +205,12 @@ def test_a_span_is_answered_when_it_stands_there():
     value = {"text": VALUES[0].text}
     assert composed("span_retrieval", value=value, text="My asthma.").data == {"span": "asthma"}
     assert composed("span_retrieval", value=value, text="My lungs.").data == {"span": None}
+
+
+def test_an_article_of_another_language_stays():
+    assert fill("A {health} e a {health}", {"health": "asma"}, wrapped, "pt_BR") == "A [[v1|asma]] e a [[v1|asma]]"
+
+
+def test_whose_english_it_is_decides_an_article():
+    told = [fill("{a:health}", {"health": "herb allergy"}, wrapped, locale) for locale in ("en_US", "en_GB")]
+    assert told == ["an [[v1|herb allergy]]", "a [[v1|herb allergy]]"]

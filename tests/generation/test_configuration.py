@@ -65,6 +65,13 @@ def test_how_much_and_how_fast_make_none():
     assert RunConfig(samples=3, concurrency=1, margin=2, seed=9).digest() == RunConfig().digest()
 
 
+def test_how_json_is_asked_for_makes_none():
+    told = [RunConfig(provider="compatible", model="m", response_format=choice) for choice in ("auto", "json_object", "text")]
+    assert len({config.digest() for config in told} | {config.plan_digest() for config in told}) == 2
+    old = {key: value for key, value in told[0].model_dump(mode="json").items() if key != "response_format"}
+    assert make_config(old) == told[0]  # runs that were kept before the setting was there
+
+
 def test_a_run_file_gives_all_of_them(tmp_path):
     file = tmp_path / "run.yaml"
     file.write_text("max_low: 2\nregisters: [terse list, chat message]\ncomposer: {distractors: false}\nsituation_words: [9, 30]\n")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from piiloom.corpus.store.database import Store
+from tests.fakes import llm_formats
 from tests.fakes.llm_server import LLMServer
 
 
@@ -52,6 +53,37 @@ def test_a_server_that_answers(cli, empty_store, monkeypatch, models):
     assert checks["key for compatible"]["detail"].endswith("is set")
     assert _report(unlisted)["server of compatible"]["status"] == ("warning" if models else "ok")
     assert "secret" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("manner", "status", "said"),
+    [
+        (
+            llm_formats.llama_cpp,
+            "ok",
+            "json_schema refused (500); json_object with a schema yes; text yes: --response-format auto takes json_object with a schema",
+        ),
+        (llm_formats.vllm, "ok", "json_schema yes; json_object with a schema yes; text yes: --response-format auto takes json_schema"),
+    ],
+)
+def test_it_says_which_reply_formats_a_server_takes(cli, empty_store, manner, status, said):
+    with LLMServer(lambda _: {}, chat_manner=manner) as server:
+        words = ("doctor", "--store", empty_store, "--base-url", server.openai_url, "--json")
+        named = cli(*words, "--model", "tiny")
+        probes = len(server.probes)
+        unnamed = cli(*words)
+        assert (len(server.probes), server.requests) == (probes, 0)
+    assert named.code == unnamed.code == 0
+    assert _report(named)["replies of compatible"] == {"name": "replies of compatible", "status": status, "detail": said}
+    assert "--model" in _report(unnamed)["replies of compatible"]["detail"]
+
+
+def test_a_server_that_fails_whatever_it_is_asked_is_not_judged(cli, empty_store):
+    with LLMServer(lambda _: {}, probe_fault=lambda _: True) as server:
+        outcome = cli("doctor", "--store", empty_store, "--base-url", server.openai_url, "--model", "tiny", "--json")
+    found = _report(outcome)["replies of compatible"]
+    assert found["status"] == "warning"
+    assert found["detail"].endswith("could not be told")
 
 
 def test_a_server_that_does_not_answer_is_a_fault(cli, empty_store):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.fakes import llm_formats
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 
@@ -41,3 +42,39 @@ def test_a_server_without_that_api_ends_the_run_in_one_line(cli, store_path, mon
         outcome = cli("generate", "--provider", "openai", "--base-url", url, "--quiet", "--samples", 3, *FEW, "--store", store_path)
     assert outcome.code == 1
     assert KEY not in outcome.error_line()
+
+
+@pytest.mark.parametrize(("manner", "wanted"), [(llm_formats.silent_llama, "json_object"), (llm_formats.ollama, "json_schema")])
+def test_a_run_asks_once_what_its_server_takes(cli, store_path, manner, wanted):
+    with LLMServer(Author(7), chat_manner=manner) as server:
+        words = ("generate", "--provider", "compatible", "--model", "tiny", "--base-url", server.openai_url, *FEW, "--store", store_path)
+        estimated = cli(*words, "--samples", 2, "--estimate")
+        assert (estimated.code, server.probes) == (0, [])
+        first = cli(*words, "--samples", 2)
+        probes = len(server.probes)
+        assert cli("generate", "--resume", "last", "--samples", 3, "--store", store_path).code == 0
+        assert 0 < probes == len(server.probes)
+        sent = [body["response_format"]["type"] for body in server.bodies]
+        assert set(server.outcomes) == {"ok"}
+    assert first.code == 0, first.err
+    assert set(sent) == {wanted}
+
+
+def test_a_response_format_can_be_set_and_changed_while_a_run_goes_on(cli, store_path):
+    with LLMServer(Author(7), chat_manner=llm_formats.vllm) as server:
+        words = ("generate", "--provider", "compatible", "--model", "tiny", "--base-url", server.openai_url, *FEW, "--store", store_path)
+        first = cli(*words, "--samples", 2, "--response-format", "json_object")
+        once = len(server.bodies)
+        again = cli("generate", "--resume", "last", "--samples", 3, "--response-format", "text", "--store", store_path)
+        sent = [body.get("response_format", {}).get("type") for body in server.bodies]
+        asked = [json.dumps(body["messages"][1:]) for body in server.bodies]
+        assert not server.probes
+    assert (first.code, again.code) == (0, 0)
+    assert (set(sent[:once]), set(sent[once:])) == ({"json_object"}, {None})
+    assert not set(asked[:once]) & set(asked[once:])  # what is paid is not asked again in another format
+
+
+def test_only_compatible_servers_are_told_a_response_format(cli, store_path):
+    outcome = cli("generate", "--samples", 2, "--response-format", "text", "--store", store_path)
+    assert outcome.code == 2
+    assert "only a compatible server can be told a response format" in outcome.error_line()

@@ -16,7 +16,7 @@ from tests.providers.provider_calls import DATA, complete, loopback, make_call, 
 
 @pytest.mark.parametrize(
     ("formats", "kind", "requests"),
-    [({"json_schema", "json_object"}, "json_schema", 1), ({"json_object"}, "json_object", 2), (set(), "plain", 3)],
+    [({"json_schema", "json_object"}, "json_schema", 1), ({"json_object"}, "json_object", 2), (set(), "plain", 4)],
 )
 def test_it_finds_the_best_format_the_server_takes_and_remembers(formats, kind, requests):
     async def work(server: LLMServer):
@@ -71,7 +71,7 @@ def test_a_server_of_many_dislikes_is_understood():
 
     completion = complete(mocked("compatible", handler), make_call(seed=4))
     assert completion.data == DATA
-    assert len(sent) == 5
+    assert len(sent) == 6
     assert "JSON schema (situation)" in sent[-1]["messages"][0]["content"]
 
 
@@ -83,9 +83,15 @@ def test_a_refusal_for_another_reason_stands():
         complete(mocked("compatible", handler))
 
 
-@pytest.mark.parametrize("status", [401, 404, 429, 500])
-def test_only_400_and_422_speak_of_dialects(status):
+@pytest.mark.parametrize("status", [401, 403, 408, 429, 503, 529])
+def test_some_statuses_never_speak_of_dialects(status):
     assert Dialect().after_refusal(status, "response_format is not supported") is None
+
+
+@pytest.mark.parametrize("status", [404, 500, 501])
+def test_some_statuses_speak_of_formats_only_where_they_name_them(status):
+    assert Dialect().after_refusal(status, "seed is not supported") is None
+    assert Dialect().after_refusal(status, "json_schema is not supported") == Dialect(reply_format="json_object")
 
 
 def test_plain_is_the_last_format():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from piiloom.foundation.articles import article
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.casting.groups import CODES, GROUPS
@@ -106,6 +107,27 @@ def test_what_is_put_in_fits_its_article_and_its_line():
         assert sounds(an, VOWEL)
         assert sounds(a, CONSONANT)
         assert loud == loud.upper()
+
+
+@pytest.mark.parametrize("age", ["<AGE>-year-old", "(<AGE>)", '"<AGE>" year old'])
+def test_ages_fit_their_article(age):
+    for done in fill(*[f"<STUDENT> is an {age}. <STUDENT> is <AGE>."] * 60, *[f"An {age}!"] * 60):
+        years = values(done)
+        assert article(years[-1]) == "an"
+        assert len({value for value in years if value.isdigit()}) == 1
+    assert all(article(values(done)[0]) == "a" for done in fill(*[f"She met a {age}."] * 60))
+
+
+def test_a_value_is_the_same_where_an_article_asks_for_its_sound_and_where_none_does():
+    for done in fill(*["<COMPANY1> pays. An <COMPANY1> man said that <COMPANY1> pays a <COMPANY> man."] * 80):
+        first, second, third, other = values(done)
+        assert first == second == third
+        assert (article(first), article(other)) == ("an", "a")
+
+
+def test_articles_that_contradict_each_other_show_two_values():
+    for done in fill(*["an <OCCUPATION> and a <OCCUPATION>"] * 60):
+        assert [article(value) for value in values(done)] == ["an", "a"]
 
 
 def test_a_genitive_hangs_on_names_that_take_it():
