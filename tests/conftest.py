@@ -15,10 +15,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from hypothesis import settings
 
-from piiloom.annotation_app.people import passwords
 from tests.one_browser import OneBrowser
 
 settings.register_profile("steady", derandomize=True)
@@ -52,6 +50,10 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(autouse=True, scope="session")
 def _quick_hashes() -> Iterator[None]:
     """A password's hash with the usual parameters takes 64 MiB and 0.2 s of the processor, on purpose; tests make hundreds."""
+    from argon2 import PasswordHasher
+
+    from piiloom.annotation_app.people import passwords
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1))
         yield
