@@ -156,6 +156,7 @@ def test_behind_https_cookies_are_secure_and_ctrl_c_stops_cleanly(tmp_path):
     assert len(list_snapshots(store)) == 1
 
 
+@pytest.mark.long
 def test_a_config_file_of_streamlit_opens_no_doors(tmp_path):
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "config.toml").write_text(
