@@ -6,8 +6,11 @@ one pool looks at every connection twice a call, which with 1,024 of them costs 
 
 from __future__ import annotations
 
+import os
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
 from typing import cast
 from urllib.request import getproxies
 
@@ -17,6 +20,8 @@ import httpx2
 POOL_SIZE = 16
 # A server that does not take a connection within this time is not there; how long an answer takes says nothing about it.
 CONNECT_S = 15.0
+# What httpx2 takes the authorities that it trusts from; without them from where the system keeps its own.
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=1024)
 
 
@@ -37,7 +42,7 @@ class PooledTransport(httpx2.AsyncBaseTransport):
     """Connection pools of ``POOL_SIZE``, as many as there are requests in flight for; the first with room takes a request."""
 
     def __init__(self) -> None:
-        self._ssl = httpx2.create_ssl_context()
+        self._ssl = _ssl_context(*(os.environ.get(name) for name in _CERTIFICATES))
         self._pools: list[httpx2.AsyncHTTPTransport] = []
         self._busy: list[int] = []
 
@@ -63,6 +68,12 @@ class PooledTransport(httpx2.AsyncBaseTransport):
 
     def _free(self, index: int) -> None:
         self._busy[index] -= 1
+
+
+@lru_cache(maxsize=2)
+def _ssl_context(*_certificates: str | None) -> ssl.SSLContext:
+    """httpx2's own context, which no client changes: reading the authorities' certificates takes 60 ms, so all clients share one."""
+    return httpx2.create_ssl_context()
 
 
 class _Watched(httpx2.AsyncByteStream):

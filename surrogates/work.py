@@ -50,13 +50,13 @@ class SurrogateWork:
 
     def __init__(self, made: WorkFactory) -> None:
         from piiloom.pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
-        from piiloom.pii_values.names.pools import NamePools  # noqa: PLC0415
+        from piiloom.pii_values.names.pools import pools_of  # noqa: PLC0415
 
         settings = made.settings
         index = open_names(Path(settings.names) if settings.names else None)
         self._made = made
         self._genders: dict[str, Gender] | None = None
-        pools = NamePools(index, script=settings.script, english_only=settings.english_only)
+        pools = pools_of(index, script=settings.script, english_only=settings.english_only)
         finder = Finder(made.mapping, on_unknown=made.on_unknown) if made.mapping is not None else None
         self._known = _given_names(pools, settings.country) if made.scan or made.mapping is None else {}
         self._given = GivenValues(made.given) if made.given is not None else None

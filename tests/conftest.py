@@ -1,5 +1,7 @@
 """For all tests: property tests take the same examples each time, unless PIILOOM_EXPLORE is set: then they look for new ones.
 
+A test that asks for ``browser`` is marked so (``make test-browser``).
+
 What collecting the tests made is put aside from the garbage collector: it lives as long as the process, and each full collection
 would go through 700,000 objects for nothing.
 """
@@ -8,12 +10,53 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
+import pytest
 from hypothesis import settings
+
+from tests.one_browser import OneBrowser
 
 settings.register_profile("steady", derandomize=True)
 if not os.environ.get("PIILOOM_EXPLORE"):
     settings.load_profile("steady")
+
+_BROWSER = OneBrowser()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Called by pytest before it looks at the marks."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Called by pytest before each test."""
+    if item.get_closest_marker("browser") is None:
+        _BROWSER.close()
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    """Chromium as Playwright drives it, shared with the tests before and after; without contexts and pages at the beginning."""
+    yield _BROWSER.opened()
+    _BROWSER.tidied()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_hashes() -> Iterator[None]:
+    """A password's hash with the usual parameters takes 64 MiB and 0.2 s of the processor, on purpose; tests make hundreds."""
+    from argon2 import PasswordHasher
+
+    from piiloom.annotation_app.people import passwords
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1))
+        yield
 
 
 def pytest_collection_finish() -> None:
@@ -24,4 +67,5 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     """Give it back: what C extensions still hold when Python ends they call a leak."""
+    _BROWSER.close()
     gc.unfreeze()

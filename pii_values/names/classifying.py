@@ -55,7 +55,7 @@ class Classifier:
 
     def __init__(self, index: NamesIndex | None = None) -> None:
         self._index = index if index is not None else open_names()
-        self._small = self._index if self._index.where == "built-in" else _builtin()
+        self._small = self._index if self._index.where == "built-in" else builtin()
         self._lacking = frozenset(self._small.countries()) - frozenset(self._index.countries())
 
     @property
@@ -168,11 +168,6 @@ def _combined(first: Shares, last: Shares) -> dict[str, float]:
     both = {code: (first.get(code, 0.0) + _SMOOTHING) * (last.get(code, 0.0) + _SMOOTHING) for code in {*first, *last}}
     total = sum(both.values())
     return {code: both[code] / total for code in sorted(both)}
-
-
-@cache
-def _builtin() -> NamesIndex:
-    return builtin()
 
 
 @cache

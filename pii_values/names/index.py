@@ -6,6 +6,7 @@ import lzma
 import os
 from array import array
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -144,8 +145,9 @@ def user_file() -> Path:
     return folder / "piiloom" / FILE
 
 
+@cache
 def builtin() -> NamesIndex:
-    """The small index that comes with piiloom; see docs/names.md for what it was made of."""
+    """The small index that comes with piiloom, unpacked once a process; see docs/names.md for what it was made of."""
     source = files("piiloom.pii_values") / "data" / "names_index" / BUILTIN
     try:
         data = lzma.decompress(source.read_bytes())

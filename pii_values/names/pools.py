@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import Final, Literal
 
@@ -83,7 +83,7 @@ class NamePools:
 
     @cached_property
     def _small(self) -> NamesIndex:
-        return self._index if self._index.where == "built-in" else _builtin()
+        return self._index if self._index.where == "built-in" else builtin()
 
     def _source(self, country: str) -> tuple[NamesIndex, Script]:
         """Where the names of a country come from: the first of the possible sources that has enough, or else that has most."""
@@ -143,6 +143,7 @@ def _in_english_use(table: Table, number: int) -> bool:
     return any(table.plain or (place.rank is not None and place.rank <= _COMMON) for place in places)
 
 
-@cache
-def _builtin() -> NamesIndex:
-    return builtin()
+@lru_cache(maxsize=4)
+def pools_of(index: NamesIndex, *, script: Script = "latin", english_only: bool = False) -> NamePools:
+    """The pools over an index that is open, with whatever of them was made before: who fills one corpus after another shares them."""
+    return NamePools(index, script=script, english_only=english_only)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +19,6 @@ from piiloom.corpus.store.records import add_records
 from tests.annotation_app.people_tools import GOOD
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 # Two cores may be shared with much else; nothing waits longer than it has to.
 PATIENCE_MS = 45_000
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
@@ -72,14 +70,6 @@ def labels(found: AnnotationDocument) -> list[tuple[str, str, str | None]]:
 def labels_of(document: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
     """As ``labels``, of a document in its JSON form."""
     return [(document["context"][span["start"] : span["end"]], span["type"], span["relevance"]) for span in document["spans"]]
-
-
-def launch(playwright: Any) -> Any:
-    """A browser; the test is skipped where there is none."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("Chromium is not installed")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
 
 
 class AppPage:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +18,6 @@ from piiloom.annotation_app.editor.palette import colours
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ORIGIN = "http://editor.test"
 PAGE = """<!doctype html><html><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>editor</title><style>
@@ -265,15 +262,3 @@ def editors(browser: Any, *, width: int = 1280, height: int = 800):
     yield make
     for page in pages:
         page.close()
-
-
-@contextmanager
-def chromium():
-    """A browser; the test is skipped where there is none."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("Chromium is not installed")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser
-        browser.close()

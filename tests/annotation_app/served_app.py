@@ -16,7 +16,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-CHROMIUM = "/usr/bin/chromium"
 _ADDRESS = re.compile(r"http://[\w.:\[\]]+")
 _TOKEN = re.compile(r'name="token" value="(\w+)"')
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from adjudication_stories import JUDGE, Project
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -65,5 +66,10 @@ class Decided(RuleBasedStateMachine):
             assert [one.revision for one in self.project.revisions(number)] == list(range(len(validated) + 1))
 
 
-TestDecided = Decided.TestCase
-TestDecided.settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
+class TestDecided(Decided.TestCase):
+    settings = settings(max_examples=4, stateful_step_count=12, deadline=None)  # each opens a store
+
+
+@pytest.mark.long
+class TestDecidedAtLength(Decided.TestCase):
+    settings = settings(max_examples=20, stateful_step_count=20, deadline=None)

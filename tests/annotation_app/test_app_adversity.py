@@ -10,21 +10,13 @@ from editor_page import marked
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
-from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, record_of, sync_api
+from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 pytestmark = pytest.mark.long
 PLAIN = record_of("r-plain", marked("[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] plainly."))
 PEOPLE = {"ana": "annotator", "boss": "admin", "judge": "adjudicator"}
 QUIET = ("--snapshot-every", "0")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.annotation_app.app_driver import launch, sync_api
 from tests.annotation_app.hard_texts import MIXED, TEXTS
 from tests.annotation_app.whole_passes import pass_through
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 def test_every_action_by_keys(browser, tmp_path):

@@ -12,7 +12,7 @@ from editor_page import marked
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
-from tests.annotation_app.app_driver import AppPage, launch, make_project, record_of, sync_api
+from tests.annotation_app.app_driver import AppPage, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 pytestmark = pytest.mark.long
@@ -23,14 +23,6 @@ SAMPLE = next(
     None,
 )
 GOOD_ROW = {"context": "I am Bob Stone.", "question": "Who?", "piis": {"Bob Stone": {"type": "name", "relevance": "low"}}}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 def admin(browser, server, part: str) -> AppPage:

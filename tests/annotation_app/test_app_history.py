@@ -11,19 +11,11 @@ from piiloom.annotation_app.serving.opening import open_workplace
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, record_of, sync_api
+from tests.annotation_app.app_driver import AppPage, documents_in, labels, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
 RECORD = record_of("r-1", marked("[[Ada|name|low]] met [[Grace|name|low]] plainly."))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):

@@ -11,7 +11,7 @@ from screen_stage import ACCEPT, does
 
 from piiloom.annotation_app.serving.opening import open_workplace
 from piiloom.corpus.record import Provenance, RecordPlan
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, launch, make_project, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, make_project, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
@@ -85,14 +85,6 @@ class Looker:
         hosts = {urlsplit(address).hostname for address in self.page.asked if address.startswith(("http", "ws"))}
         assert hosts == {"127.0.0.1"}
         self.page.context.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture

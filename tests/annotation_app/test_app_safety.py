@@ -8,7 +8,7 @@ import pytest
 from editor_page import marked
 
 from piiloom.annotation_app.documents.document import Document
-from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, record_of, sync_api
+from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 HOSTILE = (
@@ -18,14 +18,6 @@ HOSTILE = (
 EVIL = record_of("r-<b>evil</b>", Document(context=HOSTILE, question=HOSTILE, marks=()))
 PLAIN = record_of("r-plain", marked("[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] plainly."))
 PEOPLE = {"ana": "annotator", "bo": "annotator", "boss": "admin"}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 import pytest
 from editor_page import marked
 
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, launch, make_project, record_of, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
@@ -21,14 +21,6 @@ RECORDS = [
 PEOPLE = ("ana", "bob", "cy", "dee", "eve")
 _NOTE = re.compile(r"note (\d+),")
 _UNTOUCHED = [("Ada", "name", "low"), ("Grace", "name", "low"), ("Kent", "location", "high")]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = launch(playwright)
-        yield found
-        found.close()
 
 
 def arrive(page: AppPage, last: int | None) -> int | None:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from piiloom.annotation_app.editor import assets
 from piiloom.corpus.record import Record, Span
-from tests.annotation_app.app_driver import AppPage, launch, make_project, sync_api
+from tests.annotation_app.app_driver import AppPage, make_project
 from tests.annotation_app.served_app import served
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        opened = launch(playwright)
-        yield opened
-        opened.close()
 
 
 def test_an_edit_sends_the_record_and_not_the_editor(browser: Any, tmp_path: Path) -> None:

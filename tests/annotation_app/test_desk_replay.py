@@ -94,9 +94,24 @@ def check(shared: SharedStore, desk: Desk, record_id: str, sent: dict[tuple[str,
         assert (history.state.to_json(), history.version) == (row.state, row.version)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+# An example is a dozen transactions or more.
+LARGE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=LARGE)
 @given(data=st.data())
 def test_replay_equals_tables(shared: SharedStore, data: st.DataObject) -> None:
+    replay(shared, data)
+
+
+@pytest.mark.long
+@settings(max_examples=50, deadline=None, suppress_health_check=LARGE)
+@given(data=st.data())
+def test_replay_equals_tables_at_length(shared: SharedStore, data: st.DataObject) -> None:
+    replay(shared, data)
+
+
+def replay(shared: SharedStore, data: st.DataObject) -> None:
     record_id = f"replayed-{next(numbers)}"
     with shared.writing() as store:
         pool(store, [data.draw(records(record_id=record_id))])

@@ -1,9 +1,8 @@
-"""The JavaScript twins do what Python does: shared cases and random operations, run in Chromium, which starts once."""
+"""The JavaScript twins do what Python does: shared cases and random operations, run in Chromium."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,6 @@ from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import load_taxonomy
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-if not Path(CHROMIUM).exists():
-    pytest.skip("Chromium is not installed", allow_module_level=True)
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parents[1] / "annotation_app" / "editor" / "js"
@@ -39,16 +33,12 @@ globalThis.twins = {toPoints, pointLength, utf16ToPoint, pointToUtf16, slicePoin
 """
 
 
-@pytest.fixture(scope="module")
-def page():
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        page = browser.new_page()
-        script = "".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("points", "operations", "text_diff"))
-        page.add_script_tag(content=f"{{{script}{HARNESS}}}")
-        yield page
-        browser.close()
+@pytest.fixture
+def page(browser):
+    page = browser.new_page()
+    script = "".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("points", "operations", "text_diff"))
+    page.add_script_tag(content=f"{{{script}{HARNESS}}}")
+    return page
 
 
 def sequence(state: State, operations: list) -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, FakeServer, marked
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 # What the custom highlight of hints covers, as texts.
@@ -17,12 +17,6 @@ POINTED = """([field]) => {
         return place.offsetNode.data.slice(place.offset, place.offset + 5);
     });
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

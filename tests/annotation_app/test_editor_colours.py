@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, FakeServer, marked
 
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -34,12 +34,6 @@ MEASURE = """([selector, label]) => [...window.shadow.querySelectorAll(selector)
     if (label) grounds.unshift(style.backgroundColor);
     return {text: found.textContent, colour: style.color, grounds, opacity};
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 def rgba(colour: str) -> tuple[float, float, float, float]:

@@ -5,19 +5,13 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, FakeServer, marked
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 FOCUSED = "window.shadow.activeElement?.dataset?.id ?? window.shadow.activeElement?.className ?? null"
 LIT = "[...(CSS.highlights.get('piiloom-found') ?? [])].map((range) => range.startContainer.data.slice(range.startOffset, range.endOffset))"
 GERMAN_SLASH = """window.shadow.activeElement.dispatchEvent(
     new KeyboardEvent("keydown", {key: "/", code: "Digit7", shiftKey: true, bubbles: true, composed: true, cancelable: true}))"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

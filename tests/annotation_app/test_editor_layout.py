@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import chromium, editors
+from editor_page import editors
 
 TOP = "(selector) => window.shadow.querySelector(selector).getBoundingClientRect().top"
 # [top of the selected span, its bottom, top of the bar with the buttons, whether its row can be seen in the list]
@@ -13,12 +13,6 @@ SELECTED = """() => {
     return [mark.top, mark.bottom, bar.top, list.top - 1 <= row.top && row.bottom <= list.bottom + 1];
 }"""
 FOCUSED = "() => [window.shadow.activeElement?.tagName, window.shadow.activeElement?.className]"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

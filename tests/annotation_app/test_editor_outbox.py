@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, chromium, editors
+from editor_page import EditorPage, editors
 
 from piiloom.annotation_app.documents.masking import masked
 from piiloom.annotation_app.documents.operations import parse_operation
 
 TEXT = "[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]]."
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

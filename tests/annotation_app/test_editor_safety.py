@@ -5,18 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, FakeServer, marked
 
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.editor import assets
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, chromium, editors, units
+from editor_page import EditorPage, editors, units
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 TEXTS = {
@@ -19,12 +19,6 @@ TEXTS = {
 
 # One text with all of it in the quick tests, each kind by itself in the long ones.
 each_text = pytest.mark.parametrize("text", ["mixed", *(pytest.param(name, marks=pytest.mark.long) for name in TEXTS if name != "mixed")])
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, chromium, editors
+from editor_page import EditorPage, editors
 
 from piiloom.annotation_app.documents.operations import parse_operation
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

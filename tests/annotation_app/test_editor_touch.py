@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from editor_page import EditorPage, FakeServer, chromium, marked
+from editor_page import EditorPage, FakeServer, marked
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 TEXT = f"{FAMILY} Ada Lovelace came from London to meet [[Grace|name|low]] here."
@@ -18,12 +18,6 @@ SELECT = """([from, to]) => {
     selection.removeAllRanges();
     selection.addRange(range);
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

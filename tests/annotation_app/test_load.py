@@ -17,6 +17,7 @@ from tests.annotation_app.simulated_people import Pace, SimulatedPerson, all_at_
 QUIET = ("--snapshot-every", "0")
 
 
+@pytest.mark.long
 def test_a_kill_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
     work_through_kills(tmp_path, ["ana", "ben", "cid"], Pace(20, burst=5, period_s=0.8, gap_s=0.05, retry_s=0.5), kills=1, seed=1)
 

@@ -10,6 +10,7 @@ from argon2 import PasswordHasher
 from hypothesis import given
 from hypothesis import strategies as st
 
+from piiloom.annotation_app.people import passwords
 from piiloom.annotation_app.people.account_events import ACCOUNT_KINDS, replayed
 from piiloom.annotation_app.people.accounts import Accounts
 from piiloom.annotation_app.people.identity import LOCAL, ROLES, Person, require
@@ -171,6 +172,11 @@ def test_a_hash_of_older_parameters_is_made_anew_at_a_login(house):
     assert "t=2" in kept.password_hash
     assert accounts.authenticate("Ana", GOOD) == row
     assert house.events() == events
+
+
+def test_without_other_parameters_they_are_those_of_rfc_9106(monkeypatch):
+    monkeypatch.setattr(passwords, "PasswordHasher", PasswordHasher)
+    assert Passwords().hashed(GOOD).startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
 def test_a_broken_hash_lets_nobody_in():

@@ -10,7 +10,7 @@ from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.snapshot_files import list_snapshots
 from tests.annotation_app.people_tools import GOOD
-from tests.annotation_app.served_app import CHROMIUM, served, tab
+from tests.annotation_app.served_app import served, tab
 
 LOGGED_OUT = "You are not logged in"
 
@@ -156,6 +156,7 @@ def test_behind_https_cookies_are_secure_and_ctrl_c_stops_cleanly(tmp_path):
     assert len(list_snapshots(store)) == 1
 
 
+@pytest.mark.long
 def test_a_config_file_of_streamlit_opens_no_doors(tmp_path):
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "config.toml").write_text(
@@ -178,31 +179,30 @@ def _requests_elsewhere(page, server):
 
 
 @pytest.mark.long
-def test_in_chromium_a_person_logs_in_and_out_and_nothing_leaves_the_machine(server):
-    from playwright.sync_api import expect, sync_playwright
+def test_in_chromium_a_person_logs_in_and_out_and_nothing_leaves_the_machine(browser, server):
+    from playwright.sync_api import expect
 
-    with sync_playwright() as driver, driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as browser:
-        context = browser.new_context()
-        page = context.new_page()
-        faults = []
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        elsewhere = _requests_elsewhere(page, server)
-        page.goto(server.url)
-        expect(page).to_have_url(f"{server.url}/account/login")
-        page.keyboard.type("ana")
-        page.keyboard.press("Tab")
-        page.keyboard.type("wrong password")
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
-        faults.clear()  # the answer 401 is written there
-        page.keyboard.type(GOOD)
-        page.keyboard.press("Enter")
-        expect(page.get_by_text("Logged in as ana (annotator)")).to_be_visible(timeout=20_000)
-        assert server.cookie not in page.evaluate("document.cookie")
-        second = context.new_page()
-        second.goto(server.url)
-        second.get_by_role("button", name="Log out").click(timeout=20_000)
-        expect(second).to_have_url(f"{server.url}/account/login")
-        page.reload()
-        expect(page).to_have_url(f"{server.url}/account/login")
-        assert (elsewhere, faults) == ([], [])
+    context = browser.new_context()
+    page = context.new_page()
+    faults = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    elsewhere = _requests_elsewhere(page, server)
+    page.goto(server.url)
+    expect(page).to_have_url(f"{server.url}/account/login")
+    page.keyboard.type("ana")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong password")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    faults.clear()  # the answer 401 is written there
+    page.keyboard.type(GOOD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Logged in as ana (annotator)")).to_be_visible(timeout=20_000)
+    assert server.cookie not in page.evaluate("document.cookie")
+    second = context.new_page()
+    second.goto(server.url)
+    second.get_by_role("button", name="Log out").click(timeout=20_000)
+    expect(second).to_have_url(f"{server.url}/account/login")
+    page.reload()
+    expect(page).to_have_url(f"{server.url}/account/login")
+    assert (elsewhere, faults) == ([], [])

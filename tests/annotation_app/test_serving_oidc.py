@@ -10,7 +10,7 @@ from piiloom.annotation_app.serving.opening import open_workplace
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from tests.annotation_app.people_tools import GOOD
-from tests.annotation_app.served_app import CHROMIUM, served
+from tests.annotation_app.served_app import served
 from tests.annotation_app.small_provider import provider
 
 _SECRETS = """
@@ -30,8 +30,8 @@ def _free_port():
 
 
 @pytest.mark.long
-def test_an_account_with_the_verified_address_gets_in_and_others_do_not(tmp_path):
-    from playwright.sync_api import expect, sync_playwright
+def test_an_account_with_the_verified_address_gets_in_and_others_do_not(browser, tmp_path):
+    from playwright.sync_api import expect
 
     store, port = tmp_path / "s.duckdb", _free_port()
     Store.open(store).close()
@@ -41,11 +41,7 @@ def test_an_account_with_the_verified_address_gets_in_and_others_do_not(tmp_path
     (tmp_path / ".streamlit").mkdir()
     with provider(sub="7", email="ana@example.org", email_verified=True) as known:
         (tmp_path / ".streamlit" / "secrets.toml").write_text(_SECRETS.format(port=port, provider=known.url))
-        with (
-            served(store, "--port", str(port), "--snapshot-every", "0") as server,
-            sync_playwright() as driver,
-            driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as browser,
-        ):
+        with served(store, "--port", str(port), "--snapshot-every", "0") as server:
             with browser.new_context() as context:
                 page = context.new_page()
                 page.goto(server.url)
@@ -71,8 +67,8 @@ def _log_in(page, server, role):
 
 
 @pytest.mark.long
-def test_another_role_and_a_logout_end_an_open_session_and_its_cookie(tmp_path):
-    from playwright.sync_api import expect, sync_playwright
+def test_another_role_and_a_logout_end_an_open_session_and_its_cookie(browser, tmp_path):
+    from playwright.sync_api import expect
 
     store, port = tmp_path / "s.duckdb", _free_port()
     Store.open(store).close()
@@ -83,11 +79,7 @@ def test_another_role_and_a_logout_end_an_open_session_and_its_cookie(tmp_path):
     (tmp_path / ".streamlit").mkdir()
     with provider(sub="7", email="ana@example.org", email_verified=True) as known:
         (tmp_path / ".streamlit" / "secrets.toml").write_text(_SECRETS.format(port=port, provider=known.url))
-        with (
-            served(store, "--port", str(port), "--snapshot-every", "0") as server,
-            sync_playwright() as driver,
-            driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as browser,
-        ):
+        with served(store, "--port", str(port), "--snapshot-every", "0") as server:
             context, office = browser.new_context(), browser.new_context()
             page, boss = context.new_page(), office.new_page()
             _log_in(page, server, "adjudicator")
@@ -118,7 +110,8 @@ def test_another_role_and_a_logout_end_an_open_session_and_its_cookie(tmp_path):
             page.goto(server.url)
             expect(page.get_by_text("You are not logged in")).to_be_visible(timeout=20_000)
             assert context.request.get(f"{server.url}/_stcore/script-health-check").status == 403
-            browser.close()
+            context.close()
+            office.close()
             assert server.stop()[0] == 0
     with Store.open(store, create=False) as again:
         told = [(event.actor, event.kind) for event in read_events(again) if event.kind.startswith("logged")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -121,8 +122,13 @@ class WorkDays(RuleBasedStateMachine):
             return {item.record_id: item for item in load_items(store)}
 
 
-WorkDays.TestCase.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
-TestWorkDays = WorkDays.TestCase
+class TestWorkDays(WorkDays.TestCase):
+    settings = settings(max_examples=5, stateful_step_count=20, deadline=None)  # each opens a store
+
+
+@pytest.mark.long
+class TestWorkDaysAtLength(WorkDays.TestCase):
+    settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
 
 
 def test_events_of_other_kinds_and_records_are_left_aside() -> None:

@@ -87,8 +87,8 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
     "records",
     [
         varied(),
-        [marked("I am [Ann|name|low].")],
-        [marked("nothing at all", None)],
+        pytest.param([marked("I am [Ann|name|low].")], marks=pytest.mark.long),
+        pytest.param([marked("nothing at all", None)], marks=pytest.mark.long),
         [marked("")],
         [
             marked("我是[医生|occupation|high]，住在[上海|location|low]。", "我$能_{x}$吗？"),

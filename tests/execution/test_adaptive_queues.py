@@ -10,6 +10,7 @@ import pytest
 
 from tests.execution.simulated_servers import Call, Queueing, Server, lognormal, simulate
 from tests.execution.virtual_time import clock
+from tests.longer import mostly_long
 
 MEAN_OF_LOGNORMAL = 1.133  # of median 1 and sigma 0.5
 
@@ -30,8 +31,13 @@ def without_limiter(latencies, concurrency):
     return max(ends)
 
 
-@pytest.mark.parametrize(("concurrency", "workers", "latency"), [(64, 16, 0.2), (256, 16, 0.2), (128, 16, 5.0), (32, 4, 1.0)])
-@pytest.mark.parametrize("varies", [False, True])
+@pytest.mark.parametrize(
+    ("concurrency", "workers", "latency", "varies"),
+    mostly_long(
+        [(*server, varies) for varies in (False, True) for server in [(64, 16, 0.2), (256, 16, 0.2), (128, 16, 5.0), (32, 4, 1.0)]],
+        quick={(64, 16, 0.2, False), (256, 16, 0.2, True), (128, 16, 5.0, False), (32, 4, 1.0, True)},
+    ),
+)
 def test_concurrency_falls_to_what_the_server_works_on_without_losing_throughput(concurrency, workers, latency, varies):
     server = Queueing(workers=workers, latency=lognormal(3, latency) if varies else lambda: latency)
     count = 300 * workers
@@ -42,7 +48,7 @@ def test_concurrency_falls_to_what_the_server_works_on_without_losing_throughput
     assert 0.9 * workers <= mean(late) <= 2 * workers
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_long(range(12), quick=range(3)))
 def test_ordinary_variance_costs_nothing(seed):
     rng = random.Random(seed)
     latencies = [0.2 * rng.lognormvariate(0, 0.5) for _ in range(3000)]

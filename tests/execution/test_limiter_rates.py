@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +16,7 @@ from piiloom.execution.limits.token_ratios import TokenRatios
 from piiloom.providers.rate_headers import RateReport
 from tests.execution.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
 from tests.execution.virtual_time import clock, run_virtually
+from tests.longer import mostly_long
 
 RPM, TPM = 600, 60_000
 
@@ -40,9 +41,17 @@ def used_and_refused(server, begin=60, end=360):
     return max(requests / (minutes * RPM), tokens / (minutes * TPM)), refused / (requests + refused)
 
 
-@pytest.mark.parametrize("factor", [0.3, 1.0, 3.0])
-@pytest.mark.parametrize("mean", [80, 300])
-@pytest.mark.parametrize("kind", [SlidingWindow, FixedWindow, Bucket])
+KINDS = (SlidingWindow, FixedWindow, Bucket)
+FACTORS = (0.3, 1.0, 3.0)
+
+
+# The quick ones: short calls and long ones, guessed too short and too long, and each kind of server.
+@pytest.mark.parametrize(
+    ("kind", "mean", "factor"),
+    mostly_long(
+        product(KINDS, [80, 300], FACTORS), quick={(SlidingWindow, 80, 0.3), (FixedWindow, 300, 3.0), (Bucket, 80, 3.0), (Bucket, 300, 0.3)}
+    ),
+)
 def test_the_allowed_rate_is_used_and_hardly_a_call_refused(kind, mean, factor):
     server = kind(latency=lognormal(2, 1.0), retry_after=1.0)
     simulate(server, calls(mean, factor=factor), until=360, rpm=RPM, tpm=TPM)
@@ -51,8 +60,9 @@ def test_the_allowed_rate_is_used_and_hardly_a_call_refused(kind, mean, factor):
     assert refused < 0.01
 
 
-@pytest.mark.parametrize("factor", [0.3, 1.0, 3.0])
-@pytest.mark.parametrize("kind", [SlidingWindow, FixedWindow, Bucket])
+@pytest.mark.parametrize(
+    ("kind", "factor"), mostly_long(product(KINDS, FACTORS), quick={(SlidingWindow, 0.3), (FixedWindow, 3.0), (Bucket, 1.0)})
+)
 def test_one_call_a_second_is_a_lump_and_keeps_to_the_rate_too(kind, factor):
     server = kind(latency=lognormal(2, 1.0), retry_after=1.0)
     simulate(server, calls(1000, factor=factor, wobble=0.15), until=360, rpm=RPM, tpm=TPM)

@@ -20,8 +20,12 @@ from piiloom.foundation.errors import RunError
 from piiloom.providers.batch_api import BatchLimits
 from tests.execution.batch_sittings import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.fakes.llm_batches import BatchPlan
+from tests.longer import mostly_long
 
-BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
+NAMES = ("openai", "anthropic")
+BOTH = pytest.mark.parametrize("name", NAMES)
+# Each of these starts processes to kill.
+MOSTLY_ONE = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 ROOT = Path(__file__).parents[2]
 
 
@@ -53,7 +57,7 @@ def both_stages(number):
     return [f"{stage} {n}" for stage in ("first", "second") for n in range(number)]
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_kill_during_the_wait_sends_nothing_twice(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(polls=10_000 if nth == 0 else 2)
     process = begin(path, server, name, 30)
@@ -68,7 +72,7 @@ def test_a_kill_during_the_wait_sends_nothing_twice(server, path, name):
     paid_once(server, path, both_stages(30))
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_kill_before_the_provider_s_id_is_known_sends_nothing_twice(server, path, name):
     """The batch is made, the answer is on its way, and the process is gone: nobody but the provider knows of it."""
     server.batches.trouble = lambda operation, nth: "hang" if operation == "create" and nth == 0 else None
@@ -84,7 +88,7 @@ def test_a_kill_before_the_provider_s_id_is_known_sends_nothing_twice(server, pa
     paid_once(server, path, both_stages(12))
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_kill_before_anything_reached_the_provider(server, path, name):
     operation = "upload" if name == "openai" else "create"
     server.batches.trouble = lambda asked, _nth: "server_error" if asked == operation else None

@@ -24,6 +24,7 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import check_exact, config_for, exported, read_back, set_keys
+from tests.longer import mostly_long
 
 BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
@@ -65,7 +66,7 @@ def partly_expired(nth):
     return BatchPlan(polls=4, expires_after=2 if nth % 3 == 1 else None)
 
 
-@BOTH
+@pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick={"openai"}))
 def test_a_run_in_batches_gives_the_records_of_a_live_run(name, tmp_path):
     with LLMServer(Author(5, CLUMSY)) as server:
         config = config_for(name, server, samples=20)

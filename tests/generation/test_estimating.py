@@ -24,9 +24,11 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer, seeded_faults
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import config_for, read_back, resume, set_keys, start
+from tests.longer import mostly_long
 
 CLUMSY = {trick: 0.01 for tricks in TRICKS.values() for trick in tricks}
 FAULTS = {"rate_limit": 0.05, "server_error": 0.03, "bad_json_reply": 0.02, "truncation": 0.02, "refusal": 0.01, "cut": 0.01}
+NAMES = ("openai", "anthropic", "compatible")
 OWN = parse_prices("input=0.1,cached=0.01,output=0.5")
 
 
@@ -67,7 +69,7 @@ def holds(held: Range, value: float) -> bool:
     return held.low <= value <= held.high
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic", "compatible"])
+@pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 def test_a_run_without_a_hitch_takes_the_calls_that_were_foretold(name, tmp_path, monkeypatch):
     set_keys(monkeypatch)
     with LLMServer(Author(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -84,7 +86,7 @@ def test_a_run_without_a_hitch_takes_the_calls_that_were_foretold(name, tmp_path
     assert holds(estimate.total.cost_usd, taken.cost_usd)
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic", "compatible"])
+@pytest.mark.parametrize("name", mostly_long(NAMES, quick={"anthropic"}))
 def test_the_range_holds_what_a_troubled_run_costs(name, tmp_path, monkeypatch):
     set_keys(monkeypatch)
     schedule = seeded_faults(3, FAULTS)
@@ -112,14 +114,21 @@ def test_the_range_holds_for_small_and_larger_runs_over_all_pairs(samples, value
     assert holds(estimate.total.cost_usd, taken.cost_usd)
 
 
-@pytest.mark.parametrize("samples", [1, 4, 40, 2307])
+MODELS = (
+    *(("openai", model) for model in ("gpt-6-luna", "gpt-6-astra", "gpt-5.4-mini", "gpt-4o")),
+    *(("anthropic", model) for model in ("claude-haiku-5-5", "claude-opus-5-5", "claude-sonnet-4-6")),
+    ("compatible", "local"),
+)
+SAMPLES = (1, 4, 40, 2307)
+
+
+# Quick: every model, and every number of samples, but not each with each.
 @pytest.mark.parametrize(
-    ("provider", "model"),
-    [
-        *(("openai", model) for model in ("gpt-6-luna", "gpt-6-astra", "gpt-5.4-mini", "gpt-4o")),
-        *(("anthropic", model) for model in ("claude-haiku-5-5", "claude-opus-5-5", "claude-sonnet-4-6")),
-        ("compatible", "local"),
-    ],
+    ("provider", "model", "samples"),
+    mostly_long(
+        [(*model, samples) for model in MODELS for samples in SAMPLES],
+        quick={(*model, SAMPLES[number % 4]) for number, model in enumerate(MODELS)},
+    ),
 )
 def test_the_ends_are_at_most_three_times_apart(provider, model, samples):
     cost = estimated(provider, model, samples=samples).total.cost_usd

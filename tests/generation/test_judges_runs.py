@@ -20,6 +20,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import Kept, check_exact, config_for, read_back, set_keys, start
+from tests.longer import mostly_long
 
 BOTH = ("relevance", "leak")
 STAGES = ("judge_relevance", "judge_leak")
@@ -62,7 +63,7 @@ def check_judged(store: Store, kept: Kept) -> None:
     assert set(flagged) == {row.record_id for row in rows if not row.judgement.agrees}
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic", "compatible"])
+@pytest.mark.parametrize("name", mostly_long(["openai", "anthropic", "compatible"], quick={"openai"}))
 def test_every_value_of_every_record_is_judged_by_both(name, tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for(name, server, samples=8, judges=BOTH))
@@ -98,6 +99,7 @@ def test_judging_a_set_that_is_there_already_pays_for_the_judges_only(tmp_path):
         check_judged(store, read_back(store))
 
 
+@pytest.mark.long
 def test_the_stages_one_by_one_give_what_a_whole_run_gives(tmp_path):
     kept = []
     with LLMServer(Author(1)) as server:

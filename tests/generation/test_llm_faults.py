@@ -20,6 +20,7 @@ from tests.fakes.llm_server import DELIVERED, Fault, LLMServer, Request, Schedul
 from tests.fakes.llm_tricks import TRICKS, synonym
 from tests.fakes.llm_wire import BAD_KEY
 from tests.generation.llm_runs import KEY, QUICK, Kept, check_exact, config_for, exported, read_back, resume, set_keys, start
+from tests.longer import mostly_long
 
 CLUMSY = {trick: 0.03 for tricks in TRICKS.values() for trick in tricks}
 TRANSPORT = {"rate_limit": 0.03, "server_error": 0.02, "overloaded": 0.01, "cut": 0.02, "bad_json_body": 0.02}
@@ -96,7 +97,7 @@ def check_all_happened(author: Author, server: LLMServer, kept: Kept) -> None:
     assert refused & {"question.value", "question.content_word", "question.type_word"}
 
 
-RUNS = (("openai", "code", 40), ("anthropic", "code", 20), pytest.param("compatible", "llm", 40, marks=pytest.mark.long))
+RUNS = mostly_long([("openai", "code", 40), ("anthropic", "code", 20), ("compatible", "llm", 40)], quick={("openai", "code", 40)})
 
 
 @pytest.mark.parametrize(("name", "values", "wanted"), RUNS)

@@ -20,6 +20,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import MODELS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
+from tests.longer import mostly_long
 
 CLUMSY = {trick: 0.02 for tricks in TRICKS.values() for trick in tricks}
 
@@ -29,7 +30,9 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     set_keys(monkeypatch)
 
 
-@pytest.mark.parametrize(("name", "samples"), [("openai", 30), ("anthropic", 30), ("compatible", 16)])
+@pytest.mark.parametrize(
+    ("name", "samples"), mostly_long([("openai", 30), ("anthropic", 30), ("compatible", 16)], quick={("openai", 30), ("compatible", 16)})
+)
 def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
     with LLMServer(Author()) as server, Store.open(tmp_path / "s.duckdb") as store:
         run, config, provider = begin(store, config_for(name, server, samples=samples))

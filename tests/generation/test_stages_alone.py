@@ -18,7 +18,7 @@ from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stage_report import report_stages
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
 
-SAMPLES = 60
+SAMPLES = 30
 OPTIONS = ("--samples", str(SAMPLES), "--seed", "21")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
-from piiloom.corpus.store.database import Store
 from tests.fakes import llm_formats
 from tests.fakes.llm_server import LLMServer
+from tests.piiloom.test_bad_input import HOLDER
 
 
 def _report(outcome):
@@ -22,6 +24,7 @@ def test_a_healthy_machine(cli, filled):
     assert "1 runs, 12 records" in checks["store"]["detail"]
     assert "duckdb" in checks["packages"]["detail"]
     assert "scenarios" in checks["scenario bank en"]["detail"]
+    assert checks["scenario bank en"]["detail"].endswith("no findings")
     assert not any(name.startswith("server") for name in checks)
 
 
@@ -92,8 +95,13 @@ def test_a_server_that_does_not_answer_is_a_fault(cli, empty_store):
     assert "cannot be reached" in _report(outcome)["server of compatible"]["detail"]
 
 
-def test_a_store_that_is_held_names_the_holder(spawn, empty_store):
-    with Store.open(empty_store):
-        outcome = spawn("doctor", "--store", empty_store, "--json")
+def test_a_store_that_is_held_names_the_holder(cli, empty_store):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(empty_store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        outcome = cli("doctor", "--store", empty_store, "--json")
+        holder.communicate("")
     assert outcome.code == 1
+    assert f"process {holder.pid} (" in _report(outcome)["store"]["detail"]
     assert "holds the store" in _report(outcome)["store"]["detail"]

@@ -55,18 +55,17 @@ def test_no_name_part_stands_out_among_10_000_people(pools, most):
 def test_full_names_repeat_no_more_than_chance_has_it():
     people = _cast(POOLS)
     # The expected number of pairs with one name, from the very chances that the names were drawn with, and five deviations more.
+    # Two people have one name when what one country gives them the other (or the same one) gives as well, given and family name.
     expected = 0.0
     for gender, region in POOLS.groups():
-        chances: Counter[tuple[str, str]] = Counter()
         countries = POOLS.countries(region)
+        known = []
         for country, turns in Counter(countries).items():
-            given, family = POOLS.given(country, gender), POOLS.family(country, gender)
-            share = turns / len(countries) / len(given) / len(family)
-            for one in given:
-                for two in family:
-                    chances[one, two] += share
+            given, family = set(POOLS.given(country, gender)), set(POOLS.family(country, gender))
+            known.append((turns / len(countries) / len(given) / len(family), given, family))
+        same = sum(a * b * len(g & other_g) * len(f & other_f) for a, g, f in known for b, other_g, other_f in known)
         drawn = PERSONAS // 10
-        expected += drawn * (drawn - 1) / 2 * sum(share * share for share in chances.values())
+        expected += drawn * (drawn - 1) / 2 * same
     repeats = sum(n * (n - 1) // 2 for n in Counter((given, family) for _, given, family in people).values())
     assert repeats <= expected + 5 * expected**0.5 + 5
 

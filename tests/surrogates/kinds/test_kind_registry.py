@@ -10,6 +10,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.kinds.phrases import languages
 from piiloom.surrogates.kinds.registry import KINDS, get_kind
 from piiloom.taxonomy.entity_types import load_taxonomy
+from tests.longer import sampled
 
 NAMES = (
     "person username email phone fax url ip_address national_id tax_id passport driving_licence licence_plate payment_card "
@@ -60,17 +61,18 @@ def test_importing_the_registry_loads_no_data_and_no_library():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(("seeds", "different"), sampled((30, 12), (100, 24)))
 @pytest.mark.parametrize("country", [*COUNTRIES, "GH", "AQ", "XK"])
-def test_every_kind_gives_clean_and_varied_text_in_every_country(country):
+def test_every_kind_gives_clean_and_varied_text_in_every_country(country, seeds, different):
     for name, kind in KINDS.items():
         values = set()
-        for seed in range(100):
+        for seed in range(seeds):
             value = kind.draw(owned(seed, country) if kind.owner == "person" and seed % 4 else draw(seed, country))
             assert value, name
             assert value == value.strip(), (name, value)
             assert not set("<>[]{}\n") & set(value), (name, value)
             values.add(value)
-        assert len(values) >= 24 or name in FEW, (name, len(values))
+        assert len(values) >= different or name in FEW, (name, len(values))
 
 
 @pytest.mark.parametrize("language", [*languages(), "da", "no", "pl", "ja", ""])

@@ -1,0 +1,22 @@
+"""Which parameters of a test `make test` tries, and which wait for `make test-long`."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+import pytest
+
+
+def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
+    """All *values* as parameters; those that are not among *quick* are long. Tuples are the values of several parameters."""
+    return [_parameter(value, quick=value in quick) for value in values]
+
+
+def sampled(quick: Any, full: Any) -> list[Any]:
+    """Two parameters: how much a quick test looks at, and how much a long one does."""
+    return [_parameter(quick, quick=True), _parameter(full, quick=False)]
+
+
+def _parameter(value: Any, *, quick: bool) -> Any:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=[] if quick else [pytest.mark.long])
