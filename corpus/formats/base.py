@@ -57,9 +57,11 @@ class ReadTally:
     """Counts that grow while a file is read; rows that end as rejects are counted too.
 
     ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` values are exact ones with two or more mentions.
+    ``line`` is that of the row given last.
     """
 
     rows: int = 0
+    line: int = 0
     values: int = 0
     exact: int = 0
     ambiguous: int = 0

@@ -10,14 +10,18 @@ from rich.table import Table
 from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.cli.workspace import store_for_writing
 from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.importing import ImportReport, import_file
+from piiloom.corpus.importing import ImportReport, OnConflict, import_file
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
 
 _SHOWN = 8
+_OVERRULED = "updated, but what people have validated stands above the update"
+_BEGUN = "updated, but people are at work on the text before; what they decide will stand above the update"
 
 
-def import_and_report(file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None, as_json: bool) -> None:
+def import_and_report(
+    file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None, on_conflict: OnConflict, as_json: bool
+) -> None:
     """Import *file* and print the report; all that can be wrong with the request is found before the store is opened."""
     chosen, code = get_format(file_format), get_locale(locale).code
     if not file.is_file():
@@ -28,7 +32,7 @@ def import_and_report(file: Path, file_format: str, store: Path, *, locale: str,
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
     with store_for_writing(store) as opened:
-        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects)
+        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects, on_conflict=on_conflict)
     if as_json:
         say_json({**report.to_json(), "rejects_file": str(rejects) if report.rejected else None, "store": str(store)})
     else:
@@ -48,6 +52,9 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
             say(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}")
     if report.mapped_types:
         say(f"types taken for ours: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
+    for ids, what in ((report.overruled, _OVERRULED), (report.begun, _BEGUN)):
+        if ids:
+            say(f"{what}: {', '.join(ids[:_SHOWN])}{' …' if len(ids) > _SHOWN else ''}")
     if report.rejected:
         _print_rejects(report, rejects)
     say(f"store: {store}")
@@ -57,7 +64,9 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
     return [
         ("rows", report.rows, "lines that hold something"),
         ("records", report.records, "added to the store"),
-        ("already stored", report.already_stored, "skipped: the store has the same record"),
+        *_conflicts(report),
+        ("already stored", report.already_stored, "skipped: the store has the same text, question and labels"),
+        *_earlier(report),
         ("rejected", len(report.rejected), "refused rows"),
         ("spans", report.spans, "of the records that were added"),
         ("values", report.values, "in all rows"),
@@ -67,6 +76,20 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
         ("missing", report.missing, "found nowhere"),
         ("overlapping", len(report.overlapping), "mentions left out in favour of a longer one"),
     ]
+
+
+def _conflicts(report: ImportReport) -> list[tuple[str, int, str]]:
+    counts = [
+        ("as new records", report.as_new, "of these, changed rows of known ids, with ids of their own"),
+        ("updated", report.updated, "known records whose text, question or labels the row changes: a new revision"),
+        ("changed, skipped", report.skipped_changed, "left out, though they differ from the stored record of their id"),
+    ]
+    return [row for row in counts if row[1]]
+
+
+def _earlier(report: ImportReport) -> list[tuple[str, int, str]]:
+    meaning = "of these, equal to an earlier revision: the store has a newer one"
+    return [("earlier revision", report.earlier_revision, meaning)] if report.earlier_revision else []
 
 
 def _print_rejects(report: ImportReport, rejects: Path) -> None:

@@ -72,3 +72,26 @@ def test_an_export_can_be_imported_elsewhere_and_gives_the_same_bytes(cli, relea
     assert cli("release", "--name", "v1", "--test-size", "0", "--status", "imported", "--store", other).code == 0
     assert cli("export", "--release", "v1", "--format", "native", "--out", second, "--store", other).code == 0
     assert (second / "train.jsonl").read_bytes() == (first / "train.jsonl").read_bytes()
+
+
+def test_corrections_are_not_taken_for_what_is_stored(cli, released, tmp_path):
+    out, corrected = tmp_path / "out", tmp_path / "corrected.jsonl"
+    assert cli("export", "--release", "v1", "--format", "native", "--out", out, "--store", released).code == 0
+    rows = [json.loads(line) for line in (out / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows[0]["question"] = "What should I do?"
+    corrected.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("import", corrected, "--format", "native", "--store", released)
+    refused = cli(*words)
+    assert refused.code == 1
+    assert f"corrected.jsonl: a row has the id of a stored record and another text, question or labels: {rows[0]['id']}. Nothing was" in (
+        refused.error_line()
+    )
+    assert "--on-conflict" in refused.err
+    skipped = json.loads(cli(*words, "--on-conflict", "skip", "--json").out)
+    assert (skipped["rows"], skipped["already_stored"], skipped["skipped_changed"]) == (12, 11, 1)
+    updated = cli(*words, "--on-conflict", "update")
+    assert updated.code == 0, updated.err
+    assert "updated" in updated.out
+    assert "a new revision" in " ".join(updated.out.split())
+    report = json.loads(cli(*words, "--json").out)
+    assert (report["already_stored"], report["updated"], report["earlier_revision"]) == (12, 0, 0)
