@@ -160,11 +160,18 @@ class Intake:
     def _descendant(self, line: int, record: Record, parent: Record) -> Record:
         """*record* as what came of *parent*; what a row may leave unsaid is as it was."""
         made = record.provenance or parent.provenance or Provenance(stage=STATUS)
+        was = record.source or parent.source
         return replace(
             record,
             plan=record.plan or parent.plan,
             group_keys=record.group_keys or parent.group_keys,
-            source=SourceReference(file=self.file, line=line, id=record.id),
+            source=SourceReference(
+                file=self.file,
+                line=line,
+                id=record.id,
+                lost=record.source.lost if record.source else (),
+                relevance_as=was.relevance_as if was else None,
+            ),
             provenance=replace(made, stage=STATUS, parents=(*made.parents, f"{parent.id}@{parent.revision}")),
         )
 

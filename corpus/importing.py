@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Format, Json, Overlap, ReadTally, RowReject
+from piiloom.corpus.formats.base import Format, Json, Overlap, ReadTally, RowReject, SkippedValue
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
 from piiloom.corpus.record import Record
@@ -40,7 +40,8 @@ class ImportReport:
     update, what they are at work on began with an earlier text (``piiloom.corpus.import_conflicts.Intake``).
     ``exact`` values were found as whole words,
     ``ambiguous`` ones of them more than once (every mention is a span), ``inside_word`` ones only inside a longer word,
-    ``missing`` ones nowhere. ``mapped_types``: spelling in the file → ours. ``rejected``: (line, reason).
+    ``missing`` ones nowhere; ``skipped_values`` are those that their records go without.
+    ``mapped_types``: spelling in the file → ours. ``rejected``: (line, reason).
     """
 
     file: str
@@ -60,6 +61,7 @@ class ImportReport:
     inside_word: int
     missing: int
     overlapping: tuple[Overlap, ...]
+    skipped_values: tuple[SkippedValue, ...]
     mapped_types: dict[str, str]
     unknown_types: dict[str, int]
     ignored_fields: dict[str, int]
@@ -85,6 +87,7 @@ class ImportReport:
             "inside_word": self.inside_word,
             "missing": self.missing,
             "overlapping": [overlap.to_json() for overlap in self.overlapping],
+            "skipped_values": [value.to_json() for value in self.skipped_values],
             "mapped_types": self.mapped_types,
             "unknown_types": self.unknown_types,
             "ignored_fields": self.ignored_fields,
@@ -93,29 +96,46 @@ class ImportReport:
 
 
 def import_file(
-    store: Store, path: Path, file_format: Format | str, *, locale: str, rejects_path: Path, on_conflict: OnConflict = "fail"
+    store: Store,
+    path: Path,
+    file_format: Format | str,
+    *,
+    locale: str,
+    rejects_path: Path,
+    on_conflict: OnConflict = "fail",
+    skip_values: bool = False,
 ) -> ImportReport:
     """Add the records of *path* to the store; a row that says what is stored already, by any run or import, is skipped and counted.
 
     *on_conflict* says what becomes of a row whose id is known and whose text, question or labels differ: with ``"fail"``
     nothing is imported (``ImportConflict`` has the ids), ``"update"`` stores a new revision, ``"new"`` a record of its own, and
-    ``"skip"`` leaves it out. Raises ``DataError`` when the file cannot be read, is not UTF-8 or has no valid row, ``OutputError``
+    ``"skip"`` leaves it out. With *skip_values* a row is kept without the values that have no exact place; they are listed in the
+    report, in the file of rejects and in the record's source.
+
+    Raises ``DataError`` when the file cannot be read, is not UTF-8 or has no valid row, ``OutputError``
     when rejects cannot be written, ``UsageError`` for an unknown format. After an error the store is as it was.
     """
-    job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=True))
+    job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=True), skip_values)
     with store.transaction():
         return job.run(lambda: nullcontext(store), _CHUNK)
 
 
 def import_file_among(
-    shared: SharedStore, path: Path, file_format: Format | str, *, locale: str, rejects_path: Path, on_conflict: OnConflict = "fail"
+    shared: SharedStore,
+    path: Path,
+    file_format: Format | str,
+    *,
+    locale: str,
+    rejects_path: Path,
+    on_conflict: OnConflict = "fail",
+    skip_values: bool = False,
 ) -> ImportReport:
     """``import_file`` into a store that others use meanwhile: nobody waits for longer than five hundred rows take.
 
     Records on the work list stay with the text that they began with. Conflicts are looked for before anything is stored; after
     another error the rows before it may be in the store, and importing the file again adds the rest.
     """
-    job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=False))
+    job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=False), skip_values)
     if on_conflict == "fail":
         job.look(shared.reading, _SMALL_CHUNK)
     return job.run(shared.writing, _SMALL_CHUNK)
@@ -130,11 +150,12 @@ class _Job:
     locale: str
     rejects_path: Path
     intake: Intake
+    skip_values: bool
 
     def look(self, view: _Transaction, size: int) -> None:
         """Only see whether rows differ from what is stored (``ImportConflict``)."""
         tally = ReadTally()
-        rows = self.format.read(self.path, locale=self.locale, tally=tally)
+        rows = self._rows(tally)
         good = ((tally.line, row) for row in rows if not isinstance(row, RowReject))
         while chunk := list(islice(good, size)):
             with view() as store:
@@ -145,7 +166,7 @@ class _Job:
         """Bring in the rows, *size* at a time."""
         tally, rejected = ReadTally(), list[tuple[int, str]]()
         with RejectsFile(self.rejects_path) as rejects:
-            good = _good_rows(self.format.read(self.path, locale=self.locale, tally=tally), tally, rejects, rejected)
+            good = _good_rows(self._rows(tally), tally, rejects, rejected)
             while chunk := list(islice(good, size)):  # what takes longest is reading, and that is outside the transaction
                 with transaction() as store:
                     self.intake.take(store, chunk)
@@ -153,6 +174,9 @@ class _Job:
                 raise _no_valid_row(self.path, rejected)
             self.intake.refuse_conflicts()
         return _report(self.path.name, tally, self.intake, rejected)
+
+    def _rows(self, tally: ReadTally) -> Iterator[Record | RowReject]:
+        return self.format.read(self.path, locale=self.locale, tally=tally, skip_values=self.skip_values)
 
 
 def _format(chosen: Format | str) -> Format:
@@ -178,6 +202,7 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
         inside_word=tally.inside_word,
         missing=tally.missing,
         overlapping=tuple(tally.overlapping),
+        skipped_values=tuple(tally.skipped_values),
         mapped_types=dict(sorted(tally.mapped_types.items())),
         unknown_types=dict(sorted(tally.unknown_types.items())),
         ignored_fields=dict(sorted(tally.ignored_fields.items())),
@@ -188,7 +213,11 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
 def _good_rows(
     rows: Iterator[Record | RowReject], tally: ReadTally, rejects: RejectsFile, rejected: list[tuple[int, str]]
 ) -> Iterator[tuple[int, Record]]:
+    told = 0
     for row in rows:
+        for value in tally.skipped_values[told:]:
+            rejects.add_value(value)
+        told = len(tally.skipped_values)
         if isinstance(row, RowReject):
             rejects.add(row)
             rejected.append((row.line, row.reason))

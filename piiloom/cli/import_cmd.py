@@ -11,6 +11,7 @@ from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
 
 EPILOG = examples(
     "piiloom import corpus.jsonl --format capid",
+    "piiloom import corpus.jsonl --format capid --skip-values",
     "piiloom import outputs/v1/train.jsonl --format native --store other.duckdb",
     "piiloom import corrected.jsonl --format native --on-conflict update",
     "piiloom import corpus.jsonl --format capid --locale en_GB --rejects refused.jsonl --json",
@@ -34,13 +35,26 @@ def import_file(
             "store a new revision, or a record of its own.",
         ),
     ] = "fail",
+    skip_values: Annotated[
+        bool,
+        typer.Option("--skip-values", help="Keep a row whose values are not all whole words of its text, without those values; list them."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Import a file and report what became of every row and value.
 
     A row whose values cannot all be found as whole words is refused, never silently skipped: a record with an unmarked
-    value would be wrong.
+    value would be wrong. --skip-values keeps such rows; the values are listed beside the rejected rows.
     """
     from piiloom.cli.importing import import_and_report
 
-    import_and_report(file, file_format, store, locale=locale, rejects=rejects, on_conflict=on_conflict, as_json=as_json)
+    import_and_report(
+        file,
+        file_format,
+        store,
+        locale=locale,
+        rejects=rejects,
+        on_conflict=on_conflict,
+        skip_values=skip_values,
+        as_json=as_json,
+    )
