@@ -22,7 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class RowFault(Exception):
-    """Why a row cannot become a record; the message names fields and positions, never text."""
+    """Why a row cannot become a record; the message names fields, positions and the value at fault, no other text."""
 
 
 class _RepeatedKey(ValueError):

@@ -81,10 +81,10 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
         ("as new records", report.as_new, "of these, changed rows of known ids, with ids of their own"),
         ("updated", report.updated, "known records whose text, question or labels the row changes: a new revision"),
         ("changed, skipped", report.skipped_changed, "left out, though they differ from the stored record of their id"),
-        ("already stored", report.already_stored, "skipped: the store has the same text, question and labels"),
+        ("already stored", report.already_stored, "skipped: the store has the same record"),
         ("earlier revision", report.earlier_revision, "of these, equal to an earlier revision: the store has a newer one"),
         ("rejected", len(report.rejected), "refused rows"),
-        ("spans", report.spans, "of the records that were added or updated"),
+        ("spans", report.spans, "of the records that were added" + " or updated" * bool(report.updated)),
         ("values", report.values, "in all rows"),
         ("exact", report.exact, "found as whole words"),
         ("ambiguous", report.ambiguous, "of these, found more than once: every mention is a span"),
@@ -97,7 +97,7 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
 
 
 def _print_skipped(report: ImportReport, rejects: Path) -> None:
-    say(f"{len(report.skipped_values):,} skipped values with their reasons: {rejects}")
+    say(f"{_many(len(report.skipped_values), 'skipped value')} with their reasons: {rejects}")
     for one in report.skipped_values[:_SHOWN]:
         say(f"  line {one.line}: {quoted(one.value.text)} {one.value.reason}")
     if len(report.skipped_values) > _SHOWN:
@@ -107,8 +107,12 @@ def _print_skipped(report: ImportReport, rejects: Path) -> None:
 
 def _print_rejects(report: ImportReport, rejects: Path) -> None:
     kinds = Counter(kind for _, reason in report.rejected for kind in set(fault_kinds(reason)))
-    say(f"{len(report.rejected):,} rejected rows with their reasons: {rejects}")
+    say(f"{_many(len(report.rejected), 'rejected row')} with their reasons: {rejects}")
     for line, reason in report.rejected[:_SHOWN]:
         say(f"  line {line}: {reason}")
     if len(report.rejected) > _SHOWN:
         say(f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})")
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -71,5 +71,5 @@ def _print(report: ExportReport) -> None:
     for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
         if entries:
             records = len({entry.record_id for entry in entries})
-            say(f"{where}: {len(entries):,} values or fields of {records:,} records (release.json lists them)")
+            say(f"{where}: {len(entries):,} values or fields of {records:,} record{'s' * (records != 1)} (release.json lists them)")
     say(f"description and hashes: {report.out / 'release.json'}")
