@@ -46,12 +46,29 @@ class RecordPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LostValue:
+    """A value or mention that an imported row had and its record has not, and why; ``start`` and ``end`` where it had a place."""
+
+    text: str
+    entity_type: str
+    reason: str
+    relevance: Relevance | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceReference:
-    """Where an imported text came from: file name (no machine path), line (1-based) and the id it had there."""
+    """Where an imported text came from: file name (no machine path), line (1-based) and the id it had there.
+
+    ``lost`` is what its record lacks; ``relevance_as`` how the row spelt relevance, where that was "high/low" in CAPID's "1/0".
+    """
 
     file: str
     line: int | None = None
     id: str | None = None
+    lost: tuple[LostValue, ...] = ()
+    relevance_as: Literal["high/low"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The file beside an import that keeps every refused row with its line and reason."""
+"""The file beside an import that keeps every refused row, and every skipped value, with its line and reason."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
-from piiloom.corpus.formats.base import RowReject
+from piiloom.corpus.formats.base import Json, RowReject, SkippedValue
 from piiloom.foundation.errors import OutputError
 
 
 class RejectsFile:
     """Writes ``{"line", "reason", "row"}`` rows to *path*; ``row`` is the original line, character by character.
+
+    A value that was left out of a row that is kept is a ``{"line", "reason", "value", "type", "relevance"}`` row.
 
     A context manager. The file appears under its name when the block ends, be it by an error; without rejects there is
     no file, and one left by an earlier import is removed. ``OutputError`` when it cannot be written.
@@ -42,11 +44,18 @@ class RejectsFile:
 
     def add(self, reject: RowReject) -> None:
         """Write one refused row."""
+        self._write({"line": reject.line, "reason": reject.reason, "row": reject.row})
+
+    def add_value(self, skipped: SkippedValue) -> None:
+        """Write one value that was left out of a row that is kept."""
+        said = skipped.to_json()
+        self._write({"line": said["line"], "reason": said["reason"], **said})
+
+    def _write(self, row: Json) -> None:
         try:
             if self._fh is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 self._fh = self._draft.open("w", encoding="utf-8", newline="\n")
-            row = {"line": reject.line, "reason": reject.reason, "row": reject.row}
             self._fh.write(json.dumps(row, ensure_ascii=False) + "\n")
         except OSError as fault:
             raise self._cannot(fault) from fault

@@ -5,13 +5,12 @@ A file is read as ``piiloom import`` reads it: rows that are no records are set 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Format, Json, ReadTally, RowReject
+from piiloom.corpus.formats.base import Format, Json, ReadTally, RowReject, fault_kinds
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record
@@ -25,7 +24,6 @@ from piiloom.foundation.errors import DataError, ReleaseError, StoreError
 ALL = "all"
 # What rows that name no locale are counted under.
 _NO_LOCALE = "not stated"
-_POSITION = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +144,8 @@ def _format_of(path: Path) -> Format:
 
 
 def _reading(tally: ReadTally, rejects: list[RowReject]) -> Reading:
-    # "piis[3]: is not in the context; piis[5]: …": one count for each kind of fault in a row, wherever it stands.
-    reasons = Counter(kind for reject in rejects for kind in {_POSITION.sub("[]", part) for part in reject.reason.split("; ")})
+    # 'piis["flu"]: is not in the context; piis["34F"]: …': one count for each kind of fault in a row, without its texts.
+    reasons = Counter(kind for reject in rejects for kind in set(fault_kinds(reject.reason)))
     return Reading(
         rows=tally.rows,
         refused=len(rejects),

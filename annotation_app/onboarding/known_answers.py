@@ -15,15 +15,15 @@ from typing import Any
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.onboarding_events import control_of
-from piiloom.annotation_app.worklist.pool import facts_of
 from piiloom.annotation_app.worklist.priorities import scored, signals_of
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
-from piiloom.annotation_app.worklist.work_events import item_of, pooled
+from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.seeding import derive_rng
 

@@ -18,10 +18,17 @@ from piiloom.annotation_app.serving.download_routes import rejects_link
 from piiloom.annotation_app.serving.opening import Workplace
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.registry import FORMATS
-from piiloom.corpus.importing import ImportReport, import_file_among
+from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
 from piiloom.foundation.errors import DataError, PiiloomError
 from piiloom.taxonomy.locales import load_locales
 
+# What becomes of a row that has the id of a stored record and differs from it.
+_CONFLICTS: Final[dict[OnConflict, str]] = {
+    "fail": "Import nothing, and name them",
+    "update": "Store them as new revisions",
+    "new": "Store them as records of their own",
+    "skip": "Leave them out",
+}
 _LAST: Final = "import_last"
 # Refused rows that are shown; all of them are in the file.
 _SHOWN: Final = 50
@@ -42,6 +49,12 @@ def import_tab(workplace: Workplace, _person: Person) -> None:
         uploaded = st.file_uploader("A file of records (JSON lines)", type=["jsonl", "json"])
         file_format = st.selectbox("Format", list(FORMATS), key="import-format")
         locale = st.selectbox("Locale of the texts that name none", locales, index=locales.index("en_US") if "en_US" in locales else 0)
+        on_conflict = st.selectbox(
+            "Rows that differ from the stored record of their id",
+            list(_CONFLICTS),
+            format_func=_CONFLICTS.__getitem__,
+            key="import-conflict",
+        )
         sent = st.form_submit_button("Import", type="primary")
     if sent and uploaded is None:
         st.warning("Choose a file first.")
@@ -50,7 +63,7 @@ def import_tab(workplace: Workplace, _person: Person) -> None:
         try:
             require(current_person(), "admin")
             with st.spinner("Importing. The others can go on meanwhile."):
-                st.session_state[_LAST] = _import(workplace, uploaded.name, uploaded.getvalue(), file_format, locale)
+                st.session_state[_LAST] = _import(workplace, uploaded.name, uploaded.getvalue(), file_format, locale, on_conflict)
         except PiiloomError as error:
             tell(error)
     if isinstance(last := st.session_state.get(_LAST), _Imported):
@@ -58,14 +71,16 @@ def import_tab(workplace: Workplace, _person: Person) -> None:
     _rejects(workplace)
 
 
-def _import(workplace: Workplace, name: str, content: bytes, file_format: str, locale: str) -> _Imported:
+def _import(workplace: Workplace, name: str, content: bytes, file_format: str, locale: str, on_conflict: OnConflict) -> _Imported:
     with tempfile.TemporaryDirectory(prefix="piiloom-import-") as scratch:
         # A name of its own making: what a browser calls a file could lead anywhere.
         file = Path(scratch) / "upload.jsonl"
         file.write_bytes(content)
         rejects = ProjectFiles(workplace.path).new_rejects(workplace.log.clock())
         try:
-            report = import_file_among(workplace.shared, file, file_format, locale=locale, rejects_path=rejects)
+            report = import_file_among(workplace.shared, file, file_format, locale=locale, rejects_path=rejects, on_conflict=on_conflict)
+        except ImportConflict as error:
+            raise DataError(error.message, remedy="Nothing was imported. Choose what is to become of them, and import again") from error
         except DataError as error:
             # The path and the option are those of the command line.
             line = error.where.rpartition(":")[2] if error.where and ":" in error.where else ""
@@ -78,6 +93,14 @@ def _told(last: _Imported) -> None:
     report = last.report
     added = f"{report.records:,} records with {report.spans:,} spans are in the store"
     st.success(plain(f"{last.name}: {added}; {report.already_stored:,} were there before."))
+    if report.updated or report.skipped_changed:
+        st.text(
+            f"Rows that differ from the record of their id: {report.updated:,} stored as revisions, {report.skipped_changed:,} left out."
+        )
+    if report.begun:
+        st.warning(plain(f"{len(report.begun):,} of them are in work: what people decide on the text before will stand above the update."))
+    if report.overruled:
+        st.warning(plain(f"{len(report.overruled):,} of them were validated: what people have decided stands above the update."))
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(

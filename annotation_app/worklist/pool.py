@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist.priorities import Signals, pair_of, scored, signals_of
+from piiloom.annotation_app.worklist.priorities import Signals, scored, signals_of
 from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsBook
-from piiloom.annotation_app.worklist.work_events import item_of, pooled
+from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import (
@@ -28,9 +28,9 @@ from piiloom.corpus.store.annotation_items import (
     set_wanted,
 )
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.words import count_words
 
 # Records that one event or one piece of work takes together.
 _CHUNK = 1_000
@@ -122,21 +122,6 @@ class Pool:
                 priority, reasons = scored(signals, counts, settings)
                 rows.append(pooled(replace(item, priority=priority, reasons=reasons), actor))
             add_items(store, [item_of(event) for event in self._log.append(store, rows)])
-
-
-def facts_of(record: Record) -> dict[str, Any]:
-    """What lists filter and show: pair ("age+health"), types, locale, model, provider, stage, words, spans."""
-    pair, made = pair_of(record), record.provenance
-    return {
-        "pair": "+".join(pair) if pair else None,
-        "types": sorted({span.entity_type for span in record.spans}),
-        "locale": record.locale,
-        "model": made.model if made else None,
-        "provider": made.provider if made else None,
-        "stage": made.stage if made else None,
-        "words": count_words(record.context),
-        "spans": len(record.spans),
-    }
 
 
 def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[Item, Signals]], set[str]]:

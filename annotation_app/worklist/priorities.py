@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
 from piiloom.corpus.record import Record
+from piiloom.corpus.store.item_facts import pair_of
 from piiloom.foundation.seeding import derive_rng
 from piiloom.screening.gate import Expectations, Gate
 from piiloom.screening.question_leaks import QuestionLeaksGate
@@ -39,12 +40,6 @@ class Signals:
     pair: str | None
     disagreements: int
     doubts: tuple[str, ...]
-
-
-def pair_of(record: Record) -> tuple[str, str] | None:
-    """The pair that the record was planned for, or the types of its high-relevance spans if these are two; sorted."""
-    types = sorted(record.plan.pair if record.plan else {span.entity_type for span in record.spans if span.relevance == "high"})
-    return (types[0], types[1]) if len(types) == 2 else None
 
 
 def screening_doubts(record: Record) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from piiloom.annotation_app.event_log import stamp
 from piiloom.corpus.store.annotation_assignments import Assignment, State
-from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
+from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.annotation_items import Item, Status
 
 ASSIGNMENT_KINDS: dict[str, State] = {"assigned": "assigned", "leased": "leased", "released": "released", "skipped": "skipped"}
@@ -34,19 +34,6 @@ class WorkTables:
     items: dict[str, Item] = field(default_factory=dict)
     assignments: dict[tuple[str, str], Assignment] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-
-
-def pooled(item: Item, actor: str) -> NewEvent:
-    """The event that puts *item* into the list."""
-    entry = {
-        "record_order": item.record_order,
-        "role": item.role,
-        "wanted": item.wanted,
-        "priority": item.priority,
-        "reasons": list(item.reasons),
-        "facts": dict(item.facts),
-    }
-    return NewEvent(actor=actor, kind="pooled", record_id=item.record_id, entry=entry)
 
 
 def item_of(event: AnnotationEvent) -> Item:

@@ -1,22 +1,45 @@
 """What a format is, and what reading and writing report.
 
 A row that cannot become a record is a ``RowReject`` with its line and reason, never a silent skip; a value that a
-format cannot express is a ``LossEntry``. Reasons name fields and positions, never corpus text; the loss report is data
-that stays beside the export, so it does name the values.
+format cannot express is a ``LossEntry``. Reasons name fields and positions, and the value that is at fault: whoever imports a file has
+to find it there. What is counted or published goes through ``fault_kinds``, which leaves no text. The loss report is data that
+stays beside the export, so it does name the values.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
 
 Json = dict[str, object]
+
+# Why a mention or a value of a row is not in its record.
+OVERLAPPED = "overlaps a longer mention, which was kept"
+ABSENT = "is not in the context"
+INSIDE_WORD = "stands only inside a longer word"
+
+_LONGEST_QUOTE = 40
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_PLACE = re.compile(r'\[(?:\d+|"")\]')
+
+
+def quoted(value: str) -> str:
+    """*value* in double quotes for a message: one line, shortened, with everything escaped that is not to be seen as a letter or sign."""
+    short = value if len(value) <= _LONGEST_QUOTE else f"{value[: _LONGEST_QUOTE - 1]}…"
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short.replace("\\", "\\\\"))
+    return '"' + shown.replace('"', '\\"') + '"'
+
+
+def fault_kinds(reason: str) -> list[str]:
+    """The faults of a reason without values and positions: the same fault of two rows reads the same, and tells no text."""
+    return [_PLACE.sub("[]", part) for part in _QUOTED.sub('""', reason).split("; ")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +75,36 @@ class Overlap:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedValue:
+    """A value that was left out of its record because it has no exact place (``skip_values``); its row was kept."""
+
+    line: int
+    value: LostValue
+
+    def to_json(self) -> Json:
+        """The fields as JSON values."""
+        lost = self.value
+        return {"line": self.line, "value": lost.text, "type": lost.entity_type, "relevance": lost.relevance, "reason": lost.reason}
+
+
 @dataclass(slots=True, kw_only=True)
 class ReadTally:
     """Counts that grow while a file is read; rows that end as rejects are counted too.
 
     ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` values are exact ones with two or more mentions.
+    ``line`` is that of the row given last.
     """
 
     rows: int = 0
+    line: int = 0
     values: int = 0
     exact: int = 0
     ambiguous: int = 0
     inside_word: int = 0
     missing: int = 0
     overlapping: list[Overlap] = field(default_factory=list)
+    skipped_values: list[SkippedValue] = field(default_factory=list)
     mapped_types: dict[str, str] = field(default_factory=dict)
     unknown_types: Counter[str] = field(default_factory=Counter)
     ignored_fields: Counter[str] = field(default_factory=Counter)
@@ -103,8 +142,14 @@ class Format(Protocol):
     name: str
     suffix: str
 
-    def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
-        """The rows of *path* in order; *locale* is for rows that name none. ``DataError`` if the file cannot be read."""
+    def read(
+        self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None, skip_values: bool = False
+    ) -> Iterator[Record | RowReject]:
+        """The rows of *path* in order; *locale* is for rows that name none. ``DataError`` if the file cannot be read.
+
+        A value without an exact place in its context makes its row a reject, or, with *skip_values*, is left out of the record and
+        listed in *tally* and in the record's source.
+        """
         ...
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:

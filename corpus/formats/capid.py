@@ -2,7 +2,8 @@
 
 Reading marks every whole-word mention of each value. A row with a value that is absent, stands only inside a longer
 word, or has an unknown type or relevance is refused as a whole: a record with an unmarked value would teach a detector
-to miss it. Relevance may be spelled 1/0 or high/low. Of overlapping mentions the longest stays, then the earliest.
+to miss it; with ``skip_values`` the record goes without the value. Relevance may be spelled 1/0 or high/low, and is written as it
+came. Of overlapping mentions the longest stays, then the earliest.
 
 Writing puts the values in text order (never high first, which would give the answer away). The format is keyed by
 value: mentions merge, and whatever reading the row again would not give back is in the loss report.
@@ -15,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from piiloom.corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
+from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, OVERLAPPED, LossReport, Overlap, ReadTally, RowReject, SkippedValue, quoted
 from piiloom.corpus.formats.capid_writing import capid_row
 from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, parse_object, read_rows, write_row
 from piiloom.corpus.formats.placing import Placed, Range, find_values, keep_disjoint
-from piiloom.corpus.record import Record, Relevance, SourceReference, Span
+from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
@@ -29,12 +30,13 @@ _LOST_FIELDS = ("id", "revision", "locale", "span ids", "subtype", "value_id", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Value:
-    """One entry of ``piis``; ``position`` is its place in the row, by which faults name it."""
+    """One entry of ``piis``; ``position`` is its place in the row, ``in_words`` says that its relevance was spelt high/low."""
 
     text: str
     entity_type: str
     relevance: Relevance
     position: int
+    in_words: bool
 
 
 class CapidFormat:
@@ -43,9 +45,11 @@ class CapidFormat:
     name = "capid"
     suffix = ".jsonl"
 
-    def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
-        """The rows of *path*; ids are digests of content and ordinal, ``source`` says file and line."""
-        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally)
+    def read(
+        self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None, skip_values: bool = False
+    ) -> Iterator[Record | RowReject]:
+        """The rows of *path*; ids are digests of content and ordinal, ``source`` says file and line, and what was left out."""
+        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values)
         return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
@@ -61,7 +65,8 @@ class CapidFormat:
 class _Reader:
     """One reading of one file."""
 
-    def __init__(self, file: str, locale: str, tally: ReadTally) -> None:
+    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool) -> None:
+        self._skip_values = skip_values
         self._file = file
         self._locale = locale
         self.tally = tally
@@ -72,6 +77,8 @@ class _Reader:
         context, question, piis = row.get("context"), row.get("question"), row.get("piis")
         if not isinstance(context, str):
             raise RowFault("context: not a text")
+        if not context.strip():
+            raise RowFault("context: there is no text in it")
         if question is not None and not isinstance(question, str):
             raise RowFault("question: neither a text nor null")
         if not isinstance(piis, dict):
@@ -79,17 +86,25 @@ class _Reader:
         self.tally.ignored_fields.update(key for key in row if key not in {"id", "context", "question", "piis"})
         values = self._values(context, piis)
         found = find_values(context, [value.text for value in values])
-        self._refuse_unplaced(context, values, found)
+        lost = self._unplaced(context, values, found)
         placed = keep_disjoint((place, value) for value, places in enumerate(found) for place in places)
-        self._note_overlaps(number, values, placed)
+        self.tally.skipped_values += (SkippedValue(line=number, value=value) for value in lost)
+        lost += self._overlaps(number, context, values, placed)
         own_id = row.get("id")
+        in_words = bool(values) and all(value.in_words for value in values)
         return Record(
             id=self._ids.next("capid", context, question, [(v.text, v.entity_type, v.relevance) for v in values]),
             locale=self._locale,
             context=context,
             question=question,
             spans=_spans(values, placed),
-            source=SourceReference(file=self._file, line=number, id=own_id if isinstance(own_id, str) else None),
+            source=SourceReference(
+                file=self._file,
+                line=number,
+                id=own_id if isinstance(own_id, str) else None,
+                lost=tuple(lost),
+                relevance_as="high/low" if in_words else None,
+            ),
         )
 
     def _values(self, context: str, piis: dict[str, Any]) -> list[_Value]:
@@ -97,20 +112,21 @@ class _Reader:
         faults: list[str] = []
         values: list[_Value] = []
         for position, (text, about) in enumerate(piis.items()):
-            entity_type, relevance = self._labels(about)
+            entity_type, relevance, in_words = self._labels(about)
             if not text.strip():
-                faults.append(f"piis[{position}]: an empty value")
+                faults.append(f"piis[{quoted(text)}]: an empty value")
             elif entity_type is None:
-                faults.append(f"piis[{position}].type: not one of the known types")
+                faults.append(f"piis[{quoted(text)}].type: not one of the known types")
             elif relevance is None:
-                faults.append(f"piis[{position}].relevance: neither 1/0 nor high/low")
+                faults.append(f"piis[{quoted(text)}].relevance: neither 1/0 nor high/low")
             else:
-                values.append(_Value(text=text, entity_type=entity_type, relevance=relevance, position=position))
+                values.append(_Value(text=text, entity_type=entity_type, relevance=relevance, position=position, in_words=in_words))
         if faults:
             raise RowFault("; ".join(faults))
         return sorted(values, key=lambda value: (context.find(value.text), -len(value.text)))
 
-    def _labels(self, about: object) -> tuple[str | None, Relevance | None]:
+    def _labels(self, about: object) -> tuple[str | None, Relevance | None, bool]:
+        """Type, relevance, and whether relevance is spelt high/low."""
         labels = about if isinstance(about, dict) else {}
         self.tally.ignored_fields.update(f"piis.{key}" for key in labels if key not in {"type", "relevance"})
         raw, relevance = labels.get("type"), labels.get("relevance")
@@ -121,10 +137,11 @@ class _Reader:
             self.tally.mapped_types[str(raw)] = entity_type
         # bool before str(): JSON true is not the figure 1.
         key = str(relevance) if isinstance(relevance, int | str) and not isinstance(relevance, bool) else None
-        return entity_type, _RELEVANCE.get(key)
+        return entity_type, _RELEVANCE.get(key), key in {"high", "low"}
 
-    def _refuse_unplaced(self, context: str, values: list[_Value], found: list[list[Range]]) -> None:
-        faults: dict[int, str] = {}
+    def _unplaced(self, context: str, values: list[_Value], found: list[list[Range]]) -> list[LostValue]:
+        """Count the values, and give those without a place; ``RowFault`` naming them where they are not to be left out."""
+        faults: dict[int, tuple[_Value, str]] = {}
         for value, places in zip(values, found, strict=True):
             self.tally.values += 1
             if places:
@@ -132,19 +149,30 @@ class _Reader:
                 self.tally.ambiguous += len(places) > 1
             elif value.text in context:
                 self.tally.inside_word += 1
-                faults[value.position] = "stands only inside a longer word"
+                faults[value.position] = value, INSIDE_WORD
             else:
                 self.tally.missing += 1
-                faults[value.position] = "is not in the context"
-        if faults:
-            raise RowFault("; ".join(f"piis[{position}]: {fault}" for position, fault in sorted(faults.items())))
+                faults[value.position] = value, ABSENT
+        in_order = [faults[position] for position in sorted(faults)]
+        if faults and not self._skip_values:
+            raise RowFault("; ".join(f"piis[{quoted(value.text)}]: {fault}" for value, fault in in_order))
+        return [LostValue(text=v.text, entity_type=v.entity_type, relevance=v.relevance, reason=fault) for v, fault in in_order]
 
-    def _note_overlaps(self, number: int, values: list[_Value], placed: Placed) -> None:
+    def _overlaps(self, number: int, context: str, values: list[_Value], placed: Placed) -> list[LostValue]:
+        """Note the mentions that gave way to longer ones, and give them."""
         still_there = {value for _, value in placed.kept}
+        lost_mentions = []
         for place, value, winner in placed.dropped:
             lost = value not in still_there
             kind = values[value].entity_type
             self.tally.overlapping.append(Overlap(line=number, kept=winner, dropped=place, dropped_type=kind, value_lost=lost))
+            start, end = place
+            lost_mentions.append(
+                LostValue(
+                    text=context[start:end], entity_type=kind, relevance=values[value].relevance, start=start, end=end, reason=OVERLAPPED
+                )
+            )
+        return lost_mentions
 
 
 def _spans(values: list[_Value], placed: Placed) -> tuple[Span, ...]:

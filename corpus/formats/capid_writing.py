@@ -15,6 +15,7 @@ from piiloom.corpus.record import Record, Relevance, Span
 _Labels = tuple[str, Relevance]  # entity type, relevance
 
 _CODE: dict[Relevance, str] = {"high": "1", "low": "0"}
+_WORD: dict[Relevance, str] = {"high": "high", "low": "low"}
 
 BLANK = "blank value: left out"
 NO_RELEVANCE = "no relevance: the value is left out"
@@ -31,7 +32,8 @@ def capid_row(record: Record) -> tuple[Json, list[LossEntry]]:
     for span in record.spans:
         by_value.setdefault(span.text_in(record.context), []).append(span)
     labels = {value: chosen for value, mentions in by_value.items() if value.strip() and (chosen := _labels(mentions)) is not None}
-    piis = {value: {"type": entity_type, "relevance": _CODE[relevance]} for value, (entity_type, relevance) in labels.items()}
+    spelt = _WORD if record.source is not None and record.source.relevance_as == "high/low" else _CODE
+    piis = {value: {"type": entity_type, "relevance": spelt[relevance]} for value, (entity_type, relevance) in labels.items()}
     row: Json = {"context": record.context, "question": record.question, "piis": piis}
     placed = place_values(record.context, list(labels))
     return row, list(_losses(record.id, by_value, labels, placed))

@@ -22,7 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class RowFault(Exception):
-    """Why a row cannot become a record; the message names fields and positions, never text."""
+    """Why a row cannot become a record; the message names fields, positions and the value at fault, no other text."""
 
 
 class _RepeatedKey(ValueError):
@@ -48,6 +48,7 @@ def read_rows(path: Path, read: Callable[[int, str], Record], tally: ReadTally) 
     """What *read* makes of each numbered line of *path*; a line that it finds at fault becomes a reject with the reason."""
     for number, line in numbered_lines(path):
         tally.rows += 1
+        tally.line = number
         try:
             yield read(number, line)
         except RowFault as fault:

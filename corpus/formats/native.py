@@ -7,17 +7,18 @@ earliest, and the tally lists the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from pydantic import ValidationError
 
-from piiloom.corpus.formats.base import LossReport, Overlap, ReadTally, RowReject
+from piiloom.corpus.formats.base import OVERLAPPED, LossReport, Overlap, ReadTally, RowReject, SkippedValue, quoted
 from piiloom.corpus.formats.json_rows import ImportedIds, RowFault, fault_of, parse_object, read_rows, write_row
 from piiloom.corpus.formats.native_rows import MetaRow, NativeRow, SpanRow, extra_keys, row_of
 from piiloom.corpus.formats.placing import keep_disjoint
-from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 
@@ -27,9 +28,11 @@ class NativeFormat:
     name = "native"
     suffix = ".jsonl"
 
-    def read(self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None) -> Iterator[Record | RowReject]:
+    def read(
+        self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None, skip_values: bool = False
+    ) -> Iterator[Record | RowReject]:
         """The rows of *path*; a row without ``locale`` gets *locale*, one without ``id`` a digest of its content."""
-        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally)
+        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values)
         return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
@@ -42,7 +45,8 @@ class NativeFormat:
 class _Reader:
     """One reading of one file."""
 
-    def __init__(self, file: str, locale: str, tally: ReadTally) -> None:
+    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool) -> None:
+        self._skip_values = skip_values
         self._file = file
         self._locale = locale
         self.tally = tally
@@ -54,15 +58,18 @@ class _Reader:
             row = NativeRow.model_validate(parse_object(line))
         except ValidationError as error:
             raise fault_of(error) from error
+        if not row.context.strip():
+            raise RowFault("context: there is no text in it")
         self.tally.ignored_fields.update(extra_keys(row))
-        spans = self._spans(number, row)
+        lost: list[LostValue] = []
+        spans = self._spans(number, row, lost)
         plan = self._plan(row.meta)
         marked = [(span.start, span.end, span.entity_type, span.relevance) for span in spans]
         record_id = row.id or self._ids.next("native", row.context, row.question, marked)
         if record_id in self._taken:
             raise RowFault("id: an earlier row of the file has this id")
         self._taken.add(record_id)
-        source = row.meta.source
+        self.tally.skipped_values += (SkippedValue(line=number, value=one) for one in lost if one.reason != OVERLAPPED)
         return Record(
             id=record_id,
             revision=row.meta.revision,
@@ -71,7 +78,7 @@ class _Reader:
             question=row.question,
             spans=spans,
             plan=plan,
-            source=SourceReference(file=source.file, line=source.line, id=source.id) if source else self._place(number, row),
+            source=self._source(number, row, lost),
             group_keys=tuple(row.meta.group_keys),
             provenance=_provenance(row.meta),
         )
@@ -81,16 +88,33 @@ class _Reader:
         says_all = row.meta.provenance or row.meta.pair or "source" in row.meta.model_fields_set
         return None if says_all else SourceReference(file=self._file, line=number, id=row.id)
 
-    def _spans(self, number: int, row: NativeRow) -> tuple[Span, ...]:
+    def _source(self, number: int, row: NativeRow, lost: Sequence[LostValue]) -> SourceReference | None:
+        source = row.meta.source.reference() if row.meta.source else self._place(number, row)
+        if lost:
+            source = source or SourceReference(file=self._file, line=number, id=row.id)
+            source = replace(source, lost=(*source.lost, *lost))
+        return source
+
+    def _spans(self, number: int, row: NativeRow, lost_values: list[LostValue]) -> tuple[Span, ...]:
+        """The spans of the row; what it has and they have not goes into *lost_values*."""
         self.tally.values += len(row.spans)
         types = [self._type(span.type, f"spans[{position}].type") for position, span in enumerate(row.spans)]
+        exact = []
         for position, span in enumerate(row.spans):
-            _check_text(row.context, span, position)
-        self.tally.exact += len(row.spans)
-        placed = keep_disjoint(((span.start, span.end), position) for position, span in enumerate(row.spans))
+            fault = _text_fault(row.context, span)
+            if fault is None:
+                exact.append(position)
+            elif self._skip_values:
+                self.tally.missing += 1
+                lost_values.append(_lost(span, types[position], fault))
+            else:
+                raise RowFault(f"spans[{position}].text: {quoted(span.text)} {fault}")
+        self.tally.exact += len(exact)
+        placed = keep_disjoint(((row.spans[position].start, row.spans[position].end), position) for position in exact)
         for place, position, winner in placed.dropped:
             lost = _is_lost(row.spans, position, placed.kept)
             self.tally.overlapping.append(Overlap(line=number, kept=winner, dropped=place, dropped_type=types[position], value_lost=lost))
+            lost_values.append(_lost(row.spans[position], types[position], OVERLAPPED))
         ids = _span_ids([row.spans[position].id for _, position in placed.kept])
         return tuple(_span(row.spans[position], types[position], span_id) for (_, position), span_id in zip(placed.kept, ids, strict=True))
 
@@ -118,11 +142,17 @@ class _Reader:
         )
 
 
-def _check_text(context: str, span: SpanRow, position: int) -> None:
+def _text_fault(context: str, span: SpanRow) -> str | None:
+    """Why *span* has no exact place; None when it has."""
     if not span.start < span.end <= len(context):
-        raise RowFault(f"spans[{position}]: [{span.start}, {span.end}) is empty or outside the context")
+        return f"has the range [{span.start}, {span.end}), which is empty or outside the context"
     if context[span.start : span.end] != span.text:
-        raise RowFault(f"spans[{position}].text: differs from context[{span.start}:{span.end}]")
+        return f"differs from context[{span.start}:{span.end}]"
+    return None
+
+
+def _lost(span: SpanRow, entity_type: str, reason: str) -> LostValue:
+    return LostValue(text=span.text, entity_type=entity_type, relevance=span.relevance, start=span.start, end=span.end, reason=reason)
 
 
 def _is_lost(spans: list[SpanRow], position: int, kept: tuple[tuple[tuple[int, int], int], ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.record import Provenance, Record, Span
+from piiloom.corpus.record import LostValue, Provenance, Record, SourceReference, Span
 
 
 class _Part(BaseModel):
@@ -33,12 +33,33 @@ class SpanRow(_Part):
     subject: str | None = None
 
 
+class LostRow(_Part):
+    """A value that the row had where the record first came from, and its record has not."""
+
+    text: str
+    type: str
+    reason: str
+    relevance: Literal["high", "low"] | None = None
+    start: int | None = Field(default=None, ge=0)
+    end: int | None = Field(default=None, ge=1)
+
+
 class SourceRow(_Part):
-    """Where an imported text came from."""
+    """Where an imported text came from, and what of it its record lacks."""
 
     file: str
     line: int | None = None
     id: str | None = None
+    lost: list[LostRow] = []
+    relevance_as: Literal["high/low"] | None = None
+
+    def reference(self) -> SourceReference:
+        """The source that the row says."""
+        lost = (
+            LostValue(text=one.text, entity_type=one.type, reason=one.reason, relevance=one.relevance, start=one.start, end=one.end)
+            for one in self.lost
+        )
+        return SourceReference(file=self.file, line=self.line, id=self.id, lost=tuple(lost), relevance_as=self.relevance_as)
 
 
 class ProvenanceRow(_Part):
@@ -94,6 +115,7 @@ def row_of(record: Record) -> Json:
 def extra_keys(row: NativeRow) -> list[str]:
     """Dotted names of the keys that the reader will not keep."""
     parts: list[tuple[str, _Part | None]] = [("", row), ("meta.", row.meta), ("meta.source.", row.meta.source)]
+    parts += [("meta.source.lost.", lost) for lost in (row.meta.source.lost if row.meta.source else ())]
     parts += [("meta.provenance.", row.meta.provenance), *(("spans.", span) for span in row.spans)]
     found = [prefix + key for prefix, part in parts if part is not None for key in (part.model_extra or ())]
     if row.meta.pair is None:  # a plan without its pair is no plan
@@ -125,7 +147,7 @@ def _meta(record: Record) -> Json:
     if plan is not None:
         meta |= _stated({"scenario": plan.scenario, "rationale": plan.rationale, "register": plan.register, "cue_level": plan.cue_level})
     if source is not None:
-        meta["source"] = {"file": source.file, **_stated({"line": source.line, "id": source.id})}
+        meta["source"] = _source(source)
     elif plan is None and made is None:
         meta["source"] = None  # said aloud, so that a reader does not take the row for a foreign one
     if record.group_keys:
@@ -135,6 +157,18 @@ def _meta(record: Record) -> Json:
     if made is not None:
         meta["provenance"] = _provenance(made)
     return meta
+
+
+def _source(source: SourceReference) -> Json:
+    row = {"file": source.file, **_stated({"line": source.line, "id": source.id, "relevance_as": source.relevance_as})}
+    if source.lost:
+        row["lost"] = [_lost(one) for one in source.lost]
+    return row
+
+
+def _lost(value: LostValue) -> Json:
+    place = _stated({"relevance": value.relevance, "start": value.start, "end": value.end})
+    return {"text": value.text, "type": value.entity_type, "reason": value.reason, **place}
 
 
 def _provenance(made: Provenance) -> Json:

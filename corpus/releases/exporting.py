@@ -17,6 +17,8 @@ from typing import Self
 
 from piiloom.corpus.formats.base import Format, Json, LossReport
 from piiloom.corpus.formats.registry import FORMATS, get_format
+from piiloom.corpus.releases.foreign_files import refuse_foreign
+from piiloom.corpus.releases.import_losses import ImportLosses
 from piiloom.corpus.releases.manifest import ExportedFile, SplitCounts, manifest
 from piiloom.corpus.releases.splits import SPLITS
 from piiloom.corpus.store.database import Store
@@ -52,6 +54,7 @@ class ExportReport:
 def export_release(store: Store, name: str, file_format: Format | str, out: Path, *, force: bool = False) -> ExportReport:
     """Write release *name* to the folder *out*, which must be new or empty; with *force* an earlier export there is replaced.
 
+    Replaced is only what the ``release.json`` there lists and what is as it was written; any other file of such a name is refused.
     A split without records gives no file. Raises ``ReleaseError`` for an unknown release, ``UsageError`` for an unknown
     format, ``OutputError`` when the folder holds something or cannot be written.
     """
@@ -64,8 +67,9 @@ def export_release(store: Store, name: str, file_format: Format | str, out: Path
         files: list[ExportedFile] = []
         counts = {split: SplitCounts() for split in SPLITS}
         losses: list[LossReport] = []
+        lost = ImportLosses()
         for split in SPLITS:
-            records = counts[split].counting(iter_release_records(store, name, split))
+            records = lost.watching(counts[split].counting(iter_release_records(store, name, split)))
             file_name = f"{split}{chosen.suffix}"
             with drafts.path(file_name).open("w", encoding="utf-8", newline="\n") as fh:
                 losses.append(chosen.write(records, fh))
@@ -73,7 +77,7 @@ def export_release(store: Store, name: str, file_format: Format | str, out: Path
                 files.append(_describe(file_name, split, drafts.path(file_name), counts[split].records))
             else:
                 drafts.discard(file_name)
-        loss = LossReport(fields=losses[0].fields, entries=tuple(entry for part in losses for entry in part.entries))
+        loss = LossReport(fields=losses[0].fields, entries=(*lost.entries, *(entry for part in losses for entry in part.entries)))
         about = manifest(release, chosen.name, counts=counts, files=files, withheld=withheld, loss=loss)
         drafts.path(MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
         drafts.publish()
@@ -128,6 +132,7 @@ def _prepare(out: Path, *, force: bool) -> None:
     if not force and any(out.iterdir()):
         remedy = "Name another with --out, or replace the export there with --force"
         raise OutputError("the folder is not empty", where=str(out), remedy=remedy)
+    refuse_foreign(out, MANIFEST, {f"{split}{known.suffix}" for split in SPLITS for known in FORMATS.values()})
 
 
 @contextmanager

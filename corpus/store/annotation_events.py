@@ -106,6 +106,15 @@ def read_events(
     return [_event(row) for row in found]
 
 
+def records_worked_on(store: Store, record_ids: Collection[str], besides: Collection[str]) -> set[str]:
+    """Those of *record_ids* that the log has anything about but events of the kinds *besides*."""
+    sql = (
+        "SELECT DISTINCT record_id FROM annotation_events WHERE record_id IN (SELECT unnest(?::VARCHAR[])) "
+        "AND kind NOT IN (SELECT unnest(?::VARCHAR[]))"
+    )
+    return {row[0] for row in store.rows(sql, [list(record_ids), list(besides)])}
+
+
 def newest_sequences(store: Store, clients: Collection[str]) -> dict[str, int]:
     """The highest number that each of *clients* has sent; those never heard of are left out."""
     sql = "SELECT client, max(sequence) FROM annotation_events WHERE client IN (SELECT unnest(?::VARCHAR[])) GROUP BY client"

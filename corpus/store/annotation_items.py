@@ -80,6 +80,15 @@ def pooled_ids(store: Store, record_ids: Collection[str]) -> set[str]:
     return {row[0] for row in store.rows(select(("record_id",), "annotation_items", _AMONG), [list(record_ids)])}
 
 
+def begin_anew(store: Store, items: Sequence[Item]) -> None:
+    """Have the work on *items* start from another revision: theirs. For records that nobody has worked on.
+
+    The caller writes the event of it (``item_facts.pooled``) in the same transaction.
+    """
+    store.change("DELETE FROM annotation_items WHERE record_id IN (SELECT unnest(?::VARCHAR[]))", [[item.record_id for item in items]])
+    add_items(store, items)
+
+
 def set_status(store: Store, record_ids: Collection[str], status: Status, at: str) -> None:
     """Change the status of *record_ids*; the caller writes the event of it in the same transaction."""
     store.change(

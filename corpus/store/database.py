@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import duckdb
 
-from piiloom.corpus.store.faults import duckdb_errors, opening_fault, refuse_lone_surrogates
+from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
@@ -69,6 +69,8 @@ class Store:
         try:
             # It would be drawn on standard output, in the midst of what a command prints there.
             connection.execute("SET enable_progress_bar = false")
+            if not in_memory:
+                _refuse_unwritten(connection, path)
             upgrade(connection, path, migrations)
         except BaseException:
             connection.close()
@@ -182,6 +184,18 @@ class Store:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("the store is closed", where=str(self.path))
+
+
+def _refuse_unwritten(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise ``NotAStore`` where DuckDB has opened tables of a data file (CSV, JSON, Parquet) in memory instead of a database on disk.
+
+    It does so by the name's end, for files that are no database; all that was written would be lost. We ask what it did and
+    don't read the file ourselves: that would give up this process's lock on it (``faults``).
+    """
+    with duckdb_errors(path):
+        on_disk = connection.execute("SELECT path FROM duckdb_databases() WHERE database_name = current_database()").fetchall()[0][0]
+    if on_disk is None:
+        raise not_a_store(path)
 
 
 def _prepare(path: Path, *, create: bool) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from functools import lru_cache
+from typing import Any
 
-from piiloom.corpus.record import Provenance, RecordPlan, SourceReference
+from piiloom.corpus.record import LostValue, Provenance, RecordPlan, SourceReference
 
 Encodable = RecordPlan | SourceReference | Provenance
 
@@ -19,8 +20,10 @@ def encode(value: Encodable | None) -> str | None:
     """The fields of *value* that are set, as a JSON object."""
     if value is None:
         return None
-    found = {field.name: getattr(value, field.name) for field in fields(value)}
-    return json.dumps({name: held for name, held in found.items() if held is not None}, ensure_ascii=False)
+    found = _set_fields(value)
+    if not found.get("lost", True):
+        del found["lost"]
+    return json.dumps(found, ensure_ascii=False, default=_set_fields)
 
 
 def encode_keys(keys: tuple[str, ...]) -> str | None:
@@ -45,7 +48,10 @@ def decode_plan(text: str | None) -> RecordPlan | None:
 
 def decode_source(text: str | None) -> SourceReference | None:
     """The inverse of ``encode`` for a source."""
-    return None if text is None else SourceReference(**json.loads(text))
+    if text is None:
+        return None
+    held = json.loads(text)
+    return SourceReference(lost=tuple(LostValue(**lost) for lost in held.pop("lost", ())), **held)
 
 
 @lru_cache(maxsize=4096)
@@ -56,3 +62,8 @@ def decode_provenance(text: str | None) -> Provenance | None:
     held = json.loads(text)
     templates = tuple((name, sha256) for name, sha256 in held.pop("templates"))
     return Provenance(templates=templates, parents=tuple(held.pop("parents")), **held)
+
+
+def _set_fields(value: Any) -> dict[str, Any]:
+    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: held for name, held in found.items() if held is not None}

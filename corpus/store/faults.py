@@ -73,13 +73,19 @@ def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
     if any(said in text for said in _CANNOT_WRITE):
         return translate(error, path)
     if path.is_file() and not _is_duckdb_file(path):
-        return NotAStore("the file is not a piiloom store", where=str(path), remedy="Name another file with --store")
+        return not_a_store(path)
     if re.search(r"newer version|storage version|version number", text, re.IGNORECASE):
         return StoreTooNew("the file was written by a newer DuckDB", where=str(path), remedy="Upgrade piiloom and its duckdb package")
     wal = " (its write-ahead log is damaged)" if "WAL" in text else ""
     return StoreError(
         f"the file is damaged and cannot be opened{wal}", where=str(path), remedy=restore_hint(path) or "Restore it from a copy"
     )
+
+
+def not_a_store(path: Path) -> NotAStore:
+    """Say that the file at *path*, which is there, is no DuckDB file."""
+    what = "the file is not a piiloom store" if path.stat().st_size else "the file is empty, and not a piiloom store"
+    return NotAStore(what, where=str(path), remedy="Nothing was changed. Name another file with --store")
 
 
 def _is_duckdb_file(path: Path) -> bool:

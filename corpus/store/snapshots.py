@@ -19,7 +19,7 @@ from piiloom.corpus.store.faults import duckdb_errors, opening_fault
 from piiloom.corpus.store.migrations import MIGRATIONS
 from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
 from piiloom.corpus.store.upgrading import refuse_newer, schema_version
-from piiloom.foundation.errors import OutputError, PiiloomError, StoreError, StoreLocked
+from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 
 _COPY = "piiloom_snapshot"
 # Attaching is for the whole process: two at once would take each other's name.
@@ -124,14 +124,17 @@ def _check(snapshot: Path) -> None:
 
 
 def _refuse_if_open(target: Path, path: Path) -> None:
-    """Raise ``StoreLocked`` when this or another process has the store open; a file that cannot be opened is what we are for."""
+    """Raise ``StoreLocked`` when this or another process has the store open, ``NotAStore`` for a file that never was a store.
+
+    A file that cannot be opened is what we are for, also one without a DuckDB header where snapshots beside it say that it had one.
+    """
     if not target.exists():
         return
     try:
         duckdb.connect(str(target), read_only=True).close()
     except duckdb.Error as error:
         fault = opening_fault(error, path)
-        if isinstance(fault, StoreLocked):
+        if isinstance(fault, StoreLocked) or (isinstance(fault, NotAStore) and not list_snapshots(path)):
             raise fault from error
 
 

@@ -20,7 +20,9 @@ def export(
     release: Annotated[str, typer.Option(metavar="NAME", help="The release to write; piiloom release makes one.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to; it must be new or empty.")],
     file_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="How to write it: native or capid.")],
-    force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty; an export there is replaced.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder that is not empty; an export there is replaced, other files never.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:

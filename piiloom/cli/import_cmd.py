@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,7 +11,9 @@ from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
 
 EPILOG = examples(
     "piiloom import corpus.jsonl --format capid",
+    "piiloom import corpus.jsonl --format capid --skip-values",
     "piiloom import outputs/v1/train.jsonl --format native --store other.duckdb",
+    "piiloom import corrected.jsonl --format native --on-conflict update",
     "piiloom import corpus.jsonl --format capid --locale en_GB --rejects refused.jsonl --json",
 )
 
@@ -25,13 +27,34 @@ def import_file(
         Path | None,
         typer.Option(metavar="FILE", help="Where refused rows go, with line and reason (beside the store: <FILE's name>.rejects.jsonl)."),
     ] = None,
+    on_conflict: Annotated[
+        Literal["fail", "skip", "update", "new"],
+        typer.Option(
+            "--on-conflict",
+            help="A row has a stored record's id and other text, question or labels: import nothing (fail), leave it out, "
+            "store a new revision, or a record of its own.",
+        ),
+    ] = "fail",
+    skip_values: Annotated[
+        bool,
+        typer.Option("--skip-values", help="Keep a row whose values are not all whole words of its text, without those values; list them."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Import a file and report what became of every row and value.
 
     A row whose values cannot all be found as whole words is refused, never silently skipped: a record with an unmarked
-    value would be wrong.
+    value would be wrong. --skip-values keeps such rows; the values are listed beside the rejected rows.
     """
     from piiloom.cli.importing import import_and_report
 
-    import_and_report(file, file_format, store, locale=locale, rejects=rejects, as_json=as_json)
+    import_and_report(
+        file,
+        file_format,
+        store,
+        locale=locale,
+        rejects=rejects,
+        on_conflict=on_conflict,
+        skip_values=skip_values,
+        as_json=as_json,
+    )

@@ -9,15 +9,29 @@ from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.cli.workspace import store_for_writing
+from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.importing import ImportReport, import_file
+from piiloom.corpus.importing import ImportReport, OnConflict, import_file
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
 
 _SHOWN = 8
+_NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values"}
+_OVERRULED = "updated, but what people have validated stands above the update"
+_BEGUN = "updated, but people are at work on the text before; what they decide will stand above the update"
 
 
-def import_and_report(file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None, as_json: bool) -> None:
+def import_and_report(
+    file: Path,
+    file_format: str,
+    store: Path,
+    *,
+    locale: str,
+    rejects: Path | None,
+    on_conflict: OnConflict,
+    skip_values: bool,
+    as_json: bool,
+) -> None:
     """Import *file* and print the report; all that can be wrong with the request is found before the store is opened."""
     chosen, code = get_format(file_format), get_locale(locale).code
     if not file.is_file():
@@ -28,9 +42,10 @@ def import_and_report(file: Path, file_format: str, store: Path, *, locale: str,
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
     with store_for_writing(store) as opened:
-        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects)
+        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects, on_conflict=on_conflict, skip_values=skip_values)
     if as_json:
-        say_json({**report.to_json(), "rejects_file": str(rejects) if report.rejected else None, "store": str(store)})
+        beside = str(rejects) if report.rejected or report.skipped_values else None
+        say_json({**report.to_json(), "rejects_file": beside, "store": str(store)})
     else:
         _print(report, store, rejects)
 
@@ -48,32 +63,56 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
             say(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}")
     if report.mapped_types:
         say(f"types taken for ours: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
+    for ids, what in ((report.overruled, _OVERRULED), (report.begun, _BEGUN)):
+        if ids:
+            say(f"{what}: {', '.join(ids[:_SHOWN])}{' …' if len(ids) > _SHOWN else ''}")
+    if report.skipped_values:
+        _print_skipped(report, rejects)
     if report.rejected:
         _print_rejects(report, rejects)
     say(f"store: {store}")
 
 
 def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
-    return [
+    """The lines of the table; what is only now and then the case has one only then."""
+    counts = [
         ("rows", report.rows, "lines that hold something"),
         ("records", report.records, "added to the store"),
+        ("as new records", report.as_new, "of these, changed rows of known ids, with ids of their own"),
+        ("updated", report.updated, "known records whose text, question or labels the row changes: a new revision"),
+        ("changed, skipped", report.skipped_changed, "left out, though they differ from the stored record of their id"),
         ("already stored", report.already_stored, "skipped: the store has the same record"),
+        ("earlier revision", report.earlier_revision, "of these, equal to an earlier revision: the store has a newer one"),
         ("rejected", len(report.rejected), "refused rows"),
-        ("spans", report.spans, "of the records that were added"),
+        ("spans", report.spans, "of the records that were added" + " or updated" * bool(report.updated)),
         ("values", report.values, "in all rows"),
         ("exact", report.exact, "found as whole words"),
         ("ambiguous", report.ambiguous, "of these, found more than once: every mention is a span"),
         ("inside word", report.inside_word, "found only inside a longer word: no match"),
         ("missing", report.missing, "found nowhere"),
+        ("skipped values", len(report.skipped_values), "of these two, left out of records that were kept"),
         ("overlapping", len(report.overlapping), "mentions left out in favour of a longer one"),
     ]
+    return [row for row in counts if row[1] or row[0] not in _NOW_AND_THEN]
+
+
+def _print_skipped(report: ImportReport, rejects: Path) -> None:
+    say(f"{_many(len(report.skipped_values), 'skipped value')} with their reasons: {rejects}")
+    for one in report.skipped_values[:_SHOWN]:
+        say(f"  line {one.line}: {quoted(one.value.text)} {one.value.reason}")
+    if len(report.skipped_values) > _SHOWN:
+        kinds = Counter(one.value.reason for one in report.skipped_values)
+        say(f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})")
 
 
 def _print_rejects(report: ImportReport, rejects: Path) -> None:
-    # Reasons name fields and positions; without the numbers the same fault reads the same.
-    kinds = Counter(reason.split(":")[0] for _, reason in report.rejected)
-    say(f"{len(report.rejected):,} rejected rows with their reasons: {rejects}")
+    kinds = Counter(kind for _, reason in report.rejected for kind in set(fault_kinds(reason)))
+    say(f"{_many(len(report.rejected), 'rejected row')} with their reasons: {rejects}")
     for line, reason in report.rejected[:_SHOWN]:
         say(f"  line {line}: {reason}")
     if len(report.rejected) > _SHOWN:
         say(f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})")
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -11,6 +11,7 @@ from piiloom.cli.terminal import console, say, say_json
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.releases.exporting import ExportReport, export_release
 from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.releases.import_losses import AT_IMPORT
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import count_members, withheld_of
@@ -65,7 +66,10 @@ def _print(report: ExportReport) -> None:
         say(f"withheld: {report.withheld:,} records (release.json says why)")
     if report.loss.fields:
         say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
-    if report.loss.entries:
-        records = len({entry.record_id for entry in report.loss.entries})
-        say(f"lost in {report.format}: {len(report.loss.entries):,} values or fields of {records:,} records (release.json lists them)")
+    before = [entry for entry in report.loss.entries if entry.reason.startswith(AT_IMPORT)]
+    now = [entry for entry in report.loss.entries if not entry.reason.startswith(AT_IMPORT)]
+    for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
+        if entries:
+            records = len({entry.record_id for entry in entries})
+            say(f"{where}: {len(entries):,} values or fields of {records:,} record{'s' * (records != 1)} (release.json lists them)")
     say(f"description and hashes: {report.out / 'release.json'}")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from worklist_stories import Office, composed
 
-from piiloom.annotation_app.worklist.pool import facts_of
-from piiloom.annotation_app.worklist.priorities import Signals, explained, pair_of, scored, screening_doubts
+from piiloom.annotation_app.worklist.priorities import Signals, explained, scored, screening_doubts
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_items import base_records, find_item, load_items
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.item_facts import facts_of, pair_of
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import UsageError

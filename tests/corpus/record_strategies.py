@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
+from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 # Emoji with joiners, combining marks, right-to-left, every kind of line end, zero-width, BOM, separators, astral letters.
@@ -44,10 +44,18 @@ def records(draw: st.DrawFn, record_id: str = "r1") -> Record:
         question=draw(st.one_of(st.none(), texts)),
         spans=spans,
         plan=draw(st.one_of(st.none(), plans())),
-        source=draw(st.one_of(st.none(), st.builds(SourceReference, file=names, line=st.one_of(st.none(), st.integers(1, 9)), id=short))),
+        source=draw(st.one_of(st.none(), sources())),
         group_keys=tuple(draw(st.lists(names, max_size=3))),
         provenance=draw(st.one_of(st.none(), provenances())),
     )
+
+
+def sources() -> st.SearchStrategy[SourceReference]:
+    place = st.one_of(st.none(), st.integers(1, 9))
+    relevance = st.sampled_from(["high", "low", None])
+    lost = st.builds(LostValue, text=texts, entity_type=names, reason=names, relevance=relevance, start=place, end=place)
+    spelt = st.sampled_from(["high/low", None])
+    return st.builds(SourceReference, file=names, line=place, id=short, lost=st.lists(lost, max_size=2).map(tuple), relevance_as=spelt)
 
 
 def plans() -> st.SearchStrategy[RecordPlan]:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from record_strategies import records
 
 from piiloom.corpus.formats import capid_writing as losses
@@ -75,30 +75,35 @@ def test_every_whole_word_mention_becomes_a_span_in_text_order(file: Path) -> No
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"flu": ("health", "1")}, "piis[0]: is not in the context"),
-        ({"age": ("age", "1")}, "piis[0]: stands only inside a longer word"),
-        ({"Dana": ("name", "0"), "age": ("age", "1"), "zebra": ("age", "0")}, "piis[1]: stands only inside a longer word; piis[2]: is not"),
-        ({"Dana": ("star sign", "0")}, "piis[0].type: not one of the known types"),
-        ({"Dana": ("name", "2")}, "piis[0].relevance: "),
-        ({"Dana": ("name", True)}, "piis[0].relevance: "),
-        ({"Dana": ("name", None)}, "piis[0].relevance: "),
-        ({"": ("name", "1")}, "piis[0]: an empty value"),
-        ({"_": ("name", "1"), "Dana": ("", "1")}, "piis[0]: an empty value; piis[1].type: "),
+        ({"flu": ("health", "1")}, 'piis["flu"]: is not in the context'),
+        ({"age": ("age", "1")}, 'piis["age"]: stands only inside a longer word'),
+        (
+            {"Dana": ("name", "0"), "age": ("age", "1"), "zebra": ("age", "0")},
+            'piis["age"]: stands only inside a longer word; piis["zebra"]: is not',
+        ),
+        ({"Dana": ("star sign", "0")}, 'piis["Dana"].type: not one of the known types'),
+        ({"Dana": ("name", "2")}, 'piis["Dana"].relevance: '),
+        ({"Dana": ("name", True)}, 'piis["Dana"].relevance: '),
+        ({"Dana": ("name", None)}, 'piis["Dana"].relevance: '),
+        ({"": ("name", "1")}, 'piis[""]: an empty value'),
+        ({"_": ("name", "1"), "Dana": ("", "1")}, 'piis[" "]: an empty value; piis["Dana"].type: '),
     ],
 )
 def test_a_row_that_would_leave_a_value_unmarked_is_refused_whole(file: Path, values: dict[str, tuple[str, object]], expected: str) -> None:
     found = reason(file, row("Dana manages sixteen pages.", **values))
     assert found.startswith(expected)
-    assert "Dana" not in found
+    assert "manages" not in found
 
 
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
         ({"context": None, "piis": {}}, "context: "),
+        ({"context": "", "piis": {}}, "context: there is no text in it"),
+        ({"context": " \n\u3000", "piis": {}}, "context: there is no text in it"),
         ({"context": "a", "question": 4, "piis": {}}, "question: "),
         ({"context": "a", "piis": [["a"]]}, "piis: "),
-        ({"context": "a", "piis": {"a": "health"}}, "piis[0].type: "),
+        ({"context": "a", "piis": {"a": "health"}}, 'piis["a"].type: '),
         (7, "not a JSON object"),
     ],
 )
@@ -188,6 +193,7 @@ def test_of_disagreeing_mentions_the_high_one_is_kept(file: Path) -> None:
 @given(record=records())
 def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
+    assume(record.context.strip())
     named = export(path, record)
     (back,) = CAPID.read(path)
     if isinstance(back, Record) and bare(back) == bare(record):

@@ -28,7 +28,7 @@ def test_good_rows_are_stored_and_bad_ones_set_aside(store: Store, rejects: Path
     assert (report.values, report.exact, report.ambiguous, report.inside_word, report.missing) == (6, 4, 1, 1, 1)
     assert report.mapped_types == {"sexual_orientation": "sexual orientation"}
     assert report.rejected == (
-        (2, "piis[0]: stands only inside a longer word; piis[1]: is not in the context"),
+        (2, 'piis["age"]: stands only inside a longer word; piis["flu"]: is not in the context'),
         (4, "not valid JSON (column 13)"),
     )
     stored = list(iter_records(store, status=STATUS))

@@ -12,6 +12,7 @@ import pytest
 
 from piiloom.corpus.formats.base import read_records
 from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Provenance, Record, SourceReference
 from piiloom.corpus.releases.freezing import create_release, export_release
 from piiloom.corpus.store.database import Store
@@ -185,3 +186,55 @@ def test_unknown_releases_and_formats_write_nothing(filled: Store, tmp_path: Pat
     with pytest.raises(UsageError, match="unknown format"):
         export_release(filled, "one", "xlsx", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+FOREIGN = b'{"my": "own work of three weeks"}\n'
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "test.jsonl", "release.json"])
+def test_force_replaces_only_what_an_export_wrote(filled: Store, tmp_path: Path, name: str) -> None:
+    create_release(filled, "one", test_size=0, seed=0)
+    (tmp_path / name).write_bytes(FOREIGN)
+    with pytest.raises(OutputError, match=f"{name}: .*not written by an export.*--out"):
+        export_release(filled, "one", "native", tmp_path, force=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {name: FOREIGN}
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "test.jsonl"])
+def test_force_spares_what_was_changed_since_or_came_later(filled: Store, tmp_path: Path, name: str) -> None:
+    create_release(filled, "one", test_size=0, seed=0)
+    export_release(filled, "one", "native", tmp_path)
+    (tmp_path / name).write_bytes(FOREIGN)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(OutputError, match=f"{name}: the file was ({'changed since' if name == 'train.jsonl' else 'not written'})"):
+        export_release(filled, "one", "capid", tmp_path, force=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    (tmp_path / name).unlink()
+    export_release(filled, "one", "capid", tmp_path, force=True)
+    assert json.loads((tmp_path / "release.json").read_text())["format"] == "capid"
+
+
+@pytest.mark.parametrize("foreign", ["[]", "{", '{"schema": 1, "piiloom": "1", "files": ["train.jsonl"]}', '{"files": {}}', "\x00"])
+def test_a_description_of_somebody_elses_is_not_replaced(filled: Store, tmp_path: Path, foreign: str) -> None:
+    create_release(filled, "one", test_size=0, seed=0)
+    (tmp_path / "release.json").write_text(foreign)
+    with pytest.raises(OutputError, match=r"release\.json: the file was not written"):
+        export_release(filled, "one", "native", tmp_path, force=True)
+    assert (tmp_path / "release.json").read_text() == foreign
+
+
+@pytest.mark.parametrize("name", ["native", "capid"])
+def test_what_was_lost_at_import_is_in_the_description(store: Store, tmp_path: Path, name: str) -> None:
+    context = "I am 34 years old and call my bisexuality a gift."
+    piis = {"34": "age", "34 years old": "age", "bisexual": "sexual orientation", "34F": "age"}
+    row = {"context": context, "question": "What now?", "piis": {text: {"type": kind, "relevance": "1"} for text, kind in piis.items()}}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    import_file(store, tmp_path / "rows.jsonl", "capid", locale="en_US", rejects_path=tmp_path / "r", skip_values=True)
+    create_release(store, "one", test_size=0, seed=0)
+    export_release(store, "one", name, tmp_path / "out")
+    entries = json.loads((tmp_path / "out" / "release.json").read_text())["loss"]["entries"]
+    assert [(entry["value"], entry["reason"]) for entry in entries] == [
+        ("bisexual", "lost at import: stands only inside a longer word"),
+        ("34F", "lost at import: is not in the context"),
+        ("34", "lost at import: overlaps a longer mention, which was kept"),
+    ]

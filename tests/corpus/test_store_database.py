@@ -166,6 +166,25 @@ def test_other_files_are_not_stores(tmp_path: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl", "ndjson", "tsv", "parquet", "csv.gz", "db", "xlsx", "duckdb"])
+@pytest.mark.parametrize(
+    "content", [b"", b"a,b\n1,2\n", b'{"a": 1}\n', b"PAR1" + bytes(40) + b"PAR1", b"SQLite format 3\x00" + bytes(4096)]
+)
+def test_the_content_decides_and_not_the_name(tmp_path: Path, suffix: str, content: bytes) -> None:
+    """DuckDB opens data files in memory by the end of their names: what was stored was lost."""
+    path = tmp_path / f"data.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(NotAStore, match="--store") as caught:
+        Store.open(path)
+    assert ("is empty" in str(caught.value)) == (not content)
+    assert path.read_bytes() == content
+    path.unlink()
+    with Store.open(path) as store:
+        add_records(store, None, [(None, Record(id="1", context="kept"))])
+    with Store.open(path, create=False) as store:
+        assert count_records(store) == 1
+
+
 @pytest.mark.parametrize(
     "table", ["other (a INTEGER)", "schema_version (version INTEGER)", "schema_version (version INTEGER, application VARCHAR)"]
 )

@@ -114,3 +114,24 @@ def test_what_is_no_whole_snapshot_is_not_put_back(store_path: Path, tmp_path: P
         restore_snapshot(snapshot, store_path, NOON)
     with Store.open(store_path, create=False) as store:
         assert store.rows("SELECT count(*) FROM prompt_texts") == [(20000,)]
+
+
+def test_a_file_that_never_was_a_store_is_not_put_aside(store_path: Path, tmp_path: Path) -> None:
+    damaged(store_path)
+    (snapshot,) = list_snapshots(store_path)
+    mine = tmp_path / "mine.csv"
+    mine.write_text("a,b\n1,2\n")
+    with pytest.raises(NotAStore, match="--store"):
+        restore_snapshot(snapshot, mine, NOON)
+    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["mine.csv"]
+    assert mine.read_text() == "a,b\n1,2\n"
+
+
+def test_a_store_that_has_lost_its_header_is_got_back(store_path: Path) -> None:
+    damaged(store_path)
+    content = bytes(4096) + store_path.read_bytes()[4096:]
+    store_path.write_bytes(content)
+    restored = restore_snapshot(list_snapshots(store_path)[0], store_path, NOON)
+    assert events_in(store_path) == 2
+    assert restored.aside is not None
+    assert restored.aside.read_bytes() == content

@@ -15,7 +15,8 @@ def test_import_reports_every_row(cli, store_path):
     outcome = cli("import", CAPID, "--format", "capid", "--store", store_path)
     assert outcome.code == 0, outcome.err
     assert "sexual_orientation → sexual orientation" in outcome.out
-    assert "rejected rows with their reasons" in outcome.out
+    assert "2 rejected rows with their reasons" in outcome.out
+    assert 'line 2: piis["age"]: stands only inside a longer word; piis["flu"]: is not in the context' in outcome.out
     rejects = store_path.parent / "small_capid.rejects.jsonl"
     assert all(json.loads(line)["reason"] for line in rejects.read_text().splitlines())
 
@@ -72,3 +73,58 @@ def test_an_export_can_be_imported_elsewhere_and_gives_the_same_bytes(cli, relea
     assert cli("release", "--name", "v1", "--test-size", "0", "--status", "imported", "--store", other).code == 0
     assert cli("export", "--release", "v1", "--format", "native", "--out", second, "--store", other).code == 0
     assert (second / "train.jsonl").read_bytes() == (first / "train.jsonl").read_bytes()
+
+
+def test_corrections_are_not_taken_for_what_is_stored(cli, released, tmp_path):
+    out, corrected = tmp_path / "out", tmp_path / "corrected.jsonl"
+    assert cli("export", "--release", "v1", "--format", "native", "--out", out, "--store", released).code == 0
+    rows = [json.loads(line) for line in (out / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows[0]["question"] = "What should I do?"
+    corrected.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("import", corrected, "--format", "native", "--store", released)
+    refused = cli(*words)
+    assert refused.code == 1
+    assert f"corrected.jsonl: a row has the id of a stored record and another text, question or labels: {rows[0]['id']}. Nothing was" in (
+        refused.error_line()
+    )
+    assert "--on-conflict" in refused.err
+    skipped = json.loads(cli(*words, "--on-conflict", "skip", "--json").out)
+    assert (skipped["rows"], skipped["already_stored"], skipped["skipped_changed"]) == (12, 11, 1)
+    updated = cli(*words, "--on-conflict", "update")
+    assert updated.code == 0, updated.err
+    assert "updated" in updated.out
+    assert "a new revision" in " ".join(updated.out.split())
+    report = json.loads(cli(*words, "--json").out)
+    assert (report["already_stored"], report["updated"], report["earlier_revision"]) == (12, 0, 0)
+
+
+def test_skipped_values_are_printed_and_kept(cli, store_path):
+    words = ("import", CAPID, "--format", "capid", "--store", store_path, "--skip-values")
+    outcome = cli(*words)
+    assert outcome.code == 0, outcome.err
+    rejects = store_path.parent / "small_capid.rejects.jsonl"
+    assert f"2 skipped values with their reasons: {rejects}" in outcome.out
+    assert 'line 2: "flu" is not in the context' in outcome.out
+    assert "1 rejected row with" in outcome.out
+    kept = [json.loads(line) for line in rejects.read_text().splitlines()]
+    assert [(row["line"], row.get("value")) for row in kept] == [(2, "age"), (2, "flu"), (4, None)]
+    report = json.loads(cli(*words, "--json").out)
+    assert (report["already_stored"], [row["value"] for row in report["skipped_values"]]) == (3, ["age", "flu"])
+    assert report["rejects_file"] == str(rejects)
+
+
+def test_export_says_what_was_lost_at_import(cli, store_path, tmp_path):
+    assert cli("import", CAPID, "--format", "capid", "--store", store_path, "--skip-values").code == 0
+    assert cli("release", "--name", "v1", "--test-size", "0", "--store", store_path).code == 0
+    outcome = cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "o", "--store", store_path)
+    assert "lost at import: 2 values or fields of 1 record (release.json lists them)" in outcome.out
+
+
+def test_force_names_the_file_that_it_does_not_replace(cli, released, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "train.jsonl").write_text("mine")
+    outcome = cli("export", "--release", "v1", "--format", "native", "--out", out, "--force", "--store", released)
+    assert outcome.code == 1
+    assert outcome.error_line().startswith(f"{out / 'train.jsonl'}: the file was not written by an export of piiloom")
+    assert (out / "train.jsonl").read_text() == "mine"

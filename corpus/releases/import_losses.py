@@ -1,0 +1,25 @@
+"""What records lost when they were imported, for the loss report of an export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from piiloom.corpus.formats.base import LossEntry
+from piiloom.corpus.record import Record
+
+# Before the reason, which the reader of the format gave.
+AT_IMPORT = "lost at import"
+
+
+class ImportLosses:
+    """Collects the losses of records that pass through ``watching``."""
+
+    def __init__(self) -> None:
+        self.entries: list[LossEntry] = []
+
+    def watching(self, records: Iterable[Record]) -> Iterator[Record]:
+        """The same records, looked at."""
+        for record in records:
+            for value in record.source.lost if record.source is not None else ():
+                self.entries.append(LossEntry(record_id=record.id, value=value.text, reason=f"{AT_IMPORT}: {value.reason}"))
+            yield record
