@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from piiloom.cli.reading import store_for_reading
 from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
-from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run, list_runs
 from piiloom.foundation.errors import RunError
 
@@ -111,7 +111,7 @@ class CostReport:
 
 def report_costs(path: Path, run_id: str) -> CostReport:
     """Sum up run *run_id* ("last" and "all" work) of the store at *path*; raises ``RunError`` when there is no such run."""
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         runs = list_runs(store) if run_id == ALL else [get_run(store, run_id)]
         if not runs:
             raise RunError("the store has no runs yet", where=str(path), remedy="Generate one first: piiloom generate --samples 20")

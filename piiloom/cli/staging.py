@@ -11,9 +11,9 @@ from rich.table import Table
 from piiloom.cli.generating import configuration
 from piiloom.cli.preflight import check_provider
 from piiloom.cli.progress_view import shown_progress
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
-from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.generation.configuration import make_config
 from piiloom.generation.pipeline import STAGE_NAMES
@@ -25,7 +25,7 @@ from piiloom.generation.stage_run import check_stage
 
 def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
     """Print how far each stage of run *run_id* has come."""
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         run = get_run(store, run_id)
         lines = report_stages(store, run)
     if as_json:
@@ -63,7 +63,7 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
 
 
 def _check_provider_of(path: Path, run_id: str) -> None:
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         run = get_run(store, run_id)
     check_provider(make_config(run.config))
 
