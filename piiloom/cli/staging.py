@@ -29,9 +29,9 @@ def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
         run = get_run(store, run_id)
         lines = report_stages(store, run)
     if as_json:
-        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [_to_json(line) for line in lines]})
+        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [stage_to_json(line) for line in lines]})
     else:
-        console().print(_table(run, lines))
+        console().print(stages_table(run, lines))
 
 
 def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dict[str, Any], config: Path | None, as_json: bool) -> bool:
@@ -73,11 +73,13 @@ def _sentence(stage: str, progress: RunProgress) -> str:
     return f"{progress.run_id} {stage}: {progress.accepted:,} done, {progress.rejected:,} rejected{f' ({reasons})' if reasons else ''}"
 
 
-def _to_json(line: StageLine) -> dict[str, Any]:
+def stage_to_json(line: StageLine) -> dict[str, Any]:
+    """Give one line of the table as JSON values."""
     return {"stage": line.stage, "done": line.done, "rejected": line.rejected, "reasons": line.reasons, "replies": line.replies}
 
 
-def _table(run: RunRow, lines: Sequence[StageLine]) -> Table:
+def stages_table(run: RunRow, lines: Sequence[StageLine]) -> Table:
+    """Make the table of the stages of *run*."""
     table = Table(title=f"run {run.id}: {run.status}, {run.samples:,} samples wanted, {run.provider}, seed {run.seed}")
     for name, justify in (("stage", "left"), ("done", "right"), ("rejected", "right"), ("reasons", "left"), ("replies kept", "left")):
         table.add_column(name, justify="right" if justify == "right" else "left")
