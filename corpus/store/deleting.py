@@ -6,6 +6,7 @@ records only, so no record ever goes with it. DuckDB keeps the space of what was
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from piiloom.corpus.store.batches import OPEN_STATES
@@ -96,12 +97,12 @@ def ties_of_run(store: Store, run_id: str) -> Ties:
 def refuse_tied(store: Store, run_id: str) -> None:
     """Raise ``RunError`` where something stands against deleting the run, with the way to deal with it."""
     ties = ties_of_run(store, run_id)
-    where, of_store = str(store.path), f" --store {store.path}"
+    where, of_store = str(store.path), f" --store {shlex.quote(str(store.path))}"
     if ties.batches:
         raise RunError(
-            f"run {run_id} has batches at its provider ({ties.batches})",
+            f"run {run_id} has open batches at its provider ({ties.batches})",
             where=where,
-            remedy=f"piiloom batch cancel --run {run_id}{of_store}",
+            remedy=f"End them first: piiloom batch cancel --run {run_id}{of_store}",
         )
     if ties.partitions:
         raise RunError(
@@ -110,7 +111,7 @@ def refuse_tied(store: Store, run_id: str) -> None:
             remedy=f"Bring them in first: piiloom generate --resume {run_id}{of_store}",
         )
     if ties.releases:
-        commands = "; ".join(f"piiloom releases delete {name}{of_store}" for name in ties.releases)
+        commands = "; ".join(f"piiloom releases delete {shlex.quote(name)}{of_store}" for name in ties.releases)
         raise RunError(
             f"run {run_id} is in {_listed(ties.releases)}, whose records would go", where=where, remedy=f"Delete these first: {commands}"
         )

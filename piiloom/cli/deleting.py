@@ -35,9 +35,7 @@ def delete_run_and_report(path: Path, run_id: str, *, with_journal: bool, confir
         say_json({"store": str(path), "run": run.id, "with_journal": with_calls, "deleted": asdict(contents)})
     else:
         say(f"deleted run {run.id}: {_number(contents.records, 'record')} and all that made them")
-        say(
-            f"  next      piiloom journal vacuum{store_option(path)}   (until then the file keeps its size, and the texts in its free space)"
-        )
+        say(f"  next      piiloom journal vacuum{store_option(path)}   (until then the file holds the texts in its free space)")
     return True
 
 

@@ -19,7 +19,8 @@ def rest_of_list(total: int, shown: int, *, offset: int) -> str | None:
         return None
     last = offset + shown
     after = f"; --offset {last} goes on, --limit 0 prints all" if last < total else ""
-    return f"{offset + 1:,} to {last:,} of {total:,}{after}" if shown else f"none from {offset + 1:,} on, of {total:,}"
+    part = f"{offset + 1:,} to {last:,}" if shown > 1 else f"{last:,}"
+    return f"{part} of {total:,}{after}" if shown else f"none from {offset + 1:,} on, of {total:,}"
 
 
 def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> None:

@@ -108,7 +108,7 @@ def _print_lines(found: Iterable[StoredRecord]) -> int:
 
 
 def _line(name: str, place: str, status: str, pair: str, spans: str, text: str) -> str:
-    return f"{name:<16}  {place:<19}  {status:<10}  {pair:<24}  {spans:<11}  {text}"
+    return f"{name:<24}  {place:<19}  {status:<10}  {pair:<30}  {spans:<11}  {text}"
 
 
 def _print_texts(found: Iterator[StoredRecord], text: str | None) -> int:

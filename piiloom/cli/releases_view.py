@@ -57,9 +57,8 @@ def print_release(path: Path, name: str, *, as_json: bool) -> None:
         say_json({"store": str(path), "read": sight_to_json(sight), **line})
         return
     run = f"of run {release.run_id}" if release.run_id else "of all runs and imports"
-    say(
-        f"release {name}: {line['records']:,} records {run}, status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
-    )
+    chosen = f"status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
+    say(f"release {name}: {line['records']:,} records {run}, {chosen}")
     for split, held in counts.items():
         say(f"\n{split}: {held.records:,} records, {held.spans:,} spans")
         for group in _GROUPS:
