@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
+from piiloom.corpus.store.connecting import Settings
 from piiloom.corpus.store.copying import remove
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.faults import holder_command, holding_process, is_locked, opening_fault
@@ -31,8 +31,6 @@ _COPY = "copy.duckdb"
 # How long a whole copy is tried for before the command gives up, and the pause between two tries.
 _PATIENCE_S = 30.0
 _PAUSE_S = 0.05
-
-Settings = dict[str, str | bool | int | float | list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +158,7 @@ def _version(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migr
     return version
 
 
-def _brought_up(copy: Path, path: Path, settings: dict[str, Any], migrations: Migrations) -> duckdb.DuckDBPyConnection:
+def _brought_up(copy: Path, path: Path, settings: Settings, migrations: Migrations) -> duckdb.DuckDBPyConnection:
     """Open *copy* to write, bring it to the current schema, and keep it from checkpoints: its file is about to go."""
     connection = duckdb.connect(str(copy), config=settings)
     try:
