@@ -6,7 +6,7 @@ A file is read as ``piiloom import`` reads it: rows that are no records are set 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import unreleasable_records
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
 
 ALL = "all"
+Tell = Callable[[Sight, Store], None]
 # What rows that name no locale are counted under.
 _NO_LOCALE = "not stated"
 
@@ -78,9 +80,12 @@ class Corpus:
     splits: dict[str, list[Record]]
 
 
-def corpus_of_store(path: Path, *, run: str | None = None) -> Corpus:
-    """The records of a run (``"last"`` works), or of all runs and imports: those that a release would take, latest revisions."""
-    with Store.open(path, create=False) as store:
+def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None) -> Corpus:
+    """The records of a run (``"last"`` works), or of all runs and imports: those that a release would take, latest revisions.
+
+    *tell* is told what is read where another process writes the store (``piiloom.corpus.store.reading``).
+    """
+    with open_to_read(path, tell=tell) as store:
         run_id = None if run is None else get_run(store, run).id
         unwanted = unreleasable_records(store)
         found = latest_revisions(iter_records(store, run_id=run_id))
@@ -91,9 +96,9 @@ def corpus_of_store(path: Path, *, run: str | None = None) -> Corpus:
     return Corpus(source=Source(file=path.name, run=run_id, left_out=len(found) - len(records)), splits={ALL: records})
 
 
-def corpus_of_release(path: Path, name: str) -> Corpus:
+def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Corpus:
     """The records of a release by split. ``ReleaseError`` for an unknown one."""
-    with Store.open(path, create=False) as store:
+    with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
         splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
     if not splits:

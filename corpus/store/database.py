@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import duckdb
 
+from piiloom.corpus.store.connecting import Settings, connect_to_write
 from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
@@ -53,14 +54,14 @@ class Store:
         """
         in_memory = path == MEMORY
         is_new = not in_memory and _prepare(path, create=create)
-        settings: dict[str, str | bool | int | float | list[str]] = {
+        settings: Settings = {
             "memory_limit": memory_limit,
             "threads": str(threads),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
         try:
-            connection = duckdb.connect(str(path if in_memory else path.absolute()), config=settings)
+            connection = connect_to_write(str(path if in_memory else path.absolute()), settings)
         except duckdb.Error as error:
             fault = opening_fault(error, path)
             if is_new and isinstance(fault, OutputError):

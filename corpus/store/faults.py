@@ -66,8 +66,8 @@ def translate(error: duckdb.Error, path: Path) -> PiiloomError:
 def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
     """The error of ours for one that DuckDB raised when it was asked to open *path*."""
     text = str(error)
-    if "Could not set lock" in text:
-        return _locked(text, path)
+    if is_locked(error):
+        return _locked(holding_process(error), path, reads=is_read_elsewhere(error))
     if isinstance(error, duckdb.ConnectionException):
         return StoreLocked("this process has the store open already, with other settings", where=str(path), remedy="Close it there first")
     if any(said in text for said in _CANNOT_WRITE):
@@ -101,13 +101,27 @@ def _is_duckdb_file(path: Path) -> bool:
         return True  # unreadable says nothing about what it is
 
 
-def _locked(text: str, path: Path) -> StoreLocked:
-    found = _HOLDER.search(text)
-    pid = int(found.group(1)) if found else None
+def is_locked(error: duckdb.Error) -> bool:
+    """Whether DuckDB could not open a file because another process holds it."""
+    return "Could not set lock" in str(error)
+
+
+def holding_process(error: duckdb.Error) -> int | None:
+    """The process that holds the file, where DuckDB names it."""
+    found = _HOLDER.search(str(error))
+    return int(found.group(1)) if found else None
+
+
+def is_read_elsewhere(error: duckdb.Error) -> bool:
+    """Whether DuckDB could not open a file to write because other processes read it (then it says that one could read, too)."""
+    return is_locked(error) and "read-only mode" in str(error)
+
+
+def _locked(pid: int | None, path: Path, *, reads: bool) -> StoreLocked:
     command = holder_command(pid) if pid is not None else None
     holder = "another process" if pid is None else f"process {pid}" + (f" ({command})" if command else "")
     return StoreLocked(
-        f"{holder} holds the store; DuckDB lets one process at a time use a file",
+        f"{holder} is reading the store" if reads else f"{holder} holds the store; DuckDB lets one process at a time write a file",
         where=str(path),
         remedy="Wait for it or stop it, or use another file with --store",
     )

@@ -89,3 +89,26 @@ def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[Ju
         JudgementRow(record_id=record_id, run_id=run_id, plan_index=index, judgement=Judgement(**dict(zip(_SAID, said, strict=True))))
         for record_id, run_id, index, *said in found
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedCount:
+    """How many values of a release's records were judged, and for how many of them, in how many records, against the plan."""
+
+    kind: JudgementKind
+    judged: int
+    disagree: int
+    records: int
+
+
+def judged_in_release(store: Store, name: str) -> list[JudgedCount]:
+    """Count what judges said about the records of the release *name*, by kind; nothing where nothing was judged."""
+    sql = (
+        "SELECT j.kind, count(*), count(*) FILTER (NOT j.agrees), count(DISTINCT j.record_id) FILTER (NOT j.agrees) FROM judgements j "
+        "JOIN records r ON r.id = j.record_id AND r.run_id = j.run_id JOIN release_members m ON m.record_order = r.record_order "
+        "WHERE m.release_name = ? GROUP BY j.kind ORDER BY j.kind"
+    )
+    return [
+        JudgedCount(kind=kind, judged=judged, disagree=against, records=records)
+        for kind, judged, against, records in store.rows(sql, [name])
+    ]

@@ -43,3 +43,9 @@ def count_attempts(store: Store, run_id: str) -> dict[str, dict[str, int]]:
     for stage, verdict, number in store.rows(sql, [run_id, run_id]):
         counts.setdefault(stage, {})[verdict] = number
     return counts
+
+
+def rejects_by_run(store: Store) -> dict[str, int]:
+    """Count the rejected plan items of each run that has any."""
+    sql = "SELECT run_id, count(DISTINCT plan_index) FROM rejects WHERE NOT lifted AND plan_index IS NOT NULL GROUP BY run_id"
+    return dict(store.rows(sql))

@@ -54,7 +54,7 @@ def purge_texts(store: Store, run_ids: Sequence[str]) -> Purged:
     with store.transaction():
         rejects = _count(store, "rejects WHERE last_reply IS NOT NULL AND list_contains(?::VARCHAR[], run_id)", chosen)
         store.change("UPDATE rejects SET last_reply = NULL WHERE list_contains(?::VARCHAR[], run_id)", [chosen])
-        prompts += _drop_unused_prompts(store)
+        prompts += drop_unused_prompts(store)
     return Purged(prompts=prompts, replies=replies, rejects=rejects)
 
 
@@ -69,6 +69,18 @@ def without_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(kept.get(name), str):
             kept[name] = kept[name].partition(": ")[0]
     return kept
+
+
+def drop_unused_prompts(store: Store) -> int:
+    """Delete the system prompts that no event with its text left refers to; gives how many."""
+    needed = (
+        "(SELECT entry->>'$.system' FROM call_events WHERE kind = 'sent' AND entry->>'$.user' IS NOT NULL "
+        "AND entry->>'$.system' IS NOT NULL)"
+    )
+    unused = f"prompt_texts WHERE sha256 NOT IN {needed}"
+    number = _count(store, unused)
+    store.change(f"DELETE FROM {unused}")  # noqa: S608 - the constant above
+    return number
 
 
 def _purge_chunk(store: Store, first: int, last: int, run_ids: list[str]) -> tuple[int, int]:
@@ -88,18 +100,6 @@ def _purge_chunk(store: Store, first: int, last: int, run_ids: list[str]) -> tup
         )
     sent = sum(kind == "sent" and entry.get("user") is not None for _, kind, entry in found)
     return sent, sum(kind == "reply" and entry.get("reply") is not None for _, kind, entry in found)
-
-
-def _drop_unused_prompts(store: Store) -> int:
-    """Delete the system prompts that no event with its text left refers to; gives how many."""
-    needed = (
-        "(SELECT entry->>'$.system' FROM call_events WHERE kind = 'sent' AND entry->>'$.user' IS NOT NULL "
-        "AND entry->>'$.system' IS NOT NULL)"
-    )
-    unused = f"prompt_texts WHERE sha256 NOT IN {needed}"
-    number = _count(store, unused)
-    store.change(f"DELETE FROM {unused}")  # noqa: S608 - the constant above
-    return number
 
 
 def _count(store: Store, what: str, *parameters: object) -> int:

@@ -9,7 +9,6 @@ own. The store may therefore be written while records are read; what is added me
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -54,7 +53,7 @@ _AMONG = "WHERE record_order BETWEEN ? AND ? AND record_order IN (SELECT unnest(
 _SELECT_RECORDS = select(_READ_COLUMNS, "records", _AMONG)
 _SELECT_SPANS = select(_SPAN_COLUMNS, "spans", f"{_AMONG} ORDER BY record_order, position")
 # Runs in the order they were made and by plan within; imported records follow in the order they came.
-_READING_ORDER = "ORDER BY runs.created_order NULLS LAST, records.plan_index NULLS LAST, records.record_order"
+READING_ORDER = "ORDER BY runs.created_order NULLS LAST, records.plan_index NULLS LAST, records.record_order"
 
 
 def add_records(store: Store, run_id: str | None, rows: Sequence[tuple[int | None, Record]], status: str = "generated") -> int:
@@ -96,9 +95,21 @@ def count_records(store: Store, *, run_id: str | None = None, status: str | None
 
 def records_in(store: Store, clause: str, parameters: Sequence[object]) -> Iterator[Record]:
     """The records that *clause* (joins and conditions on ``records``; constant SQL) selects, in reading order."""
-    sql = select(("records.record_order",), "records LEFT JOIN runs ON runs.id = records.run_id", f"{clause} {_READING_ORDER}")
+    sql = select(("records.record_order",), "records LEFT JOIN runs ON runs.id = records.run_id", f"{clause} {READING_ORDER}")
     orders = store.integers(sql, parameters)
-    return _read(store, orders)
+    return records_at(store, orders)
+
+
+def records_at(store: Store, orders: Sequence[int]) -> Iterator[Record]:
+    """The records of these numbers of the store, in this order."""
+    for at in range(0, len(orders), _CHUNK):
+        wanted = list(orders[at : at + _CHUNK])
+        bounds = [min(wanted), max(wanted), wanted]
+        spans = _spans_by_record(store.rows(_SELECT_SPANS, bounds))
+        found = store.rows(_SELECT_RECORDS, bounds)
+        records = {row[0]: row for row in found}
+        for order in wanted:
+            yield _record(records[order], spans.get(order, ()))
 
 
 def _selection(run_id: str | None, status: str | None) -> tuple[str, list[object]]:
@@ -164,18 +175,6 @@ def _span_values(order: int, position: int, span: Span) -> tuple[object, ...]:
         span.value_id,
         span.subject,
     )
-
-
-def _read(store: Store, orders: array[int]) -> Iterator[Record]:
-    for at in range(0, len(orders), _CHUNK):
-        chunk = orders[at : at + _CHUNK]
-        wanted = list(chunk)
-        bounds = [min(wanted), max(wanted), wanted]
-        spans = _spans_by_record(store.rows(_SELECT_SPANS, bounds))
-        found = store.rows(_SELECT_RECORDS, bounds)
-        records = {row[0]: row for row in found}
-        for order in wanted:
-            yield _record(records[order], spans.get(order, ()))
 
 
 def _spans_by_record(rows: list[tuple[Any, ...]]) -> dict[int, tuple[Span, ...]]:

@@ -14,6 +14,11 @@ from piiloom.foundation.errors import RunError
 RunStatus = Literal["running", "interrupted", "finished", "failed"]
 _COLUMNS = ("id", "created_order", "provider", "model", "seed", "samples", "config", "config_digest", "status")
 _SELECT = select(_COLUMNS, "runs")
+# The calls of a deleted run stay in the journal under its name: no other run must ever get it.
+_NEXT_ORDER = """
+    SELECT 1 + greatest((SELECT coalesce(max(created_order), 0) FROM runs), (SELECT
+        coalesce(max(try_cast(regexp_extract(run_id, '^r([0-9]{4,})-[0-9a-f]{8}$', 1) AS BIGINT)), 0) FROM
+        (SELECT DISTINCT run_id FROM call_events)))"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,7 @@ def create_run(
 ) -> RunRow:
     """Add a run; without *run_id* it is named after its order and configuration. Raises ``RunError`` when that is taken."""
     with store.writing():
-        order = store.rows("SELECT coalesce(max(created_order), 0) + 1 FROM runs")[0][0]
+        order = store.rows(_NEXT_ORDER)[0][0]
         name = run_id or f"r{order:04d}-{config_digest[:8]}"
         if store.rows("SELECT 1 FROM runs WHERE id = ?", [name]):
             raise RunError(f"there is a run {name!r} already", where=str(store.path), remedy="Resume it or choose another name")

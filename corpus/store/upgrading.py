@@ -19,8 +19,8 @@ _VERSION_TABLE = """
 """
 
 
-def upgrade(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migrations) -> None:
-    """Bring the store to ``migrations.latest``; nothing happens when it is there already.
+def upgrade(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migrations, *, keep_copy: bool = True) -> None:
+    """Bring the store to ``migrations.latest``; nothing happens when it is there already. What is a copy itself needs none.
 
     Raises ``NotAStore`` (a DuckDB file of somebody else's), ``StoreTooNew``, ``OutputError`` (no room for the copy) and
     ``StoreError`` when a step fails; a failed step leaves nothing behind.
@@ -29,7 +29,7 @@ def upgrade(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migra
     refuse_newer(version, migrations, path, what="store", remedy="Upgrade piiloom, or use another file with --store")
     pending = migrations.after(version)
     if pending:
-        backup = back_up(connection, path, version) if version else None
+        backup = back_up(connection, path, version) if version and keep_copy else None
         _apply(connection, path, pending, backup)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.pace import dollars
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.database import Store
@@ -26,7 +27,7 @@ _TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "pr
 
 def print_batches(path: Path, *, run_id: str | None, as_json: bool) -> None:
     """Print the batches of a run, or of all runs."""
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         rows = load_batches(store, get_run(store, run_id).id if run_id else None)
     if as_json:
         batches = [asdict(row) | {"open": row.state in OPEN_STATES} for row in rows]

@@ -28,6 +28,8 @@ def print_costs(path: Path, run_id: str, *, as_json: bool) -> None:
     total = report.total
     if not total.calls and not total.replayed:
         say(_nothing(report))
+        for line in _deleted(report):
+            say(line)
         return
     width = console().width if sys.stdout.isatty() else None
     if len(report.runs) > 1:
@@ -49,6 +51,7 @@ def costs_to_json(report: CostReport) -> dict[str, Any]:
         "by_stage": [_to_json(costs) for costs in report.by_stage],
         "by_model": [_to_json(costs) for costs in report.by_model],
         "total": _to_json(report.total),
+        "deleted_runs": _to_json(report.deleted),
         "accepted_records": report.paid_for,
         "usd_per_record": report.usd_per_record,
     }
@@ -115,7 +118,15 @@ def _remarks(report: CostReport) -> list[str]:
         lines.append(f"found in the journal of another run, at no cost: {total.replayed:,} answers")
     if report.composed:
         lines.append(f"composed without any call: {report.composed:,} of the runs, whose records are not counted for the cost of one")
+    lines += _deleted(report)
     return lines if len(lines) > 1 else []
+
+
+def _deleted(report: CostReport) -> list[str]:
+    """Say what runs have cost that were deleted since, where their calls were kept."""
+    if not report.deleted.calls:
+        return []
+    return [f"not in these sums: {_calls(report.deleted.calls)} of runs that were deleted since, {_priced(report.deleted)}"]
 
 
 def _calls(number: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from piiloom.cli.reading import store_for_reading
 from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run, list_runs
@@ -83,7 +84,10 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostReport:
-    """The costs of ``runs`` (``accepted`` records by run); ``composed`` of them are the composer's, which pays nothing."""
+    """The costs of ``runs`` (``accepted`` records by run); ``composed`` of them are the composer's, which pays nothing.
+
+    ``deleted`` runs of which the journal was kept are not in the other sums; there are such only where all runs are summed up.
+    """
 
     runs: Sequence[RunRow]
     accepted: dict[str, int]
@@ -91,6 +95,7 @@ class CostReport:
     by_stage: list[Costs] = field(default_factory=list)
     by_model: list[Costs] = field(default_factory=list)
     total: Costs = field(default_factory=lambda: Costs(name="total"))
+    deleted: Costs = field(default_factory=lambda: Costs(name="deleted runs"))
 
     @property
     def composed(self) -> int:
@@ -111,16 +116,24 @@ class CostReport:
 
 def report_costs(path: Path, run_id: str) -> CostReport:
     """Sum up run *run_id* ("last" and "all" work) of the store at *path*; raises ``RunError`` when there is no such run."""
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         runs = list_runs(store) if run_id == ALL else [get_run(store, run_id)]
         if not runs:
             raise RunError("the store has no runs yet", where=str(path), remedy="Generate one first: piiloom generate --samples 20")
-        one = None if run_id == ALL else runs[0].id
-        paying = {run.id: run for run in runs if run.provider != COMPOSER}
-        unanswered = [counts for counts in unanswered_calls(store, one) if counts.run_id in paying]
-        replies = [sums for sums in reply_costs(store, one) if sums.run_id in paying]
-        report = CostReport(runs=runs, accepted=records_by_run(store))
-    _fill(report, paying, unanswered, replies)
+        return costs_of(store, runs, one=None if run_id == ALL else runs[0].id)
+
+
+def costs_of(store: Store, runs: Sequence[RunRow], *, one: str | None) -> CostReport:
+    """Sum up the costs of *runs*, which are all of the store or, with its id in *one*, a single one."""
+    known = {run.id for run in runs}
+    paying = {run.id: run for run in runs if run.provider != COMPOSER}
+    unanswered, replies = unanswered_calls(store, one), reply_costs(store, one)
+    report = CostReport(runs=runs, accepted=records_by_run(store))
+    for counts in (counts for counts in unanswered if counts.run_id not in known):
+        report.deleted.add_unanswered(counts)
+    for sums in (sums for sums in replies if sums.run_id not in known):
+        report.deleted.add_replies(sums)
+    _fill(report, paying, [c for c in unanswered if c.run_id in paying], [s for s in replies if s.run_id in paying])
     return report
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from rich.table import Table
 
 from piiloom.cli.pace import count_text, dollars
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import console, say, say_json
-from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_shared_results
 from piiloom.corpus.store.runs import get_run
@@ -43,7 +43,7 @@ def spec_of(config: RunConfig) -> ModelSpec:
 
 
 def _rest_of(path: Path, run_id: str, config: RunConfig) -> tuple[RunEstimate, RunConfig]:
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         run = get_run(store, run_id)
         accepted = len(plan_indexes(store, run.id))
         known = {stage: len(load_shared_results(store, run.id, stage)) for stage in (topics.NAME, subtopics.NAME)}

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom import __version__
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
 from piiloom.corpus.store.database import Store
@@ -35,7 +36,7 @@ def export_journal(path: Path, out: Path, *, run_id: str | None, as_json: bool) 
     if out.resolve() == path.resolve():
         raise UsageError("that is the store itself", where="--out", remedy="Name another file")
     draft = out.with_name(f".{out.name}.part")
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         chosen = get_run(store, run_id).id if run_id else None
         try:
             out.parent.mkdir(parents=True, exist_ok=True)

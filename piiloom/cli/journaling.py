@@ -12,6 +12,7 @@ import typer
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.pace import dollars
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
@@ -45,7 +46,7 @@ _TITLES = (
 
 def print_journal(path: Path, *, run_id: str | None, stage: str | None, as_json: bool) -> None:
     """Print what the calls of the runs came to, a line a run and stage."""
-    with Store.open(path, create=False, memory_limit=MEMORY_FOR_SUMS) as store:
+    with store_for_reading(path, memory_limit=MEMORY_FOR_SUMS) as store:
         chosen = get_run(store, run_id).id if run_id else None
         lines = journal_lines(store, chosen, stage)
     total = _total(lines)

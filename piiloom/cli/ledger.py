@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from piiloom.cli.pace import dollars
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_error, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, ItemCalls, calls_by_item, calls_by_key
@@ -39,7 +40,7 @@ class RejectLine:
 
 def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | None, show: int, as_json: bool) -> bool:
     """Print the balance of a run and its rejects; whether the balance holds."""
-    with Store.open(path, create=False, memory_limit=MEMORY_FOR_SUMS) as store:
+    with store_for_reading(path, memory_limit=MEMORY_FOR_SUMS) as store:
         run = get_run(store, run_id)
         rows = count_rows(store, run.id)
         lines = reject_lines(store, run, path)

@@ -28,8 +28,11 @@ from piiloom.cli import (
     ledger_cmd,
     names_cmd,
     probe_cmd,
+    records_cmd,
     release_cmd,
+    releases_cmd,
     report_cmd,
+    runs_cmd,
     stages_cmd,
     surrogate_cmd,
     trace_cmd,
@@ -73,6 +76,8 @@ def _root(
 
 app.command("generate", epilog=generate_cmd.EPILOG)(generate_cmd.generate)
 app.add_typer(stages_cmd.stages_app, name="stages")
+app.add_typer(runs_cmd.runs_app, name="runs")
+app.add_typer(records_cmd.records_app, name="records")
 app.command("trace", epilog=trace_cmd.EPILOG)(trace_cmd.trace)
 app.command("cost", epilog=cost_cmd.EPILOG)(cost_cmd.cost)
 app.command("rejects", epilog=ledger_cmd.EPILOG)(ledger_cmd.rejects)
@@ -82,6 +87,7 @@ app.command("import", epilog=import_cmd.EPILOG)(import_cmd.import_file)
 app.command("annotate", epilog=annotate_cmd.EPILOG)(annotate_cmd.annotate)
 app.add_typer(annotators_cmd.annotators_app, name="annotators")
 app.command("release", epilog=release_cmd.EPILOG)(release_cmd.release)
+app.add_typer(releases_cmd.releases_app, name="releases")
 app.command("export", epilog=export_cmd.EPILOG)(export_cmd.export)
 app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import console, say, say_json
 from piiloom.corpus.formats.registry import get_format
@@ -47,7 +48,7 @@ def release_and_report(name: str, path: Path, *, test_size: str, seed: int, stat
 def export_and_report(release: str, file_format: str, out: Path, path: Path, *, force: bool, as_json: bool) -> None:
     """Write a release to files and print what was written and what the format could not say."""
     chosen = get_format(file_format)
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         report = export_release(store, release, chosen, out, force=force)
     if as_json:
         say_json(report.to_json())

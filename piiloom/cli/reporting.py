@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from piiloom.cli.options import DEFAULT_STORE
+from piiloom.cli.reading import say_sight
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.evaluation.report_figures import Figures, Watch, measure
 from piiloom.evaluation.report_folder import WrittenReport, check_folder, report_json, write_report
@@ -47,7 +48,9 @@ class Choice:
         if self.file is not None:
             return corpus_of_file(self.file, self.file_format)
         store = DEFAULT_STORE if self.store is None else self.store
-        return corpus_of_store(store, run=self.run) if self.release is None else corpus_of_release(store, self.release)
+        if self.release is not None:
+            return corpus_of_release(store, self.release, tell=say_sight)
+        return corpus_of_store(store, run=self.run, tell=say_sight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from rich.table import Table
 from piiloom.cli.generating import configuration
 from piiloom.cli.preflight import check_provider
 from piiloom.cli.progress_view import shown_progress
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
-from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.generation.configuration import make_config
 from piiloom.generation.pipeline import STAGE_NAMES
@@ -25,13 +25,13 @@ from piiloom.generation.stage_run import check_stage
 
 def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
     """Print how far each stage of run *run_id* has come."""
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         run = get_run(store, run_id)
         lines = report_stages(store, run)
     if as_json:
-        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [_to_json(line) for line in lines]})
+        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [stage_to_json(line) for line in lines]})
     else:
-        console().print(_table(run, lines))
+        console().print(stages_table(run, lines))
 
 
 def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dict[str, Any], config: Path | None, as_json: bool) -> bool:
@@ -63,7 +63,7 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
 
 
 def _check_provider_of(path: Path, run_id: str) -> None:
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         run = get_run(store, run_id)
     check_provider(make_config(run.config))
 
@@ -73,11 +73,13 @@ def _sentence(stage: str, progress: RunProgress) -> str:
     return f"{progress.run_id} {stage}: {progress.accepted:,} done, {progress.rejected:,} rejected{f' ({reasons})' if reasons else ''}"
 
 
-def _to_json(line: StageLine) -> dict[str, Any]:
+def stage_to_json(line: StageLine) -> dict[str, Any]:
+    """Give one line of the table as JSON values."""
     return {"stage": line.stage, "done": line.done, "rejected": line.rejected, "reasons": line.reasons, "replies": line.replies}
 
 
-def _table(run: RunRow, lines: Sequence[StageLine]) -> Table:
+def stages_table(run: RunRow, lines: Sequence[StageLine]) -> Table:
+    """Make the table of the stages of *run*."""
     table = Table(title=f"run {run.id}: {run.status}, {run.samples:,} samples wanted, {run.provider}, seed {run.seed}")
     for name, justify in (("stage", "left"), ("done", "right"), ("rejected", "right"), ("reasons", "left"), ("replies kept", "left")):
         table.add_column(name, justify="right" if justify == "right" else "left")

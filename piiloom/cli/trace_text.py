@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.cli.pace import dollars, seconds_text
+from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.tracing import Trace, TracedCall, find_trace
-from piiloom.corpus.store.database import Store
 
 _INDENT = "      "
 _SHOWN_PLAN = ("pair", "topic", "subtopic", "locale", "register", "cue_level", "scenario")
@@ -18,7 +18,7 @@ _SHOWN_PLAN = ("pair", "topic", "subtopic", "locale", "register", "cue_level", "
 
 def print_trace(path: Path, wanted: str, *, run_id: str | None, as_json: bool) -> None:
     """Print what *wanted* (a record's id or prefix, or ``run:index``) went through."""
-    with Store.open(path, create=False) as store:
+    with store_for_reading(path) as store:
         trace = find_trace(store, wanted, run_id)
     if as_json:
         say_json(asdict(trace) | {"cost_usd": trace.cost_usd})

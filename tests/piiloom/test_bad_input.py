@@ -216,7 +216,7 @@ def test_a_locked_store_names_its_holder(cli, empty_store):
         [sys.executable, "-c", HOLDER, str(empty_store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout.readline() == "held\n"
-        outcomes = [cli("generate", *SMALL, "--store", empty_store), cli("stages", "list", "--store", empty_store)]
+        outcomes = [cli("generate", *SMALL, "--store", empty_store), cli("release", "--name", "v1", "--store", empty_store)]
         holder.communicate("")
     for outcome in outcomes:
         assert outcome.code == 1

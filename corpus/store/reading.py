@@ -1,0 +1,183 @@
+"""Opening a store only to read it: the file itself without any right to write, or a copy of it while another process writes.
+
+DuckDB lets several processes read a file, or one write it. So the file is opened read-only where nobody writes it: from a read-only
+folder, too, and with what a killed process has left in its log. Where somebody does, a copy is read (``live_copies``), and whoever reads
+is told so. Nothing here ever changes the store: one of an older schema is brought up in a copy.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from piiloom.corpus.store.connecting import Settings
+from piiloom.corpus.store.copying import remove
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.faults import holder_command, holding_process, is_locked, opening_fault
+from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
+from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
+from piiloom.corpus.store.upgrading import refuse_newer, schema_version, upgrade
+from piiloom.foundation.errors import NotAStore, StoreError
+
+_COPY = "copy.duckdb"
+# How long a whole copy is tried for before the command gives up, and the pause between two tries.
+_PATIENCE_S = 30.0
+_PAUSE_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What a reader has before it: the file, or a copy ``copied_at`` some moment, with all that was committed by then.
+
+    ``holder`` is the process that had the file and ``command`` how it was started, as far as that is known; ``version`` is the schema
+    version of the file where that is an older one, which was brought up in the copy.
+    """
+
+    copied_at: datetime | None = None
+    holder: int | None = None
+    command: str | None = None
+    version: int | None = None
+
+
+@contextmanager
+def open_to_read(
+    path: Path,
+    *,
+    memory_limit: str = "64MB",
+    tell: Callable[[Sight, Store], None] | None = None,
+    patience_s: float = _PATIENCE_S,
+    migrations: Migrations = MIGRATIONS,
+) -> Iterator[Store]:
+    """Give the store at *path* for reading; *tell* is called with what is read before anything is. Copies are gone at the end.
+
+    Raises ``StoreTooNew``, ``NotAStore``, ``StoreError`` (absent, not readable, damaged, or no whole copy within *patience_s*) and
+    ``OutputError`` (no room for a copy).
+    """
+    _check_readable(path)
+    store, sight = _open(path, _settings(path, memory_limit), patience_s, migrations)
+    with store:
+        store.change("SET enable_progress_bar = false")
+        if tell is not None:
+            tell(sight, store)
+        yield store
+
+
+def _settings(path: Path, memory_limit: str) -> Settings:
+    settings: Settings = {
+        "memory_limit": memory_limit,
+        "threads": "1",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    if not os.access(path.absolute().parent, os.W_OK):
+        # DuckDB would put what does not fit into memory beside the file.
+        with suppress(OSError):
+            settings["temp_directory"] = str(Path(tempfile.gettempdir(), f"piiloom-spill-{os.getpid()}"))
+    return settings
+
+
+def _open(path: Path, settings: Settings, patience_s: float, migrations: Migrations) -> tuple[Store, Sight]:
+    deadline = time.monotonic() + patience_s
+    while True:
+        found = _open_file(path, settings, migrations)
+        if isinstance(found, Store):
+            return found, Sight()
+        copied = _open_copy(path, found, settings, migrations)
+        if copied is not None:
+            return copied
+        if time.monotonic() > deadline:
+            who = "another process" if found.holder is None else f"process {found.holder}"
+            raise StoreError(
+                f"{who} writes so much that no whole copy of the store could be made in {patience_s:.0f} s",
+                where=str(path),
+                remedy="Nothing was read. Try again, or wait until it has ended",
+            )
+        time.sleep(_PAUSE_S)
+
+
+def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store | Sight:
+    """Open the file itself; where a copy is needed for it, say why."""
+    try:
+        connection = duckdb.connect(str(path.absolute()), read_only=True, config=settings)
+    except duckdb.Error as error:
+        if is_locked(error):
+            pid = holding_process(error)
+            return Sight(holder=pid, command=None if pid is None else holder_command(pid))
+        if isinstance(error, duckdb.ConnectionException):  # this process has it open to write
+            return Store.open(path, create=False, memory_limit=str(settings["memory_limit"]))
+        raise opening_fault(error, path) from error
+    try:
+        version = _version(connection, path, migrations)
+        if version == migrations.latest:
+            return Store(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return Sight(version=version)
+
+
+def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migrations) -> tuple[Store, Sight] | None:
+    """Copy the store and open that; None where the copy is torn. Its files are gone at once: the open store keeps what it needs."""
+    with folder_for_copies() as folder:
+        copy = folder / _COPY
+        limits: Settings = settings | {"temp_directory": str(folder.with_name(f"piiloom-spill-{os.getpid()}"))}
+        moment = datetime.now(UTC)
+        try:
+            if not copy_in_use(path, copy):
+                return None
+            connection = duckdb.connect(str(copy), read_only=True, config=limits)
+        except duckdb.Error:
+            return None  # an error of the file itself would have shown before; whatever it is, it is not shown as data
+        except OSError as error:
+            raise StoreError(f"the store cannot be read ({error.strerror})", where=str(path)) from error
+        try:
+            version = _version(connection, path, migrations)
+            if version == migrations.latest:
+                return Store(connection, path), replace(why, copied_at=moment)
+            connection.close()
+            connection = _brought_up(copy, path, limits, migrations)
+            remove(copy)
+            return Store(connection, path), replace(why, copied_at=moment, version=version)
+        except BaseException:
+            connection.close()
+            raise
+
+
+def _version(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migrations) -> int:
+    version = schema_version(connection, path)
+    refuse_newer(version, migrations, path, what="store", remedy="Upgrade piiloom, or use another file with --store")
+    return version
+
+
+def _brought_up(copy: Path, path: Path, settings: Settings, migrations: Migrations) -> duckdb.DuckDBPyConnection:
+    """Open *copy* to write, bring it to the current schema, and keep it from checkpoints: its file is about to go."""
+    connection = duckdb.connect(str(copy), config=settings)
+    try:
+        upgrade(connection, path, migrations, keep_copy=False)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_readable(path: Path) -> None:
+    """See that there is a file that we may read; without opening it, which would cost this process its locks on it."""
+    try:
+        if not path.exists():
+            raise StoreError("there is no store here", where=str(path), remedy="Generate one first, or name another with --store")
+        if not path.is_file():
+            raise NotAStore("the path is not a file", where=str(path), remedy="Name a file with --store")
+        readable = os.access(path, os.R_OK)
+    except OSError:
+        readable = False
+    if not readable:
+        raise StoreError("the store cannot be read: permission is denied", where=str(path), remedy="Ask its owner, or name another")

@@ -1,0 +1,37 @@
+"""Long lists: a part of them at a time, and as JSON without holding them in memory."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
+
+LimitOption = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many to print; 0 prints all.")]
+OffsetOption = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="How many to pass over first.")]
+
+
+def rest_of_list(total: int, shown: int, *, offset: int) -> str | None:
+    """Say what of a list was not printed, and how to see it; None where all was."""
+    if shown == total:
+        return None
+    last = offset + shown
+    after = f"; --offset {last} goes on, --limit 0 prints all" if last < total else ""
+    part = f"{offset + 1:,} to {last:,}" if shown > 1 else f"{last:,}"
+    return f"{part} of {total:,}{after}" if shown else f"none from {offset + 1:,} on, of {total:,}"
+
+
+def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> None:
+    """Print a JSON object of *head* and, under *name*, the list of *items*, each written as it comes, on a line of its own."""
+    write = sys.stdout.write
+    write("{\n")
+    for key, value in head.items():
+        write(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+    write(f"  {json.dumps(name)}: [")
+    separator = "\n"
+    for item in items:
+        write(f"{separator}    {json.dumps(item, ensure_ascii=False)}")
+        separator = ",\n"
+    write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")

@@ -1,0 +1,61 @@
+"""Opening the store for a command that only reads, and saying so where what it reads is a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from piiloom.cli.terminal import say_aside
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.reading import Sight, open_to_read
+from piiloom.corpus.store.runs import list_runs
+
+
+@contextmanager
+def store_for_reading(path: Path, *, memory_limit: str = "64MB") -> Iterator[Store]:
+    """Open the store at *path* to read it, also while another process writes it or where nobody may write it."""
+    with open_to_read(path, memory_limit=memory_limit, tell=say_sight) as store:
+        yield store
+
+
+@contextmanager
+def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Store, Sight]]:
+    """As ``store_for_reading``, with what is read, for a result that is to say it, too."""
+    seen: list[Sight] = []
+
+    def tell(sight: Sight, store: Store) -> None:
+        seen.append(sight)
+        say_sight(sight, store)
+
+    with open_to_read(path, memory_limit=memory_limit, tell=tell) as store:
+        yield store, seen[0]
+
+
+def say_sight(sight: Sight, store: Store) -> None:
+    """Say on standard error what is read, where that is not the store's file itself."""
+    if sight.copied_at is None:
+        return
+    line = f"read a copy of the store made at {sight.copied_at.astimezone():%H:%M:%S}"
+    if sight.version is not None:
+        line += f" and brought up from schema version {sight.version}, which the file still has"
+    if sight.version is None or sight.holder is not None:
+        line += f"; {_holder(sight)} is using it" + _under_way(store)
+    say_aside(line)
+
+
+def sight_to_json(sight: Sight) -> dict[str, Any]:
+    """Give what was read as JSON values: when a copy was made (UTC), and who had the store; null where the file itself was read."""
+    return {"copy_made_at": None if sight.copied_at is None else sight.copied_at.isoformat(timespec="seconds"), "in_use_by": sight.holder}
+
+
+def _holder(sight: Sight) -> str:
+    if sight.holder is None:
+        return "another process"
+    return f"process {sight.holder}" + (f" ({sight.command})" if sight.command else "")
+
+
+def _under_way(store: Store) -> str:
+    running = [run.id for run in list_runs(store) if run.status == "running"]
+    return f", and {'run' if len(running) == 1 else 'runs'} {', '.join(running)} stood as running" if running else ""

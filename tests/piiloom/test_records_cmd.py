@@ -1,0 +1,128 @@
+"""``piiloom records``: lines, texts, one record, and searches."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import add_records
+
+
+def listed(cli, store, *words):
+    outcome = cli("records", *(words or ("list",)), "--store", store, "--json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_a_line_a_record(cli, filled):
+    outcome = cli("records", "list", "--limit", 5, "--store", filled)
+    lines = outcome.out.splitlines()
+    found = listed(cli, filled)
+    assert lines[0].split()[:2] == ["id", "from"]
+    assert [line.split()[0] for line in lines[1:]] == [record["id"] for record in found["records"][:5]]
+    assert all("health+occupation" in line for line in lines[1:])
+    assert outcome.err == "1 to 5 of 12; --offset 5 goes on, --limit 0 prints all\n"
+
+
+def test_json_is_native_rows_with_their_place(cli, filled):
+    found = listed(cli, filled)
+    assert (found["total"], found["offset"], found["limit"]) == (12, 0, 20)
+    assert found["read"] == {"copy_made_at": None, "in_use_by": None}
+    for place, record in enumerate(found["records"]):
+        assert (record["plan_index"], record["status"]) == (place, "generated")
+        assert all(span["text"] == record["context"][span["start"] : span["end"]] for span in record["spans"])
+    one = listed(cli, filled, "list", "--offset", 3, "--limit", 1)
+    assert one["records"] == found["records"][3:4]
+    assert one["total"] == 12
+
+
+def test_filters_combine(cli, released):
+    every = listed(cli, released)["records"]
+    wanted = [record["id"] for record in every if any(span["type"] == "health" and span["relevance"] == "low" for span in record["spans"])]
+    found = listed(cli, released, "list", "--type", "health", "--relevance", "low", "--pair", "occupation+health", "--release", "v1")
+    assert [record["id"] for record in found["records"]] == wanted
+    assert listed(
+        cli, released, "list", "--run", "last", "--status", "generated", "--locale", "en_US", "--split", "train", "--release", "v1"
+    )["total"] == len(every)
+    assert listed(cli, released, "list", "--pair", "age+belief")["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--type", "helth"), "health"),
+        (("--status", "good"), "generated"),
+        (("--locale", "de_DE"), "en_US"),
+        (("--release", "v9"), "v1"),
+        (("--release", "v1", "--split", "test"), "train"),
+        (("--split", "test"), "--release"),
+        (("--pair", "health"), "health+occupation"),
+        (("--pair", "a+b+c"), "health+occupation"),
+        (("--run", "r9"), "r0001-"),
+        (("--relevance", "medium"), "high"),
+        (("--limit", "-1"), "--limit"),
+    ],
+)
+def test_a_slip_of_the_pen_is_no_empty_list(cli, released, words, says):
+    outcome = cli("records", "list", *words, "--store", released)
+    assert outcome.code in {1, 2}
+    assert says in outcome.error_line()
+    assert outcome.out == ""
+
+
+def test_searches_print_marked_texts(cli, filled):
+    record = listed(cli, filled)["records"][0]
+    value = record["spans"][0]
+    outcome = cli("records", "search", value["text"].upper(), "--in-values", "--store", filled)
+    assert f"[{value['text']}|{value['type']}, {value['relevance']}]" in outcome.out
+    assert record["id"] in outcome.out
+    found = listed(cli, filled, "search", value["text"].upper(), "--in-values", "--type", value["type"])
+    assert record["id"] in [one["id"] for one in found["records"]]
+    nothing = cli("records", "search", "no such words", "--store", filled)
+    assert (nothing.code, nothing.out) == (0, "no record matches\n")
+    assert cli("records", "search", "", "--store", filled).code == 2
+
+
+def test_one_record_in_full(cli, released):
+    record = listed(cli, released)["records"][2]
+    by_id, by_place = (cli("records", "show", name, "--store", released) for name in (record["id"][:8], "last:2"))
+    assert by_id.out == by_place.out
+    assert record["id"] in by_id.out
+    for span in record["spans"]:
+        assert f"[{span['text']}|{span['type']}, {span['relevance']}]" in by_id.out
+        assert f"{span['start']}-{span['end']}" in by_id.out
+    assert record["question"] in by_id.out
+    assert "release   v1: train" in by_id.out
+    shown = json.loads(cli("records", "show", record["id"], "--store", released, "--json").out)
+    assert shown["record"] == record
+    assert shown["releases"] == [{"name": "v1", "split": "train", "revision": 0}]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [("abc", 2, "too short"), ("abcdefgh", 1, "no record"), ("last:999", 1, "piiloom trace"), ("r9:1", 1, "r0001-")],
+)
+def test_a_record_that_is_not_there(cli, filled, name, code, says):
+    outcome = cli("records", "show", name, "--store", filled)
+    assert outcome.code == code
+    assert says in outcome.error_line()
+
+
+def test_texts_reach_the_terminal_as_texts(cli, store_path):
+    context = "a\x1b[31m red [bold]x[/bold] :smile: line\nbreak"
+    span = Span(id="s1", start=7, end=10, entity_type="my own", relevance="low")
+    with Store.open(store_path) as store:
+        add_records(store, None, [(None, Record(id="x" * 24, context=context, spans=(span,)))], status="imported")
+        add_records(store, None, [(None, Record(id="x" * 23 + "y", context=context))], status="imported")
+    for words in (("list",), ("list", "--texts"), ("search", "RED"), ("show", "x" * 24)):
+        out = cli("records", *words, "--store", store_path).out
+        assert "\x1b" not in out
+        assert "[bold]" in out
+        assert ":smile:" in out
+        assert "import" in out
+    ambiguous = cli("records", "show", "xxxxxx", "--store", store_path)
+    assert ambiguous.code == 2
+    assert "several" in ambiguous.error_line()
