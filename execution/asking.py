@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from piiloom.execution.call_entries import reply_code
 from piiloom.execution.calls import Calls
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited, ReplyRejected
+from piiloom.providers.errors import ENDS_RUN, InvalidRequest, RateLimited, ReplyRejected
 from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
@@ -24,6 +24,14 @@ class Fault(Exception):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Wish(Fault):
+    """A reply that can be used, but is not quite what was wished for: asked again once, then *result* is taken as it is."""
+
+    def __init__(self, code: str, message: str, result: Any) -> None:
+        super().__init__(code, message)
+        self.result = result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +56,10 @@ async def ask_model(
     """Ask until *judge* raises no ``Fault``, at most *attempts* times; gives its result and the number of refused replies.
 
     *make* gives the call of an attempt (from 0) with the fault of the one before; *judge* is given the reply's data and the attempt.
-    An error that ends *patience* is raised.
+    A ``Wish`` is no reason to lose anything: told once, or at the last attempt, its result is taken, and the journal says what
+    was wished for. An error that ends *patience* is raised.
     """
+    wished: set[str] = set()
     fault: Fault | None = None
     last_reply: str | None = None
     for attempt in range(attempts):
@@ -66,6 +76,12 @@ async def ask_model(
         try:
             result = await judge(answer.completion.data, attempt)
         except Fault as found:
+            if isinstance(found, Wish) and (found.code in wished or attempt == attempts - 1):
+                calls.judge(answer, None, unmet=f"{found.code}: {found}")
+                taken: R = found.result
+                return taken, attempt
+            if isinstance(found, Wish):
+                wished.add(found.code)
             fault = found
             calls.judge(answer, f"{found.code}: {found}")
             continue
@@ -89,7 +105,7 @@ class Patience:
         answered = self._calls.totals.answered_now
         self._failures = self._failures + 1 if answered == self._answered else 1
         self._answered = answered
-        if isinstance(error, AuthFailed | BudgetExceeded):
+        if isinstance(error, ENDS_RUN):
             return True
         if not answered:
             return not isinstance(error, InvalidRequest) or self._failures >= _REFUSED_PROMPTS

@@ -86,14 +86,15 @@ class Calls:
         completion = await self._sender.complete(Request(call=call, key=key, messages=messages, rendered_sha256=rendered))
         return Answer(call=call, completion=completion, key=key, rendered_sha256=rendered)
 
-    def judge(self, answer: Answer, fault: str | None) -> None:
-        """Note what the stage's validator made of a reply: *fault*, or None when it was accepted."""
+    def judge(self, answer: Answer, fault: str | None, *, unmet: str | None = None) -> None:
+        """Note what the stage's validator made of a reply: *fault*, or None when it was accepted, be it with an *unmet* wish."""
         verdict: ReplyVerdict = "accepted" if fault is None else "refused_by_validator"
-        events = [_event(answer.call, answer.key, "verdict", {"verdict": verdict, "fault": fault})]
+        entry = {"verdict": verdict, "fault": fault} | ({"unmet": unmet} if unmet else {})
+        events = [_event(answer.call, answer.key, "verdict", entry)]
         if not self.provider.paid and fault is not None:
             entry = reply_entry(self.provider, answer.rendered_sha256, answer.call, 1, answer.completion, None)
             events.insert(0, _event(answer.call, answer.key, "reply", entry))
-        if self.provider.paid or fault is not None:
+        if self.provider.paid or fault is not None or unmet is not None:
             self._committer.put(Batch(calls=events))
         if self.sink is not unheard:
             code = fault.partition(": ")[0] if fault else None

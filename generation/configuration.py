@@ -23,7 +23,9 @@ from piiloom.taxonomy.registers import load_registers
 GENERATION_VERSION = 2
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 # Settings that may change while a run goes on.
-CONDUCT = frozenset({"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch"})
+CONDUCT = frozenset(
+    {"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch", "stop_after"}
+)
 
 
 class ComposerSettings(BaseModel):
@@ -82,6 +84,8 @@ class RunConfig(BaseModel):
     unpriced: bool = False
     # Send by the provider's batch API: half the price, within a day.
     batch: bool = False
+    # So many rejects for one reason without a record in between end a sitting of paid calls; 0: none do (--keep-going).
+    stop_after: int = Field(default=30, ge=0)
     # What a model is to check of finished records ("relevance", "leak").
     judges: tuple[Literal["relevance", "leak"], ...] = ()
     # A folder with prompt templates of the user's own.
