@@ -36,13 +36,17 @@ class Wish(Fault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
-    """Nothing could be had: the last fault, how often it was asked for and the text that came last; ``error`` is of a call that failed."""
+    """Nothing could be had: the last fault, how often it was asked for and the text that came last.
+
+    ``error`` is of a call that failed; ``known``: the last reply was in the journal.
+    """
 
     code: str
     message: str
     attempts: int
     last_reply: str | None
     error: ProviderError | None = None
+    known: bool = False
 
 
 async def ask_model(
@@ -62,17 +66,18 @@ async def ask_model(
     wished: set[str] = set()
     fault: Fault | None = None
     last_reply: str | None = None
+    known = False
     for attempt in range(attempts):
         try:
             answer = await calls.complete(make(attempt, str(fault) if fault else None))
         except ReplyRejected as error:
-            fault, last_reply = Fault(reply_code(error), str(error)), error.completion.text
+            fault, last_reply, known = Fault(reply_code(error), str(error)), error.completion.text, error.replayed
             continue
         except ProviderError as error:
             if patience.ends_with(error):
                 raise
             return Lost(code=_code(error), message=str(error), attempts=attempt + 1, last_reply=last_reply, error=error)
-        last_reply = answer.completion.text
+        last_reply, known = answer.completion.text, answer.replayed
         try:
             result = await judge(answer.completion.data, attempt)
         except Fault as found:
@@ -88,7 +93,7 @@ async def ask_model(
         calls.judge(answer, None)
         return result, attempt
     assert fault is not None  # noqa: S101 - there is at least one attempt
-    return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply)
+    return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply, known=known)
 
 
 class Patience:

@@ -44,6 +44,8 @@ class Answer:
     completion: Completion
     key: str
     rendered_sha256: str
+    # It was in the journal.
+    replayed: bool = False
 
 
 class Calls:
@@ -80,7 +82,7 @@ class Calls:
         key, rendered = self._key(call, messages)
         known = await self._journal.find(key) if self._journal is not None else None
         if known is not None:
-            return Answer(call=call, completion=self._replayed(call, key, known), key=key, rendered_sha256=rendered)
+            return Answer(call=call, completion=self._replayed(call, key, known), key=key, rendered_sha256=rendered, replayed=True)
         if self._sender is None:
             raise RuntimeError("a paid provider needs a sender, which keeps what it pays for")
         completion = await self._sender.complete(Request(call=call, key=key, messages=messages, rendered_sha256=rendered))
@@ -125,11 +127,16 @@ class Calls:
         plain = Completion(text=entry["reply"], data=None, model=entry["model"] or "", usage=usage, finish_reason=entry["finish_reason"])
         if entry["error"]:
             code, _, message = str(entry["error"]).partition(": ")
-            raise REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain)
+            raise _known(REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain))
         try:
             return replace(plain, data=read_reply(plain.text, call.schema))
         except BadReply as error:
-            raise InvalidReply(str(error), completion=plain) from None
+            raise _known(InvalidReply(str(error), completion=plain)) from None
+
+
+def _known(error: ReplyRejected) -> ReplyRejected:
+    error.replayed = True
+    return error
 
 
 def _event(call: PromptCall, key: str, kind: EventKind, entry: dict[str, Any]) -> CallEvent:

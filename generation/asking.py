@@ -66,6 +66,7 @@ async def ask(
     found = await ask_model(ctx.calls, call, judged, attempts=ctx.config.max_attempts, patience=ctx.patience)
     if isinstance(found, Lost):
         last_reply = None if found.error else found.last_reply
-        lost = ItemRejected(found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply)
-        raise lost from found.error
+        raise ItemRejected(
+            found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply, known=found.known
+        ) from found.error
     return found

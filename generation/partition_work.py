@@ -141,7 +141,7 @@ class _Share:
         ctx.draws = self._assignment.draws
         # What was lent to this store is counted in the one that it came from.
         self._totals, self._before = ctx.calls.totals, replace(ctx.calls.totals)
-        self._streak = streak_of(ctx, session.run.id)
+        self._streak = streak_of(ctx, session.run.id, stop=self.stop.request)
         session.start_committing()
 
         async def through(start: Start) -> tuple[int, Outcome]:
@@ -164,6 +164,8 @@ class _Share:
             stop=self.stop,
             gauge=session.line.items,
         ).run()
+        if self._streak.stopped is not None:
+            raise self._streak.stopped
 
     def tally(self) -> Tally:
         """How far it is."""
@@ -178,4 +180,4 @@ class _Share:
         self._done += 1
         self._rejected += rejection is not None
         if self._streak is not None:
-            self._streak.note(rejection and rejection.reason, index)
+            self._streak.tell(rejection, index)

@@ -114,32 +114,23 @@ async def generate_by_crew(
             folder=folder,
             returned=returned,
         )
+        stopped: StoppedEarly | None = None
         driver = _Driver(store, run, config, conduct, round_, stop)
         try:
             await driver.rounds(crew.partitions * LEAST_EACH)
-        except StoppedEarly as stopped:
-            return _stopped(store, run, round_.progress, stopped)
+        except StoppedEarly as error:
+            stopped = error
+            stop.request()
         except BaseException:
             set_run_status(store, run.id, "interrupted")
             raise
         provider = open_provider(config)
         ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
+        ended.stopped = ended.stopped or stopped or driver.stopped
     # Of a paid provider's calls the store has told the rest already.
     done = round_.totals
     add_totals(ended.totals, CallTotals(answered_now=done.answered_now, replayed=done.replayed) if provider.paid else done)
     return ended
-
-
-def _stopped(store: Store, run: RunRow, progress: RunProgress, stopped: StoppedEarly) -> RunProgress:
-    """How a run stands that stopped early in one of its rounds."""
-    earlier = read_earlier(store, run.id)
-    progress.accepted, progress.rejected = len(earlier.accepted), 0
-    progress.reasons.clear()
-    for row in earlier.rejects:
-        progress.count_reject(row)
-    progress.status, progress.stopped = "interrupted", stopped
-    set_run_status(store, run.id, "interrupted")
-    return progress
 
 
 class _Driver:
@@ -151,6 +142,11 @@ class _Driver:
         self._last = item_stages(config.judges)[-1].name
         self._screening: Screening | None = None
         self._streak: RejectStreak | None = None
+
+    @property
+    def stopped(self) -> StoppedEarly | None:
+        """Why the driver stopped the run, if it did."""
+        return self._streak.stopped if self._streak is not None else None
 
     async def rounds(self, least: int) -> None:
         """Go on until fewer than *least* records are wanted, or there is nothing left to plan."""
@@ -186,7 +182,7 @@ class _Driver:
         async with open_session(self._store, self._run, config, provider, conduct=self._conduct) as session:
             if self._screening is None:
                 self._screening = primed_screening(self._store, self._run, config, provider, session.ctx.bank)
-            self._streak = self._streak or streak_of(session.ctx, self._run.id)
+            self._streak = self._streak or streak_of(session.ctx, self._run.id, stop=self._stop.request)
             session.ctx.draws = earlier.named_draws
             session.book.note = self._round.preparing
             session.start_committing()
@@ -225,7 +221,7 @@ class _Driver:
         self._note_ends(all_of_it)
 
     def _note_ends(self, window: list[int]) -> None:
-        """Count what became of the items of *window*, in plan order; raises ``StoppedEarly``."""
+        """Count what became of the items of *window*, in plan order."""
         assert self._streak is not None  # noqa: S101 - made with the first round
         earlier = read_earlier(self._store, self._run.id)
         reasons = {row.plan_index: (row.stage, row.reason_code) for row in earlier.rejects}

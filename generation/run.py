@@ -52,10 +52,11 @@ async def generate_records(
     try:
         async with open_session(store, run, config, provider, conduct=conduct) as session:
             screening = primed_screening(store, run, config, provider, session.ctx.bank)
-            work = _Sitting(session, earlier, screening, watch)
+            work = _Sitting(session, earlier, screening, watch, stop)
             session.start_committing()
             try:
                 await work.until_done(stop)
+                work.progress.stopped = work.streak.stopped
             except StoppedEarly as stopped:
                 work.progress.stopped = stopped
     except BaseException:
@@ -80,11 +81,11 @@ def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Pro
 class _Sitting:
     """The state of one sitting: from whatever earlier ones left to the wanted number of records."""
 
-    def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch) -> None:
+    def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
         self._config = session.ctx.config
         self._digest = self._config.plan_digest()
-        self._streak = streak_of(session.ctx, session.run.id)
+        self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
         self.progress = RunProgress(
             run_id=session.run.id, wanted=self._config.samples, accepted=len(earlier.accepted), totals=session.ctx.calls.totals
         )
@@ -148,7 +149,7 @@ class _Sitting:
         tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)
-        self._streak.note(rejection and rejection.reason, index)
+        self.streak.tell(rejection, index)
 
 
 def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, watch: Watch) -> None:

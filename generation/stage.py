@@ -19,10 +19,16 @@ from piiloom.taxonomy.scenarios import Bank
 
 
 class ItemRejected(PiiloomError):
-    """An item cannot go on: *stage*, *code*, how many replies were tried, and the last one. Becomes a reject row."""
+    """An item cannot go on: *stage*, *code*, how many replies were tried, and the last one. Becomes a reject row.
 
-    def __init__(self, code: str, detail: str, *, stage: str, attempts: int = 0, last_reply: str | None = None) -> None:
+    *known*: the last reply was paid for before.
+    """
+
+    def __init__(
+        self, code: str, detail: str, *, stage: str, attempts: int = 0, last_reply: str | None = None, known: bool = False
+    ) -> None:
         super().__init__(f"{stage}: {code}: {detail}")
+        self.known = known
         self.code, self.detail, self.stage, self.attempts, self.last_reply = code, detail, stage, attempts, last_reply
 
     @property

@@ -55,6 +55,7 @@ async def run_stage(
             session.start_committing()
             try:
                 await alone.work(name, screening)
+                alone.progress.stopped = alone.streak.stopped
             except StoppedEarly as stopped:
                 alone.progress.stopped = stopped
     except RunError:  # it is not this stage's turn: the run stands as it stood
@@ -85,7 +86,7 @@ class _StageAlone:
         self._screening: Screening | None = None
         # Items that nothing has rejected so far: those that wait elsewhere, and those that have passed this stage now.
         self._alive = 0
-        self._streak = streak_of(session.ctx, session.run.id)
+        self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
         self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
         make_ready(session, earlier, self.progress, watch)
 
@@ -201,4 +202,4 @@ class _StageAlone:
         tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)
-        self._streak.note(rejection and rejection.reason, index)
+        self.streak.tell(rejection, index)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Callable
 
 from piiloom.foundation.errors import RunError
 from piiloom.generation.earlier import TRANSIENT_CODES
-from piiloom.generation.stage import StageContext
+from piiloom.generation.stage import ItemRejected, StageContext
 
 
 class StoppedEarly(RunError):
@@ -38,27 +39,35 @@ class StoppedEarly(RunError):
 
 
 class RejectStreak:
-    """Counts rejects since something was accepted last, each reason by itself; at *limit* of one it says so (0: never)."""
+    """Counts rejects since something was accepted last, each reason by itself; at *limit* of one it calls *stop* (0: never).
 
-    def __init__(self, run_id: str, limit: int, *, what: str = "items") -> None:
-        self._run_id, self._limit, self._what = run_id, limit, what
+    ``stopped`` then says why. What is under way is treated as in any interruption.
+    """
+
+    def __init__(self, run_id: str, limit: int, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> None:
+        self._run_id, self._limit, self._what, self._stop = run_id, limit, what, stop
         self._counts: Counter[tuple[str, str]] = Counter()
+        self.stopped: StoppedEarly | None = None
+
+    def tell(self, rejection: ItemRejected | None, name: object) -> None:
+        """Take note of what became of *name*. A reply that an earlier sitting has paid for says nothing about this one."""
+        if rejection is None or not rejection.known:
+            self.note(rejection.reason if rejection else None, name)
 
     def note(self, reason: tuple[str, str] | None, name: object) -> None:
         """Take note that *name* was rejected for *reason* (stage and code), or got through (None).
 
-        Raises ``StoppedEarly``, before which the row of the reject must be kept. That the provider was away says nothing about
-        the run, and whoever asks it loses patience on its own.
+        That the provider was away is not counted: whoever asks it loses patience on its own.
         """
         if reason is None:
             self._counts.clear()
             return
         stage, code = reason
-        if code in TRANSIENT_CODES:
+        if code in TRANSIENT_CODES or self.stopped is not None:
             return
         self._counts[reason] += 1
         if self._limit and self._counts[reason] >= self._limit:
-            raise StoppedEarly(
+            self.stopped = StoppedEarly(
                 f"stopped early: {self._limit} {self._what} were rejected at {stage} for {code}, and none got through meanwhile",
                 run_id=self._run_id,
                 stage=stage,
@@ -66,8 +75,9 @@ class RejectStreak:
                 count=self._limit,
                 example=str(name),
             )
+            self._stop()
 
 
-def streak_of(ctx: StageContext, run_id: str, *, what: str = "items") -> RejectStreak:
-    """The streak that ends a run of *ctx*; what a provider gives for nothing may be tried to the end."""
-    return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what)
+def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> RejectStreak:
+    """The streak that ends a sitting of *ctx*; what a provider gives for nothing may be tried to the end."""
+    return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what, stop=stop)

@@ -185,9 +185,12 @@ class TripletBook:
             self._lost[key] = error.row(key=key)
             shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
             self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))
-            self._streaks[stage].note(error.reason, key)
+            self._streaks[stage].tell(error, key)
+            stopped = self._streaks[stage].stopped
+            if stopped is not None:
+                raise stopped from error
             return []
-        self._streaks[stage].note(None, key)
+        self._streaks[stage].tell(None, key)
         sink(events.StagePassed(stage, key))
         rejects = [_drop_row(stage, f"{key}#{place}", drop.code, drop.phrase) for place, drop in enumerate(listed.dropped, 1)]
         self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))

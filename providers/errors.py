@@ -73,7 +73,9 @@ class BudgetExceeded(ProviderError):
 
 
 class ReplyRejected(ProviderError):
-    """A paid answer that cannot be used."""
+    """A paid answer that cannot be used; ``replayed``: it was paid for before, and came from the journal."""
+
+    replayed = False
 
     def __init__(self, message: str, *, completion: Completion) -> None:
         super().__init__(message)

@@ -68,6 +68,8 @@ class LLMServer:
         self.chat_formats = chat_formats
         self.models = models
         self.refuse = refuse
+        # Models that the server says it has not got, whatever is asked of them.
+        self.missing: set[str] = set()
         self.batches = FakeBatches(lambda request: self.answer(request))  # noqa: PLW0108 - a test may change the answer
         self.stopping = threading.Event()
         self.crashes: list[BaseException] = []
@@ -210,6 +212,11 @@ class _Handler(BaseHTTPRequestHandler):
         except BadCall as bad:
             owner.note(LogEntry(ordinal=ordinal, api=self._api(), schema_name="", outcome="rejected"))
             self._send(bad.status, error_body(self._api(), bad.kind, str(bad), code=bad.code))
+            return
+        if body.get("model") in owner.missing:
+            owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome="rejected"))
+            said = f"The model '{body['model']}' does not exist"
+            self._send(404, error_body(request.api, "not_found_error", said, code="model_not_found"))
             return
         if owner.refuse(request):
             owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome="rejected"))
