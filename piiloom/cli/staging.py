@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.execution.money.budget import BudgetReached
 from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.session import resumed_config
@@ -44,7 +46,7 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
         _check_provider_of(path, run or "last", settings)
     results: list[tuple[str, RunProgress]] = []
     for stage in stages:
-        with shown_progress(stage, wanted=not as_json) as watch:
+        with shown_progress(stage, wanted=not as_json) as watch, _told_how_to_go_on(stage, path):
             progress = run_stage_command(stage, path, run_id=run, overrides=settings, config_path=config, watch=watch)
         results.append((stage, progress))
         if not as_json:
@@ -64,6 +66,16 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
         else:
             say_aside(f"interrupted. Go on with: {again}{store_option(path)}")
     return last.status != "interrupted"
+
+
+@contextmanager
+def _told_how_to_go_on(stage: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BudgetReached as error:
+        again = f"piiloom stages run {stage} … --run last{store_option(path)} --budget-usd USD"
+        error.remedy = f"All that was paid is kept. Go on with a larger one: {again}"
+        raise
 
 
 def _check_provider_of(path: Path, run_id: str, changes: dict[str, Any]) -> None:
