@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from piiloom.execution.call_entries import reply_code
-from piiloom.execution.calls import Calls
+from piiloom.execution.calls import Answer, Calls
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import ENDS_RUN, InvalidRequest, RateLimited, ReplyRejected
 from piiloom.providers.protocol import PromptCall
@@ -60,10 +60,10 @@ async def ask_model(
     """Ask until *judge* raises no ``Fault``, at most *attempts* times; gives its result and the number of refused replies.
 
     *make* gives the call of an attempt (from 0) with the fault of the one before; *judge* is given the reply's data and the attempt.
-    A ``Wish`` is no reason to lose anything: told once, or at the last attempt, its result is taken, and the journal says what
-    was wished for. An error that ends *patience* is raised.
+    A ``Wish`` is told once; when it is unmet again, or nothing better comes, its result is taken, and the journal says what was
+    wished for. An error that ends *patience* is raised.
     """
-    wished: set[str] = set()
+    wished: dict[str, tuple[Answer, Wish]] = {}
     fault: Fault | None = None
     last_reply: str | None = None
     known = False
@@ -81,19 +81,24 @@ async def ask_model(
         try:
             result = await judge(answer.completion.data, attempt)
         except Fault as found:
-            if isinstance(found, Wish) and (found.code in wished or attempt == attempts - 1):
-                calls.judge(answer, None, unmet=f"{found.code}: {found}")
-                taken: R = found.result
-                return taken, attempt
             if isinstance(found, Wish):
-                wished.add(found.code)
+                if found.code in wished or attempt == attempts - 1:
+                    return _taken(calls, answer, found), attempt
+                wished[found.code] = answer, found
             fault = found
             calls.judge(answer, f"{found.code}: {found}")
             continue
         calls.judge(answer, None)
         return result, attempt
+    for answer, wish in wished.values():
+        return _taken(calls, answer, wish), attempts - 1
     assert fault is not None  # noqa: S101 - there is at least one attempt
     return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply, known=known)
+
+
+def _taken(calls: Calls, answer: Answer, wish: Wish) -> Any:
+    calls.judge(answer, None, unmet=f"{wish.code}: {wish}")
+    return wish.result
 
 
 class Patience:
