@@ -13,6 +13,7 @@ from piiloom.providers.errors import (
     BudgetExceeded,
     InvalidReply,
     InvalidRequest,
+    NotServed,
     ProviderUnavailable,
     RateLimited,
     Refused,
@@ -174,7 +175,7 @@ def test_a_reply_of_the_wrong_shape_is_an_invalid_reply():
         assert rejection(made).code == "invalid_reply"
 
 
-@pytest.mark.parametrize("kind", [AuthFailed, BudgetExceeded])
+@pytest.mark.parametrize("kind", [AuthFailed, BudgetExceeded, NotServed])
 @pytest.mark.parametrize("before", [[], [reply("no")]], ids=["at first", "later"])
 def test_no_key_and_no_money_end_the_run_at_any_time(kind, before):
     with bench(in_turn(*before, kind("none left"))) as made:
