@@ -44,6 +44,8 @@ class Answer:
     completion: Completion
     key: str
     rendered_sha256: str
+    # It was in the journal.
+    replayed: bool = False
 
 
 class Calls:
@@ -80,20 +82,21 @@ class Calls:
         key, rendered = self._key(call, messages)
         known = await self._journal.find(key) if self._journal is not None else None
         if known is not None:
-            return Answer(call=call, completion=self._replayed(call, key, known), key=key, rendered_sha256=rendered)
+            return Answer(call=call, completion=self._replayed(call, key, known), key=key, rendered_sha256=rendered, replayed=True)
         if self._sender is None:
             raise RuntimeError("a paid provider needs a sender, which keeps what it pays for")
         completion = await self._sender.complete(Request(call=call, key=key, messages=messages, rendered_sha256=rendered))
         return Answer(call=call, completion=completion, key=key, rendered_sha256=rendered)
 
-    def judge(self, answer: Answer, fault: str | None) -> None:
-        """Note what the stage's validator made of a reply: *fault*, or None when it was accepted."""
+    def judge(self, answer: Answer, fault: str | None, *, unmet: str | None = None) -> None:
+        """Note what the stage's validator made of a reply: *fault*, or None when it was accepted, be it with an *unmet* wish."""
         verdict: ReplyVerdict = "accepted" if fault is None else "refused_by_validator"
-        events = [_event(answer.call, answer.key, "verdict", {"verdict": verdict, "fault": fault})]
+        entry = {"verdict": verdict, "fault": fault} | ({"unmet": unmet} if unmet else {})
+        events = [_event(answer.call, answer.key, "verdict", entry)]
         if not self.provider.paid and fault is not None:
             entry = reply_entry(self.provider, answer.rendered_sha256, answer.call, 1, answer.completion, None)
             events.insert(0, _event(answer.call, answer.key, "reply", entry))
-        if self.provider.paid or fault is not None:
+        if self.provider.paid or fault is not None or unmet is not None:
             self._committer.put(Batch(calls=events))
         if self.sink is not unheard:
             code = fault.partition(": ")[0] if fault else None
@@ -124,11 +127,16 @@ class Calls:
         plain = Completion(text=entry["reply"], data=None, model=entry["model"] or "", usage=usage, finish_reason=entry["finish_reason"])
         if entry["error"]:
             code, _, message = str(entry["error"]).partition(": ")
-            raise REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain)
+            raise _known(REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain))
         try:
             return replace(plain, data=read_reply(plain.text, call.schema))
         except BadReply as error:
-            raise InvalidReply(str(error), completion=plain) from None
+            raise _known(InvalidReply(str(error), completion=plain)) from None
+
+
+def _known(error: ReplyRejected) -> ReplyRejected:
+    error.replayed = True
+    return error
 
 
 def _event(call: PromptCall, key: str, kind: EventKind, entry: dict[str, Any]) -> CallEvent:

@@ -24,7 +24,7 @@ from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable, RateLimited, ReplyRejected
+from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider
 
 
@@ -61,7 +61,7 @@ class LiveCalls:
         self._under_way: set[asyncio.Task[Completion | float]] = set()
         self._prompts = PromptNotes()
         self._closing = False
-        # What no call could escape (a wrong key, no money left at the provider): nobody goes on asking.
+        # What no call could escape (a wrong key, no such model, no money left at the provider): nobody goes on asking.
         self._fatal: ProviderError | None = None
 
     async def complete(self, request: Request) -> Completion:
@@ -202,7 +202,7 @@ class LiveCalls:
             else:
                 attempt.reservation.release()
         again = self._policy.worth_retrying(error, attempt.number, time.monotonic() - attempt.first_began)
-        if isinstance(error, AuthFailed | BudgetExceeded):
+        if isinstance(error, ENDS_RUN):
             self._fatal = error
         code = failure_code(error)
         self._totals.count_failure(charge, maybe_billed=maybe_billed, final=not again)

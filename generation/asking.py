@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from piiloom.execution.asking import Fault, Lost, ask_model
+from piiloom.execution.asking import Fault, Lost, Wish, ask_model
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import Message, PromptCall
 
-__all__ = ["Ask", "Fault", "ask"]
+__all__ = ["Ask", "Fault", "Wish", "ask"]
 R = TypeVar("R")
 
 
@@ -55,7 +55,7 @@ async def ask(
     Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault; errors that no other item could
     escape (wrong key, no money, an endpoint that never answered) propagate and end the run.
     """
-    drawn = ctx.draws.get(question.item_id, 0) * ctx.config.max_attempts
+    drawn = ctx.drawn(question.item_id) * ctx.config.max_attempts
 
     def call(attempt: int, fault: str | None) -> PromptCall:
         return question.call(drawn + attempt, fault, ctx.prompts)
@@ -66,6 +66,7 @@ async def ask(
     found = await ask_model(ctx.calls, call, judged, attempts=ctx.config.max_attempts, patience=ctx.patience)
     if isinstance(found, Lost):
         last_reply = None if found.error else found.last_reply
-        lost = ItemRejected(found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply)
-        raise lost from found.error
+        raise ItemRejected(
+            found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply, known=found.known
+        ) from found.error
     return found

@@ -37,6 +37,7 @@ CONDUCT = frozenset(
         "unpriced",
         "batch",
         "response_format",
+        "stop_after",
     }
 )
 
@@ -99,6 +100,8 @@ class RunConfig(BaseModel):
     unpriced: bool = False
     # Send by the provider's batch API: half the price, within a day.
     batch: bool = False
+    # So many rejects for one reason without a record in between end a sitting of paid calls; 0: none do (--keep-going).
+    stop_after: int = Field(default=30, ge=0)
     # What a model is to check of finished records ("relevance", "leak").
     judges: tuple[Literal["relevance", "leak"], ...] = ()
     # A folder with prompt templates of the user's own.

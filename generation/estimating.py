@@ -141,7 +141,7 @@ class _MeasuredCalls(Calls):
         self.sizes.append(size)
         return Answer(call=call, completion=completion, key="", rendered_sha256="")
 
-    def judge(self, answer: Answer, fault: str | None) -> None:
+    def judge(self, answer: Answer, fault: str | None, *, unmet: str | None = None) -> None:
         """Keep no verdicts."""
 
     def taken(self) -> list[CallSize]:

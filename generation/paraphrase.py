@@ -1,7 +1,8 @@
 """Stage 7: one post out of loose sentences.
 
 In: an item with situation and asides. Out: one text of ``context_words`` words in which every value stands unchanged
-and the first mention has the relevance that the plan's ``lead`` names, so that position tells nothing.
+and the first mention has the relevance that the plan's ``lead`` names, so that position tells nothing. Which comes first is
+a wish: asked for once more when it is not met, and then let be.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from piiloom.corpus.marks import MarkedText, add_marks, strip_marks
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.asking import Ask, Wish, ask
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.texts import check_length, read_marked, value_variables
@@ -35,7 +36,8 @@ class ParaphraseStage:
             passage = read_marked(data["text"], item.values)
             check_length(passage.text, plan.context_words)
             if first and passage.mentions and item.value(passage.mentions[0].value_id).relevance != plan.lead:
-                raise Fault("wrong_lead", f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets")
+                told = f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets"
+                raise Wish("wrong_lead", told, passage)
             return passage
 
         def leave_to_repair(data: Any) -> MarkedText:

@@ -32,6 +32,7 @@ from piiloom.generation.item import item_from_json
 from piiloom.generation.pipeline import Outcome, advance, stages_after
 from piiloom.generation.run import outcome_rows
 from piiloom.generation.session import Session, open_provider, open_session
+from piiloom.generation.stopping import RejectStreak, streak_of
 
 # How often a partition says how far it is.
 _TALLY_PACE_S = 0.2
@@ -132,6 +133,7 @@ class _Share:
         self._done = self._rejected = 0
         self._totals, self._before = CallTotals(), CallTotals()
         self._told = 0.0
+        self._streak: RejectStreak | None = None
 
     async def work(self, session: Session, client: DeskClient) -> None:
         """Take every item through the stages that it has before it."""
@@ -139,6 +141,7 @@ class _Share:
         ctx.draws = self._assignment.draws
         # What was lent to this store is counted in the one that it came from.
         self._totals, self._before = ctx.calls.totals, replace(ctx.calls.totals)
+        self._streak = streak_of(ctx, session.run.id, stop=self.stop.request)
         session.start_committing()
 
         async def through(start: Start) -> tuple[int, Outcome]:
@@ -161,6 +164,8 @@ class _Share:
             stop=self.stop,
             gauge=session.line.items,
         ).run()
+        if self._streak.stopped is not None:
+            raise self._streak.stopped
 
     def tally(self) -> Tally:
         """How far it is."""
@@ -174,3 +179,5 @@ class _Share:
         session.committer.put(batch)
         self._done += 1
         self._rejected += rejection is not None
+        if self._streak is not None:
+            self._streak.tell(rejection, index)

@@ -24,12 +24,13 @@ from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
 from piiloom.execution.desk.words import DeskSettings
 from piiloom.execution.line import Conduct, close_open_sends
 from piiloom.execution.ordering import StopSignal
-from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.errors import RunError
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.crew import Crew
 from piiloom.generation.earlier import EarlierWork, read_earlier
 from piiloom.generation.item import item_from_json, item_to_json
 from piiloom.generation.left_over import merge_left_over
+from piiloom.generation.partition_checks import check_partitioned
 from piiloom.generation.partition_round import PartitionRound, add_totals
 from piiloom.generation.partition_work import Start
 from piiloom.generation.pipeline import item_stages
@@ -39,6 +40,7 @@ from piiloom.generation.run import PLANNED_AT_MOST, begun, generate_records, pri
 from piiloom.generation.screen import Screening
 from piiloom.generation.session import conduct_of, open_provider, open_session
 from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stopping import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.triplet_book import planned_for
 
 # Fewer items a partition are not worth dealing out.
@@ -65,20 +67,9 @@ async def generate_partitioned(
     with the tasks. Raises ``UsageError`` for what cannot be partitioned, and where Ray is not installed.
     """
     returned = address is not None and folder is None
-    _check(config, returned=returned)
+    check_partitioned(config, returned=returned)
     async with ray_crew(partitions, address) as crew:
         return await generate_by_crew(store, run, config, crew, folder=folder, returned=returned, stop=stop, watch=watch, conduct=conduct)
-
-
-def _check(config: RunConfig, *, returned: bool) -> None:
-    if config.batch:
-        raise UsageError("--ray cannot go with --batch", remedy="A batch waits on its maker's side: one process sends it as fast as many")
-    if returned and config.budget_usd is not None:
-        raise UsageError(
-            "a budget is only a hard stop where no node's word on what it spent can be lost",
-            where="--budget-usd",
-            remedy="Name a folder that all nodes share with --ray-folder",
-        )
 
 
 async def generate_by_crew(
@@ -123,14 +114,19 @@ async def generate_by_crew(
             folder=folder,
             returned=returned,
         )
+        stopped: StoppedEarly | None = None
         driver = _Driver(store, run, config, conduct, round_, stop)
         try:
             await driver.rounds(crew.partitions * LEAST_EACH)
+        except StoppedEarly as error:
+            stopped = error
+            stop.request()
         except BaseException:
             set_run_status(store, run.id, "interrupted")
             raise
         provider = open_provider(config)
         ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
+        ended.stopped = ended.stopped or stopped or driver.stopped
     # Of a paid provider's calls the store has told the rest already.
     done = round_.totals
     add_totals(ended.totals, CallTotals(answered_now=done.answered_now, replayed=done.replayed) if provider.paid else done)
@@ -145,6 +141,12 @@ class _Driver:
         self._round, self._stop = round_, stop
         self._last = item_stages(config.judges)[-1].name
         self._screening: Screening | None = None
+        self._streak: RejectStreak | None = None
+
+    @property
+    def stopped(self) -> StoppedEarly | None:
+        """Why the driver stopped the run, if it did."""
+        return self._streak.stopped if self._streak is not None else None
 
     async def rounds(self, least: int) -> None:
         """Go on until fewer than *least* records are wanted, or there is nothing left to plan."""
@@ -164,7 +166,7 @@ class _Driver:
         if starts is None:
             return False
         waiting = [start for start in starts if start.done != self._last]
-        kept = await self._round.work(waiting, {str(index): count for index, count in earlier.draws.items()})
+        kept = await self._round.work(waiting, earlier.named_draws)
         if waiting and not kept and not self._stop.requested:
             raise RunError(
                 f"no partition came to an end ({self._round.lost or 'none said why'})",
@@ -180,6 +182,8 @@ class _Driver:
         async with open_session(self._store, self._run, config, provider, conduct=self._conduct) as session:
             if self._screening is None:
                 self._screening = primed_screening(self._store, self._run, config, provider, session.ctx.bank)
+            self._streak = self._streak or streak_of(session.ctx, self._run.id, stop=self._stop.request)
+            session.ctx.draws = earlier.named_draws
             session.book.note = self._round.preparing
             session.start_committing()
             if not await session.book.ensure(end, self._stop):
@@ -201,7 +205,7 @@ class _Driver:
     def _screen(self, window: list[int]) -> None:
         """Screen strictly in plan order, up to the first item that has yet to come through."""
         assert self._screening is not None  # noqa: S101 - made with the first round
-        rejected = {row.plan_index for row in load_rejects(self._store, self._run.id)}
+        all_of_it, rejected = window, {row.plan_index for row in load_rejects(self._store, self._run.id)}
         window = [index for index in window if index not in rejected]
         for first in range(0, len(window), _SCREENED_AT_ONCE):
             piece, batch = window[first : first + _SCREENED_AT_ONCE], Batch()
@@ -213,7 +217,17 @@ class _Driver:
                 self._round.screened(accepted=rejection is None)
             write_batch(self._store, self._run.id, batch)
             if len(finished) < len(piece):
-                return
+                break
+        self._note_ends(all_of_it)
+
+    def _note_ends(self, window: list[int]) -> None:
+        """Count what became of the items of *window*, in plan order."""
+        assert self._streak is not None  # noqa: S101 - made with the first round
+        earlier = read_earlier(self._store, self._run.id)
+        reasons = {row.plan_index: (row.stage, row.reason_code) for row in earlier.rejects}
+        for index in window:
+            if index in earlier.decided:
+                self._streak.note(reasons.get(index), index)
 
 
 def _horizon(config: RunConfig, earlier: EarlierWork, wanted: int) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from piiloom.corpus.store.progress import RejectRow
 from piiloom.execution.call_totals import CallTotals
+from piiloom.generation.stopping import StoppedEarly
 
 
 @dataclass(slots=True, kw_only=True)
@@ -15,6 +16,7 @@ class RunProgress:
     """``accepted`` of ``wanted`` (records, or items of a single stage) and rejects by ``stage: code``.
 
     ``status`` is running, finished, interrupted (resumable) or failed (fewer accepted than wanted, nothing left to try).
+    ``stopped`` says why a run interrupted itself, if it did.
     """
 
     run_id: str
@@ -26,6 +28,7 @@ class RunProgress:
     status: str = "running"
     # What is done before the first item can be: "topics 12/78".
     preparing: str = ""
+    stopped: StoppedEarly | None = None
 
     def count_reject(self, row: RejectRow) -> None:
         """Count one rejected item."""

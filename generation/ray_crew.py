@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import os
 import signal
-import socket
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -19,16 +17,15 @@ from typing import Any
 
 from piiloom.execution.desk.server import Desk
 from piiloom.execution.desk.words import Ask, DeskLink, DeskSettings, DeskView, Word
-from piiloom.foundation.errors import RunError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import RunError
 from piiloom.generation.crew import PartitionLost
+from piiloom.generation.partition_checks import check_ray
 from piiloom.generation.partition_work import Assignment, PartitionReport, run_assignment
 
 # Bytes that Ray sets aside for what tasks hand over, on a Ray of our own: assignments and reports are small.
 _OBJECT_STORE = 128 * 2**20
 # So many posts and polls can be at the desk at once.
 _AT_THE_DESK = 4096
-_REACHABLE_WITHIN_S = 5.0
 
 
 @asynccontextmanager
@@ -38,10 +35,7 @@ async def ray_crew(partitions: int, address: str | None = None) -> AsyncIterator
     A Ray that this process is connected to already is used as it is. Raises ``UsageError`` where Ray is not installed, and
     ``RunError`` when the cluster cannot be joined.
     """
-    if partitions < 1:
-        raise UsageError("at least one partition is needed", where="--ray")
-    ray = _import_ray()
-    _check_reachable(address)
+    ray = check_ray(partitions, address)
     ours = not ray.is_initialized()
     if ours:
         with _own_signals():
@@ -112,36 +106,6 @@ class RayLink:
         """How things stand."""
         view: DeskView = await self._actor.look.remote()
         return view
-
-
-def _import_ray() -> Any:
-    # Before the import, which reads it: no word of this machine to anybody.
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    try:
-        return importlib.import_module("ray")
-    except ImportError:
-        raise UsageError("partitions need Ray, which is not installed", where="--ray", remedy=how_to_install("ray")) from None
-
-
-def _check_reachable(address: str | None) -> None:
-    """Refuse an address where nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
-    if address is None or address in {"auto", "local"}:
-        return
-    host, _, port = address.rpartition(":")
-    if "/" in host or not host or not port.isdecimal():
-        raise UsageError(
-            "a cluster is named by host and port of its head",
-            where=f"--ray-address {address}",
-            remedy="Give HOST:6379, or auto, and start piiloom on a node of the cluster",
-        )
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHABLE_WITHIN_S).close()
-    except (OSError, OverflowError) as error:
-        raise RunError(
-            f"no Ray answers there ({getattr(error, 'strerror', None) or type(error).__name__})",
-            where=address,
-            remedy="Start it with ray start --head, and see ray status",
-        ) from error
 
 
 def _join(ray: Any, partitions: int, address: str | None) -> None:

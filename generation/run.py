@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import StageResultRow
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.runs import RunRow, set_run_status
+from piiloom.corpus.store.runs import RunRow, RunStatus, set_run_status
 from piiloom.execution.committing import Batch
 from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import OrderedRun, StopSignal
@@ -23,6 +23,7 @@ from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.screen import Screening
 from piiloom.generation.session import Session, open_session
 from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stopping import StoppedEarly, streak_of
 from piiloom.generation.triplet_book import planned_for
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.scenarios import Bank
@@ -43,24 +44,29 @@ async def generate_records(
 ) -> RunProgress:
     """Generate until ``config.samples`` records are accepted, the plan is exhausted, or *stop* is requested.
 
-    Gives the final progress; its status is also the run's in the store. Errors that end the run (wrong key, endpoint
-    never reached, disk full) propagate and leave it resumable.
+    Gives the final progress; its status is also the run's in the store. A run that stops early (``stopping``) is interrupted, and
+    its progress says why. Errors that end the run (wrong key, endpoint never reached, disk full) propagate and leave it resumable.
     """
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
     try:
         async with open_session(store, run, config, provider, conduct=conduct) as session:
             screening = primed_screening(store, run, config, provider, session.ctx.bank)
-            work = _Sitting(session, earlier, screening, watch)
+            work = _Sitting(session, earlier, screening, watch, stop)
             session.start_committing()
-            await work.until_done(stop)
+            try:
+                await work.until_done(stop)
+                work.progress.stopped = work.streak.stopped
+            except StoppedEarly as stopped:
+                work.progress.stopped = stopped
     except BaseException:
         set_run_status(store, run.id, "interrupted")
         raise
     progress = work.progress
     complete = progress.accepted >= progress.wanted
-    progress.status = "finished" if complete else "interrupted" if stop.requested else "failed"
-    set_run_status(store, run.id, "finished" if complete else "interrupted" if stop.requested else "failed")
+    status: RunStatus = "finished" if complete else "interrupted" if stop.requested or progress.stopped else "failed"
+    progress.status = status
+    set_run_status(store, run.id, status)
     return progress
 
 
@@ -75,10 +81,11 @@ def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Pro
 class _Sitting:
     """The state of one sitting: from whatever earlier ones left to the wanted number of records."""
 
-    def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch) -> None:
+    def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
         self._config = session.ctx.config
         self._digest = self._config.plan_digest()
+        self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
         self.progress = RunProgress(
             run_id=session.run.id, wanted=self._config.samples, accepted=len(earlier.accepted), totals=session.ctx.calls.totals
         )
@@ -142,11 +149,12 @@ class _Sitting:
         tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)
+        self.streak.tell(rejection, index)
 
 
 def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, watch: Watch) -> None:
     """Have *session* draw anew for items that were lifted, and *watch* told what is being prepared before the first item."""
-    session.ctx.draws = {str(index): count for index, count in earlier.draws.items()}
+    session.ctx.draws = earlier.named_draws
 
     def preparing(what: str) -> None:
         progress.preparing = what

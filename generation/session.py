@@ -12,6 +12,7 @@ from piiloom.corpus.store.progress import lift_rejects
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_config, set_run_samples, set_run_status
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.line import Conduct, Line, open_line
+from piiloom.execution.money.budget import Budget
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.configuration import RunConfig, make_config
@@ -24,6 +25,7 @@ from piiloom.providers.factory import make_provider
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
+from piiloom.providers.sdk_batches import make_batch_api
 from piiloom.taxonomy.bank_loading import limited, load_bank
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.scenarios import Bank
@@ -67,6 +69,7 @@ def open_provider(config: RunConfig) -> Provider:
             raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
         return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
+    Budget(config.budget_usd)  # refuses what is no amount of money
     provider = make_provider(
         config.provider,
         model=config.model,
@@ -83,6 +86,8 @@ def open_provider(config: RunConfig) -> Provider:
         unpriced=config.unpriced,
         budget=config.budget_usd is not None,
     )
+    if config.batch:
+        make_batch_api(provider)  # refuses a provider that has none
     return provider
 
 
@@ -123,11 +128,8 @@ def start_run(store: Store, config: RunConfig) -> RunRow:
     )
 
 
-def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig]:
-    """Take *run* up again with its own configuration, or with *changes* of settings that ``CONDUCT`` lists (None: no change).
-
-    Raises ``RunError`` when what shapes its records (templates, taxonomy, bank, code) has changed since.
-    """
+def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
+    """The configuration that ``resume_run`` would take *run* up with; refuses what that refuses, and changes nothing."""
     wanted = {key: value for key, value in changes.items() if value is not None}
     config = make_config({**run.config, **wanted})
     if config.digest() != run.config_digest:
@@ -136,6 +138,15 @@ def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunCo
             where=str(store.path),
             remedy="Finish it with the piiloom that started it, or start a new run: it uses the paid replies of this one that still fit",
         )
+    return config
+
+
+def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig]:
+    """Take *run* up again with its own configuration, or with *changes* of settings that ``CONDUCT`` lists (None: no change).
+
+    Raises ``RunError`` when what shapes its records (templates, taxonomy, bank, code) has changed since.
+    """
+    config = resumed_config(store, run, **changes)
     merge_left_over(store, run.id)
     lift_rejects(store, run.id, codes=TRANSIENT_CODES)
     if config.model_dump(mode="json") != run.config:

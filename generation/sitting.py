@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow
+from piiloom.corpus.store.runs import RunRow, forget_untouched_run
 from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.run import generate_records
-from piiloom.generation.session import open_provider, resume_run, settle, start_run
+from piiloom.generation.session import open_provider, resume_run, resumed_config, settle, start_run
 from piiloom.generation.stage_run import run_stage
 from piiloom.providers.protocol import Provider
 
@@ -48,9 +48,24 @@ def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]
 
 
 def take_up(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig, Provider]:
-    """Take *run* up again, as ``begin`` does a new one; *changes* as for ``resume_run``."""
-    run, config = resume_run(store, run, **changes)
-    return run, config, open_provider(config)
+    """Take *run* up again, as ``begin`` does a new one; *changes* as for ``resume_run``. What is refused changes nothing in the store."""
+    provider = open_provider(resumed_config(store, run, **changes))
+    try:
+        run, config = resume_run(store, run, **changes)
+    except PiiloomError:
+        _run(provider.aclose)
+        raise
+    return run, config, provider
+
+
+@contextmanager
+def or_forgotten(store: Store, run: RunRow) -> Iterator[None]:
+    """Forget the new *run* when an error ends the block before anything of it is kept, so that the same can be started again."""
+    try:
+        yield
+    except PiiloomError:
+        forget_untouched_run(store, run.id)
+        raise
 
 
 def sit(

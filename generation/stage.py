@@ -19,11 +19,22 @@ from piiloom.taxonomy.scenarios import Bank
 
 
 class ItemRejected(PiiloomError):
-    """An item cannot go on: *stage*, *code*, how many replies were tried, and the last one. Becomes a reject row."""
+    """An item cannot go on: *stage*, *code*, how many replies were tried, and the last one. Becomes a reject row.
 
-    def __init__(self, code: str, detail: str, *, stage: str, attempts: int = 0, last_reply: str | None = None) -> None:
+    *known*: the last reply was paid for before.
+    """
+
+    def __init__(
+        self, code: str, detail: str, *, stage: str, attempts: int = 0, last_reply: str | None = None, known: bool = False
+    ) -> None:
         super().__init__(f"{stage}: {code}: {detail}")
+        self.known = known
         self.code, self.detail, self.stage, self.attempts, self.last_reply = code, detail, stage, attempts, last_reply
+
+    @property
+    def reason(self) -> tuple[str, str]:
+        """Stage and code: what rejects are counted by."""
+        return self.stage, self.code
 
     def row(self, *, plan_index: int | None = None, key: str | None = None) -> RejectRow:
         """Give the row that is stored for it."""
@@ -47,12 +58,17 @@ class StageContext:
     bank: Bank | None = None
     prompts: PromptLibrary = field(default_factory=open_library)
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
-    # How often an item (by its id) is tried anew: then its replies are drawn anew, too.
+    # How often a plan item (by its index), a pair or a topic (by its key) is tried anew: then its replies are drawn anew, too.
     draws: Mapping[str, int] = field(default_factory=dict)
     patience: Patience = field(init=False)
 
     def __post_init__(self) -> None:
         self.patience = Patience(self.calls, self.config.concurrency)
+
+    def drawn(self, item_id: str) -> int:
+        """How often what *item_id* names was tried before; "17/0" is a part of item 17."""
+        first, _, _ = item_id.partition("/")
+        return self.draws.get(first if first.isdecimal() else item_id, 0)
 
     @property
     def locale(self) -> Locale:

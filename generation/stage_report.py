@@ -36,7 +36,7 @@ def report_stages(store: Store, run: RunRow) -> list[StageLine]:
     # An item that has passed a stage has passed all before it.
     done = {name: sum(furthest.get(later, 0) for later in names[place:]) for place, name in enumerate(names)}
     for shared in (topics.NAME, subtopics.NAME):
-        done[shared] = len(load_shared_results(store, run.id, shared))
+        done[shared] = sum(text != "[]" for text in load_shared_results(store, run.id, shared).values())
     done[screen.NAME] = count_records(store, run_id=run.id, status="generated")
     reasons, replies = count_reasons(store, run.id), count_attempts(store, run.id)
     return [

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, set_run_status
-from piiloom.execution.committing import Batch
 from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.foundation.errors import RunError, UsageError
@@ -16,10 +15,11 @@ from piiloom.generation.earlier import EarlierWork, read_earlier
 from piiloom.generation.item import item_from_json
 from piiloom.generation.pipeline import Outcome, advance, item_stages, stage_names
 from piiloom.generation.progress import RunProgress, Watch, unwatched
-from piiloom.generation.run import begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
+from piiloom.generation.run import PLANNED_AT_MOST, begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
 from piiloom.generation.screen import Screening
 from piiloom.generation.session import Session, open_session
 from piiloom.generation.stage import ItemRejected, Stage
+from piiloom.generation.stopping import StoppedEarly, streak_of
 from piiloom.generation.triplet_book import planned_for
 from piiloom.providers.protocol import Provider
 
@@ -53,53 +53,75 @@ async def run_stage(
             alone = _StageAlone(session, earlier, watch, stop)
             screening = primed_screening(store, run, config, provider, session.ctx.bank) if name == screen.NAME else None
             session.start_committing()
-            await alone.work(name, screening)
+            try:
+                await alone.work(name, screening)
+                alone.progress.stopped = alone.streak.stopped
+            except StoppedEarly as stopped:
+                alone.progress.stopped = stopped
+    except RunError:  # it is not this stage's turn: the run stands as it stood
+        set_run_status(store, run.id, "interrupted" if run.status == "running" else run.status)
+        raise
     except BaseException:
         set_run_status(store, run.id, "interrupted")
         raise
     progress = alone.progress
-    progress.status = "interrupted" if stop.requested else "finished"
+    progress.status = "interrupted" if stop.requested or progress.stopped else "finished"
     accepted = len(earlier.accepted) + (progress.accepted if name == screen.NAME else 0)
     set_run_status(store, run.id, "finished" if accepted >= config.samples else "interrupted")
     return progress
 
 
 class _StageAlone:
-    """One sitting of one stage."""
+    """One sitting of one stage.
+
+    As many items as are wanted in the end pass it, and no more: what it rejects, it replaces by the next items of the plan, which
+    it takes through the stages before it first. So the stages in order work on the items that a whole run works on.
+    """
 
     def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._watch, self._stop = session, earlier, watch, stop
         self._config = session.ctx.config
         self._stages = item_stages(self._config.judges)
-        # As many more as were rejected: running the stages again fills a set up.
-        self._planned = planned_for(self._config.samples, self._config.margin) + len(earlier.rejects)
+        self._planned = planned_for(self._config.samples, self._config.margin)
+        self._screening: Screening | None = None
+        # Items that nothing has rejected so far: those that wait elsewhere, and those that have passed this stage now.
+        self._alive = 0
+        self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
         self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
         make_ready(session, earlier, self.progress, watch)
 
     async def work(self, name: str, screening: Screening | None) -> None:
         """Find the items that wait for stage *name* and work on them."""
-        book = self._session.book
+        book, self._screening = self._session.book, screening
         if name == topics.NAME:
-            await book.ensure_topics(self._planned, self._stop)
-            self.progress.accepted = self.progress.wanted = book.topics_known
+            try:
+                await book.ensure_topics(self._planned, self._stop)
+            finally:
+                self._count(name, book.topics_known)
             return
         if not book.has_topics(self._planned):
             raise RunError("topics are missing", where=self._session.run.id, remedy="Run the stage topics first")
         if name == subtopics.NAME:
-            await book.ensure_subtopics(self._planned, self._stop)
-            self.progress.accepted = self.progress.wanted = book.subtopics_known
+            try:
+                await book.ensure_subtopics(self._planned, self._stop)
+            finally:
+                self._count(name, book.subtopics_known)
             return
         if len(self._earlier.accepted) >= self._config.samples:
             return  # the run is complete: whatever else could be planned is not wanted
-        if name == self._stages[0].name:
-            await self._pass_new(self._stages[0])
-            return
-        self._check_turn(name)
-        if screening is not None:
-            self._screen(screening)
-        else:
-            position = next(place for place, stage in enumerate(self._stages) if stage.name == name)
-            await self._pass_on(self._stages[position], self._stages[position - 1].name)
+        if name == self._stages[0].name and not book.is_ready(self._planned):
+            raise RunError("subtopics are missing", where=self._session.run.id, remedy="Run the stage subtopics first")
+        if name != self._stages[0].name:
+            self._check_turn(name)
+        names = [stage.name for stage in self._stages]
+        place = names.index(name) if screening is None else len(names)
+        await self._fill_up(self._stages[: place + 1], names[place - 1] if place else None)
+
+    def _count(self, name: str, known: int) -> None:
+        """Count what a stage has that runs once a pair or topic."""
+        for row in self._session.book.given_up(name):
+            self.progress.count_reject(row)
+        self.progress.accepted, self.progress.wanted = known, known + self.progress.rejected
 
     def _check_turn(self, name: str) -> None:
         """Raise ``RunError`` when no item has come as far as stage *name*, naming the stage that items wait for."""
@@ -110,39 +132,57 @@ class _StageAlone:
         first = names[max(reached) + 1] if reached else names[0]
         raise RunError(f"no item has come as far as {name}", where=self._session.run.id, remedy=f"Run the stage {first} first")
 
-    async def _pass_new(self, stage: Stage) -> None:
-        """Plan new items and take them through the first item stage."""
-        if not self._session.book.is_ready(self._planned):
-            raise RunError("subtopics are missing", where=self._session.run.id, remedy="Run the stage subtopics first")
-        known = self._earlier.decided | set(self._earlier.under_way)
-        digest = self._config.plan_digest()
+    async def _fill_up(self, stages: Sequence[Stage], before: str | None) -> None:
+        """Take what has passed stage *before* through the last of *stages*, and new items through all of them, in plan order."""
+        under_way, digest = self._earlier.under_way, self._config.plan_digest()
+        waiting = self._earlier.passed(before) if before is not None else {}
+        behind = self._first_behind(before) if self._screening is not None else None
+        self._alive = len(under_way) - len(waiting)
+        self.progress.wanted = max(0, self._missing())
 
-        async def begin(index: int) -> tuple[int, Outcome | ItemRejected]:
+        def start(index: int) -> Outcome:
+            return Outcome(item=item_from_json(waiting[index]), done=before) if index in waiting else begun(self._session, index, digest)
+
+        first, end = 0, self._planned
+        limit = PLANNED_AT_MOST * end
+        while self._missing() > 0 and first < limit and not self._stop.requested:
+            if not await self._session.book.ensure(end, self._stop):
+                return
+            until = end if behind is None else min(end, behind)
+            chosen = (i for i in range(first, until) if i not in self._earlier.decided and (i in waiting or i not in under_way))
+            await self._go(start, stages, chosen)
+            if until == behind and self._missing() > 0 and not self._stop.requested:
+                where = f"{self._session.run.id}, plan item {behind}"
+                raise RunError(f"it has come no further than {under_way[behind][0]}", where=where, remedy="Run the stages after that first")
+            first, end = end, min(limit, end + max(20, 2 * self._missing()))
+
+    def _first_behind(self, last: str | None) -> int | None:
+        """The first plan item that another stage still has to finish: screening, which is strictly in plan order, cannot pass it."""
+        behind = [index for index, (done, _) in self._earlier.under_way.items() if done != last]
+        return min(behind, default=None)
+
+    def _missing(self) -> int:
+        """How many more items are wanted at this stage. Screening decides, so for it only records count."""
+        alive = 0 if self._screening is not None else self._alive
+        return self._config.samples - len(self._earlier.accepted) - alive - self.progress.accepted
+
+    async def _go(self, start: Callable[[int], Outcome], stages: Sequence[Stage], indexes: Iterator[int]) -> None:
+        """Take the items *indexes*, each from where *start* says it stands, to the end of *stages*."""
+        names = [stage.name for stage in stages]
+
+        async def work(index: int) -> tuple[int, Outcome | ItemRejected]:
             try:
-                start = begun(self._session, index, digest)
+                outcome = start(index)
             except ItemRejected as rejection:
                 return index, rejection
-            return index, await advance(start, self._session.ctx, (stage,))
+            done = names.index(outcome.done) + 1 if outcome.done is not None else 0
+            return index, await advance(outcome, self._session.ctx, stages[done:])
 
-        await self._go(begin, [index for index in range(self._planned) if index not in known])
-
-    async def _pass_on(self, stage: Stage, before: str) -> None:
-        """Take the items that have passed *before* through *stage*."""
-        waiting = self._earlier.passed(before)
-
-        async def on(index: int) -> tuple[int, Outcome | ItemRejected]:
-            return index, await advance(Outcome(item=item_from_json(waiting[index]), done=before), self._session.ctx, (stage,))
-
-        await self._go(on, waiting)
-
-    async def _go(self, work: Callable[[int], Awaitable[tuple[int, Outcome | ItemRejected]]], indexes: Iterable[int]) -> None:
-        pending = list(indexes)
-        self.progress.wanted = len(pending)
         await OrderedRun(
-            source=iter(pending),
+            source=indexes,
             work=work,
             consume=self._consumed,
-            still_wanted=lambda: len(pending),
+            still_wanted=self._missing,
             concurrency=self._session.items_at_once,
             stop=self._stop,
             gauge=self._session.line.items,
@@ -151,23 +191,8 @@ class _StageAlone:
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
         index, outcome = result
         batch, rejection = outcome_rows(index, outcome)
-        self._keep(index, batch, rejection)
-
-    def _screen(self, screening: Screening) -> None:
-        """Screen strictly in plan order: stop at the first item that another stage still has to finish."""
-        last = self._stages[-1].name
-        wanted = self._config.samples - len(self._earlier.accepted)
-        self.progress.wanted = max(0, wanted)
-        for index, (done, payload) in sorted(self._earlier.under_way.items()):
-            if self.progress.accepted >= wanted or self._stop.requested:
-                return
-            if done != last:
-                where = f"{self._session.run.id}, plan item {index}"
-                raise RunError(f"it has come no further than {done}", where=where, remedy="Run the stages after that first")
-            batch = Batch()
-            self._keep(index, batch, screened(item_from_json(payload), screening, batch))
-
-    def _keep(self, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
+        if self._screening is not None and rejection is None and isinstance(outcome, Outcome):
+            rejection = screened(outcome.item, self._screening, batch)
         if rejection is None:
             self.progress.accepted += 1
         else:
@@ -177,3 +202,4 @@ class _StageAlone:
         tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
         self._session.committer.put(batch)
         self._watch(self.progress)
+        self.streak.tell(rejection, index)

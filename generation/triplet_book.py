@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, load_shared_results
+from piiloom.corpus.store.progress import RejectRow, load_rejects, load_shared_results
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events
@@ -18,6 +18,7 @@ from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.phrases import PhraseList
 from piiloom.generation.planning import pair_order, triplets_needed
 from piiloom.generation.stage import ItemRejected, StageContext
+from piiloom.generation.stopping import StoppedEarly, streak_of
 from piiloom.generation.subtopics import topic_key
 from piiloom.generation.topics import Pair, pair_key
 from piiloom.generation.triplets import PairTriplets, list_triplets, topic_order
@@ -47,20 +48,28 @@ class TripletBook:
         self._topics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, topics.NAME).items()}
         self._subtopics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, subtopics.NAME).items()}
         self._triplets: dict[Pair, PairTriplets] = {}
-        self._away = False
+        # Why pairs and topics, by key, were given up.
+        self._lost = {row.key: row for row in load_rejects(store, run_id) if row.plan_index is None and row.key is not None}
+        self._streaks = {stage: streak_of(ctx, run_id, what=what) for stage, what in ((topics.NAME, "pairs"), (subtopics.NAME, "topics"))}
+        self._run_id = run_id
         self._gate = asyncio.Semaphore(at_once or ctx.config.concurrency)
         # Told how far asking is, as "topics 12/78", and "" when it is done.
         self.note: Callable[[str], None] = lambda _progress: None
 
     @property
     def topics_known(self) -> int:
-        """How many pairs have been asked about."""
-        return len(self._topics)
+        """How many pairs have topics."""
+        return sum(map(bool, self._topics.values()))
 
     @property
     def subtopics_known(self) -> int:
-        """How many topics have been asked about."""
-        return len(self._subtopics)
+        """How many topics have subtopics."""
+        return sum(map(bool, self._subtopics.values()))
+
+    def given_up(self, stage: str) -> list[RejectRow]:
+        """The pairs, or topics, that *stage* has found nothing for."""
+        asked = {pair_key(pair) for pair in self.pairs} if stage == topics.NAME else self._subtopics.keys()
+        return [row for key, row in sorted(self._lost.items()) if row.stage == stage and key in asked]
 
     def has_topics(self, planned: int) -> bool:
         """Whether the topics of all pairs that *planned* items touch are there."""
@@ -71,18 +80,27 @@ class TripletBook:
         return self.has_topics(planned) and not any(self._list(pair, planned).missing for pair in self.pairs[:planned])
 
     async def ensure(self, planned: int, stop: StopSignal) -> bool:
-        """Have all that *planned* items need; False when *stop* was requested before it was there."""
+        """Have all that *planned* items need; False when *stop* was requested before it was there.
+
+        Raises ``StoppedEarly`` when no item could be planned, for which there is no need to reject each of them.
+        """
         return await self.ensure_topics(planned, stop) and await self.ensure_subtopics(planned, stop)
 
     async def ensure_topics(self, planned: int, stop: StopSignal) -> bool:
         """Have the topics of every pair that *planned* items touch."""
         pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
-        return await self._all("topics", [self._ask_topics(pair) for pair in pairs], stop)
+        if not await self._all("topics", [self._ask_topics(pair) for pair in pairs], stop):
+            return False
+        if not any(self._topics[pair_key(pair)] for pair in self.pairs[:planned]):
+            raise self._nothing_to_plan()
+        return True
 
     async def ensure_subtopics(self, planned: int, stop: StopSignal) -> bool:
         """Have all subtopics that *planned* items need; topics must be there."""
         while True:
             missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
+            if not missing and not any(self._triplets[pair].found for pair in self.pairs[:planned]):
+                raise self._nothing_to_plan()
             if not missing:
                 return True
             if not await self._all("subtopics", [self._ask_subtopics(pair, topic) for pair, topic in missing], stop):
@@ -92,11 +110,36 @@ class TripletBook:
         """Look up the pair and (topic, subtopic) of plan item *index*; raises ``ItemRejected`` when its pair has none."""
         pair = self.pairs[index % len(self.pairs)]
         found = self._triplets[pair].found
-        if not found and self._away:
-            raise ItemRejected("provider_unavailable", f"pair {pair_key(pair)} was asked for no topics", stage=subtopics.NAME)
         if not found:
-            raise ItemRejected("no_triplet", f"pair {pair_key(pair)} has no topic with subtopics", stage=subtopics.NAME)
+            raise self._why_none(pair)
         return pair, found[(index // len(self.pairs)) % len(found)]
+
+    def _why_none(self, pair: Pair) -> ItemRejected:
+        """Why *pair* has no triplet, in the words of what was given up; that the provider was away comes first, since it will be back."""
+        keys = [pair_key(pair), *(topic_key(pair, topic) for topic in self._lists(pair)[0])]
+        reasons = [self._lost[key] for key in keys if key in self._lost]
+        reasons.sort(key=lambda row: row.reason_code not in TRANSIENT_CODES)
+        if not reasons:
+            return ItemRejected("no_triplet", f"pair {pair_key(pair)} has no topic with subtopics", stage=subtopics.NAME)
+        first = reasons[0]
+        return ItemRejected(first.reason_code, f"no {first.stage} for {first.key}: {first.detail}", stage=first.stage)
+
+    def _nothing_to_plan(self) -> StoppedEarly:
+        """No pair has a triplet: the reason that most of them share."""
+        reasons = [self._why_none(pair) for pair in self.pairs if pair_key(pair) in self._topics]
+        code = max((reason.code for reason in reasons), key=[reason.code for reason in reasons].count)
+        first = next(place for place, reason in enumerate(reasons) if reason.code == code)
+        stage, number = reasons[first].stage, len(reasons)
+        return StoppedEarly(
+            f"nothing can be planned: no {stage} for {'the one pair' if number == 1 else f'any of {number} pairs'} that was asked about "
+            f"({stage}: {code}: {reasons[first].detail.rstrip('.')})",
+            run_id=self._run_id,
+            stage=stage,
+            code=code,
+            count=number,
+            example=pair_key([pair for pair in self.pairs if pair_key(pair) in self._topics][first]),
+            hopeless=True,
+        )
 
     def _list(self, pair: Pair, planned: int) -> PairTriplets:
         wanted = triplets_needed(planned, len(self.pairs), self.pairs.index(pair))
@@ -138,11 +181,16 @@ class TripletBook:
             listed = await asked
         except ItemRejected as error:
             sink(events.ItemRejected(stage, key, error.code))
-            # Where the provider was away, the next sitting asks again; else the pair or topic is given up for good.
-            self._away |= error.code in TRANSIENT_CODES
+            # Where the provider was away, the next sitting asks again; else the pair or topic is given up until it is lifted.
+            self._lost[key] = error.row(key=key)
             shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
             self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))
+            self._streaks[stage].tell(error, key)
+            stopped = self._streaks[stage].stopped
+            if stopped is not None:
+                raise stopped from error
             return []
+        self._streaks[stage].tell(None, key)
         sink(events.StagePassed(stage, key))
         rejects = [_drop_row(stage, f"{key}#{place}", drop.code, drop.phrase) for place, drop in enumerate(listed.dropped, 1)]
         self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))

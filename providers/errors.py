@@ -7,6 +7,7 @@
     ├── ProviderUnavailable(retry_after, maybe_billed, overloaded)
     │                                5xx, time-out, connection lost or refused; worth asking again
     ├── InvalidRequest               4xx that no retry will mend
+    │   └── NotServed                there is no such model or path; ends the run
     ├── AuthFailed                   no key, wrong key, no permission; ends the run
     ├── BudgetExceeded               the account or the run has no money left; ends the run
     └── ReplyRejected                an answer came (and was paid), but cannot be used
@@ -59,6 +60,10 @@ class InvalidRequest(ProviderError):
     """The server will not answer this request however often it is sent."""
 
 
+class NotServed(InvalidRequest):
+    """There is no such model, or no such path, on the server: no request of the run would fare better."""
+
+
 class AuthFailed(ProviderError):
     """The key is missing, wrong, or lacks the right."""
 
@@ -68,7 +73,9 @@ class BudgetExceeded(ProviderError):
 
 
 class ReplyRejected(ProviderError):
-    """A paid answer that cannot be used."""
+    """A paid answer that cannot be used; ``replayed``: it was paid for before, and came from the journal."""
+
+    replayed = False
 
     def __init__(self, message: str, *, completion: Completion) -> None:
         super().__init__(message)
@@ -85,3 +92,7 @@ class Truncated(ReplyRejected):
 
 class InvalidReply(ReplyRejected):
     """The answer is not JSON of the wanted shape."""
+
+
+# What no other request could escape: nobody goes on asking, and the run ends.
+ENDS_RUN = (AuthFailed, BudgetExceeded, NotServed)

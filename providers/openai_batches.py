@@ -25,7 +25,7 @@ from piiloom.providers.batch_api import (
     RemoteBatch,
     Sighting,
 )
-from piiloom.providers.errors import BudgetExceeded, InvalidRequest
+from piiloom.providers.errors import BudgetExceeded, InvalidRequest, NotServed
 from piiloom.providers.openai_api import OpenAIProvider
 from piiloom.providers.protocol import Completion, Message, PromptCall
 from piiloom.providers.sdk_batches import completion_of, encoded, guarded_reading
@@ -42,6 +42,7 @@ _PAGE = 100
 _WORKING = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 # Codes of a batch that was refused because too many tokens of the account wait already.
 _QUEUE_FULL = frozenset({"token_limit_exceeded", "request_limit_exceeded", "rate_limit_exceeded"})
+_NO_MODEL = "model_not_found"
 _NO_MONEY = frozenset({"billing_hard_limit_reached", "insufficient_quota", "billing_not_active"})
 # Codes of single requests within a batch that has ended early.
 _FATES: Mapping[str, Fate] = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
@@ -179,7 +180,7 @@ class OpenAIBatches:
         lines = tuple(sorted({error.line for error in errors if error.line}))
         message = f"{self.name}: the batch was refused ({code})"
         remedy = "Check the model and its settings, and whether the model can be used in batches"
-        error = BudgetExceeded if code in _NO_MONEY else InvalidRequest
+        error = BudgetExceeded if code in _NO_MONEY else NotServed if code == _NO_MODEL else InvalidRequest
         return BatchFault(code=code, error=error(message, where=self.endpoint, remedy=remedy), lines=lines, queue_full=code in _QUEUE_FULL)
 
 

@@ -6,7 +6,8 @@ a body that is not JSON (a proxy's page, a cut answer)  ``ProviderUnavailable``
 429                                                     ``RateLimited``
 429 insufficient_quota, 402, exhausted credit           ``BudgetExceeded``
 401, 403, 400 that speaks of the key                    ``AuthFailed``
-any other 4xx (unknown model, prompt too long, filter)  ``InvalidRequest``
+404, 405 (unknown model, unknown path)                  ``NotServed``
+any other 4xx (prompt too long, filter)                 ``InvalidRequest``
 ======================================================  ==================================================
 
 Both SDKs name their exceptions alike, so they are told apart by what they carry and neither SDK is imported here. What
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
 from piiloom.providers.rate_headers import read_retry_after
 from piiloom.providers.redaction import Redactor
 
@@ -184,11 +185,15 @@ class Translator:
         elif fault.status == 413 or _tells(fault, _TOO_LONG, {400, 422}):
             what = "the prompt is too long for the model"
             remedy = "Shorten the prompt, ask for a shorter answer, or choose a model with a larger context"
-        elif fault.status in {404, 405} and (model in fault.message or "model" in f"{fault.code} {fault.message}".casefold()):
-            what, remedy = f"there is no model {model!r} here", "Check --model, and that the key may use it"
         elif fault.status in {404, 405}:
-            what, remedy = "there is no such path on the server", self.missing_path_remedy
+            return self._not_served(fault, model, said)
         return self.invalid(f"{what} ({fault.status}){said}", remedy=remedy)
+
+    def _not_served(self, fault: ServerFault, model: str, said: str) -> NotServed:
+        what, remedy = "there is no such path on the server", self.missing_path_remedy
+        if model in fault.message or "model" in f"{fault.code} {fault.message}".casefold():
+            what, remedy = f"there is no model {model!r} here", "Check --model, and that the key may use it"
+        return NotServed(f"{self.provider}: {what} ({fault.status}){said}", where=self.endpoint, remedy=remedy)
 
     def _said(self, fault: ServerFault, prompt: Sequence[str]) -> str:
         """The server's own code and words, made fit to show, as a tail to a message."""

@@ -32,7 +32,7 @@ class CallEvent:
               cache_write, output (tokens), cost_usd, charge_usd (set aside where the server did not say what it
               used), latency_s, retries, batch
     failed    try, code, message, maybe_billed, charge_usd (what is set aside for it), final
-    verdict   verdict, fault
+    verdict   verdict, fault; unmet: what was wished for besides
     used      from_run: the run that paid for the reply
     ========  =====================================================================================================
     """

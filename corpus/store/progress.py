@@ -105,6 +105,12 @@ def load_shared_results(store: Store, run_id: str, stage: str) -> dict[str, str]
     return dict(store.rows(sql, [run_id, stage]))
 
 
+def drop_shared_results(store: Store, run_id: str, keys: Sequence[str]) -> None:
+    """Forget the results of run-wide stages under *keys*, so that they are asked for again."""
+    if keys:
+        store.change("DELETE FROM shared_results WHERE run_id = ? AND list_contains(?::VARCHAR[], key)", [run_id, list(keys)])
+
+
 def save_rejects(store: Store, run_id: str, rows: Sequence[RejectRow]) -> None:
     """Keep rejects, one for each stage and item (or key)."""
     latest = {(row.stage, row.plan_index, row.key): row for row in rows}
@@ -139,13 +145,16 @@ def load_rejects(store: Store, run_id: str, *, lifted: bool = False) -> list[Rej
     ]
 
 
-def lift_rejects(store: Store, run_id: str, *, codes: Sequence[str] = (), indexes: Sequence[int] = ()) -> int:
-    """Let items be tried again: those rejected with one of *codes* and those of *indexes*; gives how many rejects that were.
+def lift_rejects(store: Store, run_id: str, *, codes: Sequence[str] = (), indexes: Sequence[int] = (), keys: Sequence[str] = ()) -> int:
+    """Let what was rejected with one of *codes*, and what *indexes* and *keys* name, be tried again; gives how many rejects that were.
 
     The rows stay, marked as lifted.
     """
-    which = "run_id = ? AND NOT lifted AND (list_contains(?::VARCHAR[], reason_code) OR list_contains(?::BIGINT[], plan_index))"
-    found = [run_id, list(codes), list(indexes)]
+    which = (
+        "run_id = ? AND NOT lifted AND (list_contains(?::VARCHAR[], reason_code) OR list_contains(?::BIGINT[], plan_index) "
+        "OR list_contains(?::VARCHAR[], key))"
+    )
+    found = [run_id, list(codes), list(indexes), list(keys)]
     lifted: int = store.rows(select(("count(*)",), "rejects", f"WHERE {which}"), found)[0][0]
     if lifted:
         store.change(f"UPDATE rejects SET lifted = true WHERE {which}", found)  # noqa: S608 - the constant above

@@ -65,7 +65,7 @@ def without_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
         if name in kept:
             kept[name] = None
     # "code: what was wrong", where the latter may quote the reply.
-    for name in ("error", "fault"):
+    for name in ("error", "fault", "unmet"):
         if isinstance(kept.get(name), str):
             kept[name] = kept[name].partition(": ")[0]
     return kept

@@ -102,6 +102,15 @@ def set_run_config(store: Store, run_id: str, config: Mapping[str, Any]) -> None
     store.change("UPDATE runs SET config = ? WHERE id = ?", [json.dumps(dict(config), ensure_ascii=False), run.id])
 
 
+def forget_untouched_run(store: Store, run_id: str) -> bool:
+    """Delete *run_id* if nothing of it is kept yet: no call, no item, no topic, no reject; whether it was so."""
+    kept = ("call_events", "shared_results", "plan_items", "stage_results", "rejects", "records")
+    if any(store.rows(select(("1",), table, "WHERE run_id = ? LIMIT 1"), [run_id]) for table in kept):
+        return False
+    store.change("DELETE FROM runs WHERE id = ?", [run_id])
+    return True
+
+
 def _run(row: tuple[Any, ...]) -> RunRow:
     values = dict(zip(_COLUMNS, row, strict=True))
     values["config"] = json.loads(values["config"])

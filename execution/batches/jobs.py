@@ -20,7 +20,7 @@ from piiloom.execution.batches.ledger import BatchLedger, Outcomes
 from piiloom.execution.batches.patience import TRANSIENT, Patience
 from piiloom.foundation.errors import ProviderError, RunError
 from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
-from piiloom.providers.errors import BudgetExceeded, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
+from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
 
 # Clocks differ: what was made this long before our row was written may still be ours.
 _CLOCK_MARGIN = timedelta(hours=1)
@@ -176,7 +176,7 @@ class BatchJob:
             ask.tries -= 1  # it was not really sent
         if fault.queue_full:
             raise QueueFull
-        if isinstance(fault.error, BudgetExceeded) or not fault.lines:
+        if isinstance(fault.error, ENDS_RUN) or not fault.lines:
             raise fault.error
         # A bad request must not cost its neighbours anything: they go into the next batch.
         outcomes, left = Outcomes(), []

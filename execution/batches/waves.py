@@ -30,7 +30,7 @@ from piiloom.execution.money.worst_case import worst_case_usd
 from piiloom.execution.watching.events import Braked, EventSink, unheard
 from piiloom.foundation.errors import PiiloomError, ProviderError, RunError
 from piiloom.providers.batch_api import BatchApi, BatchRequest
-from piiloom.providers.errors import AuthFailed, BudgetExceeded
+from piiloom.providers.errors import ENDS_RUN
 from piiloom.providers.protocol import Completion, Provider
 
 
@@ -238,7 +238,7 @@ class Waves:
                 outcomes.failed(ask, error, final=False)
             await self._ledger.note_outcomes(outcomes)
             del self._out[job]
-        if isinstance(error, AuthFailed | BudgetExceeded):
+        if isinstance(error, ENDS_RUN):
             return error
         return RunError(error.message, where=error.where, remedy=error.remedy or "Resume the run later; what is out is not sent again")
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Any
 
 from piiloom.execution.watching.events import EventSink
@@ -52,8 +53,22 @@ def telemetry(run_id: str, *, provider: str, model: str) -> Iterator[EventSink]:
         traces.shutdown()
 
 
+def check_telemetry() -> None:
+    """Raise the ``UsageError`` that ``telemetry`` would: to be asked before a run is made."""
+    _exporter_class()
+    if find_spec("opentelemetry.sdk") is None:
+        raise UsageError("OpenTelemetry's SDK is not installed", where="--otel", remedy=_INSTALL)
+
+
 def _exporter() -> Any:
-    """Make the exporter that the environment names, by OpenTelemetry's own registry of them."""
+    """Make the exporter that the environment names."""
+    name, made = _exporter_class()
+    # Standard output is for results; what this exporter prints is not one.
+    return made(out=sys.stderr) if name == "console" else made()
+
+
+def _exporter_class() -> tuple[str, Any]:
+    """The exporter that the environment names, by OpenTelemetry's own registry of them, and its name."""
     name = os.environ.get(EXPORTER, "").strip()
     if not name or name == "none":
         raise UsageError(
@@ -65,6 +80,7 @@ def _exporter() -> Any:
     if name not in found:
         known = f"Known are: {', '.join(sorted(found))}. Others come with their package, such as opentelemetry-exporter-otlp"
         raise UsageError(f"no exporter {name!r} is installed", where=EXPORTER, remedy=known if found else _INSTALL)
-    made = found[name].load()
-    # Standard output is for results; what this exporter prints is not one.
-    return made(out=sys.stderr) if name == "console" else made()
+    try:
+        return name, found[name].load()
+    except ImportError as error:
+        raise UsageError("OpenTelemetry's SDK is not installed", where="--otel", remedy=_INSTALL) from error

@@ -18,6 +18,7 @@ from piiloom.cli.options import (
     ConfigOption,
     JsonOption,
     JudgeOption,
+    KeepGoingOption,
     LocaleOption,
     ModelOption,
     PairsOption,
@@ -35,8 +36,8 @@ from piiloom.cli.options import (
     TpmOption,
     UnpricedOption,
     ValuesOption,
+    chosen_settings,
     examples,
-    given,
 )
 
 EPILOG = examples(
@@ -53,7 +54,7 @@ EPILOG = examples(
     "piiloom generate --resume last --retry question.content_word,17",
 )
 
-# What else the command takes; all other options are settings of the run, under their names in ``RunConfig``.
+# What the command takes besides settings of the run.
 _NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "ray", "ray_address", "ray_folder", "otel", "as_json", "quiet")
 
 
@@ -81,6 +82,7 @@ def generate(
     price: PriceOption = None,
     unpriced: UnpricedOption = None,
     batch: BatchOption = None,
+    keep_going: KeepGoingOption = None,
     config: ConfigOption = None,
     store: StoreOption = DEFAULT_STORE,
     resume: Annotated[
@@ -117,6 +119,6 @@ def generate(
     options = dict(locals())
     from piiloom.cli.generating import Wishes, generate_records
 
-    settings = given(**{name: value for name, value in options.items() if name not in _NOT_SETTINGS})
+    settings = chosen_settings(options)
     if not generate_records(Wishes(settings=settings, **{name: options[name] for name in _NOT_SETTINGS})):
         raise typer.Exit(1)

@@ -22,9 +22,10 @@ from piiloom.execution.batches.sights import how_to_go_on
 from piiloom.execution.line import Line
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
-from piiloom.execution.watching.telemetry import telemetry
-from piiloom.foundation.errors import UsageError
+from piiloom.execution.watching.telemetry import check_telemetry, telemetry
+from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
+from piiloom.generation.partition_checks import check_partitioned, check_ray
 from piiloom.generation.pipeline import stage_names
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.session import conduct_of
@@ -62,6 +63,10 @@ def generate_records(wishes: Wishes) -> bool:
     if wishes.estimate:
         say_estimate(wishes.store, wishes.resume, configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
         return True
+    if wishes.otel:
+        check_telemetry()
+    if wishes.ray is not None:
+        check_ray(wishes.ray, wishes.ray_address)
     started = time.monotonic()
     with _opened(wishes) as opened:
         again = f"piiloom generate --resume {opened.run.id}{store_option(wishes.store)}"
@@ -72,6 +77,9 @@ def generate_records(wishes: Wishes) -> bool:
             return False
         except BudgetReached as error:
             error.remedy = f"All that was paid is kept. Go on with a larger one: {again} --budget-usd USD"
+            raise
+        except ProviderError as error:
+            error.remedy = f"{error.remedy.rstrip('.')}. Then go on with: {again}" if error.remedy else f"Go on with: {again}"
             raise
         _say_result(wishes, opened, progress, time.monotonic() - started)
     say_unfinished(progress, wishes.store)
@@ -121,11 +129,14 @@ def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
 
 
 def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
-    if wishes.resume is None:
-        config = configuration(wishes.settings, wishes.config)
+    def refuse(config: RunConfig) -> None:
         if wishes.otel and config.provider == "composer":
             raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
-        return new_run(wishes.store, config)
+        if wishes.ray is not None:
+            check_partitioned(config, returned=wishes.ray_address is not None and wishes.ray_folder is None)
+
+    if wishes.resume is None:
+        return new_run(wishes.store, configuration(wishes.settings, wishes.config), refuse=refuse)
     refused = [f"--{name.replace('_', '-')}" for name in wishes.settings if name not in _RESUMABLE]
     refused += ["--config"] if wishes.config else []
     if refused:
@@ -133,7 +144,7 @@ def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
             f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
             remedy="Only --samples and how calls are made may change; for other settings start a run without --resume",
         )
-    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, **wishes.settings)
+    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, refuse=refuse, **wishes.settings)
 
 
 def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:

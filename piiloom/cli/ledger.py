@@ -17,6 +17,7 @@ from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.generation.earlier import TRANSIENT_CODES
+from piiloom.generation.lifting import lost_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,8 @@ class RejectLine:
     """One reject: ``item`` is what ``piiloom trace`` takes, ``calls`` what was sent for it, ``replay`` how to try it again.
 
     ``unpriced`` of its replies have no known price. Only rejects of plan items are rows; those of pairs and topics are not,
-    and of these only the ones that found the provider away are asked for again (``replay`` is None for the others).
+    and of these only the ones that found the provider away, or left a pair with nothing, are asked for again (``replay`` is
+    None for the others).
     """
 
     item: str
@@ -58,8 +60,8 @@ def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | Non
 
 def reject_lines(store: Store, run: RunRow, path: Path) -> list[RejectLine]:
     """List the rejects of *run* that stand, by plan index, those of pairs and topics last."""
-    taken = calls_by_item(store, run.id)
-    return [_line(row, _taken(store, run, row, taken), run, path) for row in load_rejects(store, run.id)]
+    taken, lost = calls_by_item(store, run.id), {key for keys in lost_pairs(store, run).values() for key in keys}
+    return [_line(row, _taken(store, run, row, taken), run, path, is_lost=row.key in lost) for row in load_rejects(store, run.id)]
 
 
 def _taken(store: Store, run: RunRow, row: RejectRow, by_item: dict[int, ItemCalls]) -> ItemCalls:
@@ -69,9 +71,11 @@ def _taken(store: Store, run: RunRow, row: RejectRow, by_item: dict[int, ItemCal
     return calls_by_key(store, run.id, row.stage, row.key) if row.key and "#" not in row.key else ItemCalls()
 
 
-def _line(row: RejectRow, taken: ItemCalls, run: RunRow, path: Path) -> RejectLine:
+def _line(row: RejectRow, taken: ItemCalls, run: RunRow, path: Path, *, is_lost: bool) -> RejectLine:
     is_row = row.plan_index is not None
     again = f" --retry {row.plan_index}" if is_row else "" if row.reason_code in TRANSIENT_CODES else None
+    if is_lost:
+        again = f" --retry {row.reason_code}"
     return RejectLine(
         item=f"{run.id}:{row.plan_index if is_row else row.key}",
         is_row=is_row,

@@ -9,6 +9,7 @@ from typing import Any
 from piiloom.cli.pace import cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.generation.progress import RunProgress
+from piiloom.generation.stopping import StoppedEarly
 
 _REASONS_SHOWN = 5
 
@@ -35,8 +36,14 @@ def progress_to_json(progress: RunProgress, store: Path) -> dict[str, Any]:
         "input_tokens": totals.input_tokens,
         "cached_tokens": totals.cached_tokens,
         "output_tokens": totals.output_tokens,
+        "stopped": None if progress.stopped is None else _stopped_json(progress.stopped),
         "store": str(store),
     }
+
+
+def _stopped_json(stopped: StoppedEarly) -> dict[str, Any]:
+    why = {"message": stopped.message, "stage": stopped.stage, "code": stopped.code, "count": stopped.count}
+    return why | {"example": stopped.example}
 
 
 def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float) -> None:
@@ -52,7 +59,9 @@ def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: f
 def say_unfinished(progress: RunProgress, store: Path) -> None:
     """Say on standard error why a run has fewer records than wanted, and what to do."""
     option = store_option(store)
-    if progress.status == "interrupted":
+    if progress.stopped is not None:
+        say_stopped(progress.stopped, store, resume=f"piiloom generate --resume {progress.run_id}")
+    elif progress.status == "interrupted":
         say_aside(f"interrupted; nothing accepted is lost. Go on with: piiloom generate --resume {progress.run_id}{option}")
     elif progress.status == "failed":
         say_error(
@@ -60,6 +69,11 @@ def say_unfinished(progress: RunProgress, store: Path) -> None:
             f"See why with: piiloom stages list --run {progress.run_id}{option}. Then start a run with other settings (more --pairs, "
             "--topics-per-pair or --max-attempts, another --model)"
         )
+
+
+def say_stopped(stopped: StoppedEarly, store: Path, *, resume: str) -> None:
+    """Say on standard error why a run stopped by itself; *resume* is the command that goes on with it."""
+    say_error(f"{stopped.run_id}: {stopped.message}. {stopped.ways_on(resume, store_option(store))}")
 
 
 def store_option(store: Path) -> str:

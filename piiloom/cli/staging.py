@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from piiloom.cli.generating import configuration
 from piiloom.cli.preflight import check_provider
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
-from piiloom.cli.run_summary import progress_to_json, store_option
+from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
 from piiloom.corpus.store.runs import RunRow, get_run
-from piiloom.generation.configuration import make_config
+from piiloom.execution.money.budget import BudgetReached
 from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.progress import RunProgress
-from piiloom.generation.stage_command import run_stage_command
+from piiloom.generation.session import resumed_config
+from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
 from piiloom.generation.stage_report import StageLine, report_stages
 from piiloom.generation.stage_run import check_stage
 
@@ -40,11 +42,11 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
         check_stage(stage)
     if run is None and stages[0] == STAGE_NAMES[0]:
         check_provider(configuration(settings, config))
-    elif not settings.keys() - {"concurrency"} and config is None:  # else run_stage_command says what is wrong
-        _check_provider_of(path, run or "last")
+    elif not settings.keys() - MAY_CHANGE and config is None:  # else run_stage_command says what is wrong
+        _check_provider_of(path, run or "last", settings)
     results: list[tuple[str, RunProgress]] = []
     for stage in stages:
-        with shown_progress(stage, wanted=not as_json) as watch:
+        with shown_progress(stage, wanted=not as_json) as watch, _told_how_to_go_on(stage, path):
             progress = run_stage_command(stage, path, run_id=run, overrides=settings, config_path=config, watch=watch)
         results.append((stage, progress))
         if not as_json:
@@ -53,19 +55,33 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
             break
         # The run that the first stage has started, or taken, is that of all others; its settings are fixed by now.
         run, config = progress.run_id, None
-        settings = {key: value for key, value in settings.items() if key == "concurrency"}
+        settings = {key: value for key, value in settings.items() if key in MAY_CHANGE}
     if as_json:
         say_json([{"stage": stage, **progress_to_json(progress, path)} for stage, progress in results])
-    interrupted = results[-1][1].status == "interrupted"
-    if interrupted:
-        say_aside(f"interrupted. Go on with: piiloom stages run {results[-1][0]} … --run {results[-1][1].run_id}{store_option(path)}")
-    return not interrupted
+    stage, last = results[-1]
+    if last.status == "interrupted":
+        again = f"piiloom stages run {stage} … --run {last.run_id}"
+        if last.stopped is not None:
+            say_stopped(last.stopped, path, resume=again)
+        else:
+            say_aside(f"interrupted. Go on with: {again}{store_option(path)}")
+    return last.status != "interrupted"
 
 
-def _check_provider_of(path: Path, run_id: str) -> None:
+@contextmanager
+def _told_how_to_go_on(stage: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BudgetReached as error:
+        again = f"piiloom stages run {stage} … --run last{store_option(path)} --budget-usd USD"
+        error.remedy = f"All that was paid is kept. Go on with a larger one: {again}"
+        raise
+
+
+def _check_provider_of(path: Path, run_id: str, changes: dict[str, Any]) -> None:
     with store_for_reading(path) as store:
-        run = get_run(store, run_id)
-    check_provider(make_config(run.config))
+        config = resumed_config(store, get_run(store, run_id), **changes)
+    check_provider(config)
 
 
 def _sentence(stage: str, progress: RunProgress) -> str:

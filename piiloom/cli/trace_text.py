@@ -119,6 +119,8 @@ def _text(name: str, text: str | None) -> Iterator[str]:
 
 def _verdict(verdict: Mapping[str, Any]) -> str:
     fault = verdict.get("fault")
+    if verdict.get("unmet"):
+        return f"{verdict['verdict']}, though a wish is unmet: {verdict['unmet']}"
     return f"{verdict['verdict']}: {fault}" if fault else str(verdict["verdict"])
 
 

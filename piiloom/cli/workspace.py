@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +10,13 @@ from typing import Any
 
 from piiloom.cli.preflight import check_provider
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import lift_rejects, load_rejects
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.generation.configuration import RunConfig, make_config
-from piiloom.generation.session import open_provider, resume_run, settle, start_run
-from piiloom.generation.sitting import begin, take_up
+from piiloom.generation.configuration import RunConfig
+from piiloom.generation.lifting import lift_named
+from piiloom.generation.session import open_provider, resume_run, resumed_config, settle, start_run
+from piiloom.generation.sitting import begin, or_forgotten, take_up
 from piiloom.providers.protocol import Provider
 
 
@@ -50,20 +50,37 @@ def _is_empty(store: Store) -> bool:
     return False
 
 
+Refuse = Callable[[RunConfig], object]
+
+
 @contextmanager
-def new_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
-    """Start a run of *config* in the store at *path*, having seen that its provider works."""
+def new_run(path: Path, config: RunConfig, *, refuse: Refuse = lambda _config: None) -> Iterator[OpenedRun]:
+    """Start a run of *config* in the store at *path*, having seen that its provider works and that *refuse* raises nothing.
+
+    A run that an error ends before anything of it is kept is none.
+    """
+    refuse(config)
     check_provider(config)
     with store_for_writing(path) as store:
         run, settled, provider = begin(store, config)
-        yield OpenedRun(store=store, run=run, config=settled, provider=provider)
+        with or_forgotten(store, run):
+            yield OpenedRun(store=store, run=run, config=settled, provider=provider)
 
 
 @contextmanager
-def resumed_run(path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, **changes: Any) -> Iterator[OpenedRun]:
+def resumed_run(
+    path: Path,
+    run_id: str,
+    *,
+    samples: int | None = None,
+    retry: str | None = None,
+    refuse: Refuse = lambda _config: None,
+    **changes: Any,
+) -> Iterator[OpenedRun]:
     """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
 
-    *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code.
+    *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code. Whatever is
+    refused, by *refuse* or else, is refused before anything in the store changes.
     """
     with Store.open(path, create=False) as store:
         run = get_run(store, run_id)
@@ -73,26 +90,13 @@ def resumed_run(path: Path, run_id: str, *, samples: int | None = None, retry: s
                 where="--samples",
                 remedy="Ask for more, or start another run",
             )
-        check_provider(make_config(run.config))
+        config = resumed_config(store, run, samples=samples, **changes)
+        refuse(config)
+        check_provider(config)
         if retry is not None:
             lift_named(store, run, retry)
         taken = take_up(store, run, samples=samples, **changes)
         yield OpenedRun(store=store, run=taken[0], config=taken[1], provider=taken[2])
-
-
-def lift_named(store: Store, run: RunRow, names: str) -> int:
-    """Let the rejected items that *names* lists (plan indexes and reason codes) be tried again; gives how many.
-
-    Raises ``UsageError`` when no reject of the run is meant, listing the codes there are.
-    """
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    indexes = [int(name) for name in wanted if name.isdecimal()]
-    lifted = lift_rejects(store, run.id, codes=[name for name in wanted if not name.isdecimal()], indexes=indexes)
-    if not lifted:
-        known = sorted({row.reason_code for row in load_rejects(store, run.id)})
-        there = f"Its reason codes: {', '.join(known)}" if known else "It has no rejects"
-        raise UsageError(f"run {run.id} has no rejected item {names!r}", where="--retry", remedy=there)
-    return lifted
 
 
 @contextmanager

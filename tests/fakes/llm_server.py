@@ -79,6 +79,8 @@ class LLMServer:
         self.chat_manner = chat_manner
         self.probe_fault = probe_fault
         self.probes: list[Mapping[str, Any]] = []
+        # Models that the server says it has not got, whatever is asked of them.
+        self.missing: set[str] = set()
         self.batches = FakeBatches(lambda request: self.answer(request))  # noqa: PLW0108 - a test may change the answer
         self.stopping = threading.Event()
         self.crashes: list[BaseException] = []
@@ -225,6 +227,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if request is None:
             self._send(200, reply_body(BARE, PROSE, "ok"))
+            return
+        if body.get("model") in owner.missing:
+            owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome="rejected"))
+            said = f"The model '{body['model']}' does not exist"
+            self._send(404, error_body(request.api, "not_found_error", said, code="model_not_found"))
             return
         if owner.refuse(request):
             owner.note(LogEntry(ordinal=ordinal, api=request.api, schema_name=request.schema_name, outcome="rejected"))

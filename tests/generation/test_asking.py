@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.asking import Ask, Fault, Wish, ask
 from piiloom.generation.stage import ItemRejected, text_schema
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
     InvalidReply,
     InvalidRequest,
+    NotServed,
     ProviderUnavailable,
     RateLimited,
     Refused,
@@ -120,6 +123,35 @@ def test_the_last_attempt_may_be_judged_by_other_measures():
         assert asked(made, last_resort=lambda data: "unused") == ("NO", 0)
 
 
+def wishing(data):
+    """Accept what ``short`` accepts, but wish for a Y in front."""
+    if not short(data).startswith("Y"):
+        raise Wish("no_y", "it should begin with y", short(data))
+    return short(data)
+
+
+def test_a_wish_is_told_once_and_then_let_be():
+    with bench(in_turn(reply("no"), reply("nay"), reply("yes")), paid=True, max_attempts=5) as made:
+        assert made.do(ask(QUESTION, made.ctx, wishing)) == ("NAY", 1)
+        assert made.faults == [None, "it should begin with y"]
+        made.committer.close()
+        verdicts = [
+            json.loads(entry) for (entry,) in made.store.rows("SELECT entry FROM call_events WHERE kind = 'verdict' ORDER BY rowid")
+        ]
+    assert verdicts == [
+        {"verdict": "refused_by_validator", "fault": "no_y: it should begin with y"},
+        {"verdict": "accepted", "fault": None, "unmet": "no_y: it should begin with y"},
+    ]
+
+
+def test_a_wish_never_rejects_an_item():
+    with bench(in_turn(reply("much too long"), reply("no")), max_attempts=2) as made:
+        assert made.do(ask(QUESTION, made.ctx, wishing)) == ("NO", 1)
+    with bench(in_turn(reply("no"), reply("much too long")), paid=True, max_attempts=3) as made:
+        assert made.do(ask(QUESTION, made.ctx, wishing)) == ("NO", 2)  # nothing better came
+    assert made.verdicts() == ["accepted", "refused_by_validator", "refused_by_validator"]
+
+
 def test_the_last_resort_may_refuse_too():
     def never(data):
         raise Fault("hopeless", "nothing helps")
@@ -143,7 +175,7 @@ def test_a_reply_of_the_wrong_shape_is_an_invalid_reply():
         assert rejection(made).code == "invalid_reply"
 
 
-@pytest.mark.parametrize("kind", [AuthFailed, BudgetExceeded])
+@pytest.mark.parametrize("kind", [AuthFailed, BudgetExceeded, NotServed])
 @pytest.mark.parametrize("before", [[], [reply("no")]], ids=["at first", "later"])
 def test_no_key_and_no_money_end_the_run_at_any_time(kind, before):
     with bench(in_turn(*before, kind("none left"))) as made:

@@ -46,6 +46,12 @@ def test_the_first_mention_has_the_planned_relevance():
     assert "[[v3|Dayton]]" in (made.faults[1] or "")
 
 
+def test_which_value_comes_first_is_a_wish_and_asked_for_once():
+    other = POST.replace("rattling", "creaking")
+    item, made = run_stage(paraphrase.STAGE, a_told_item(lead="low"), in_turn(text(POST), text(other)), max_attempts=5)
+    assert (item.passage, item.refused, len(made.provider.calls)) == (strip_marks(other), 1, 2)
+
+
 def test_an_opening_comes_first_and_an_ending_is_told():
     asides = (Aside(values=("v3",), opening=True), Aside(values=("v4",), closing=True))
     signed = replace(VALUES[2], id="v4", entity_type="name", subtype="first_name", text="Ines")

@@ -165,7 +165,7 @@ def test_a_pair_without_topics_rejects_its_items_and_no_others():
             if pair == ("age", "belief"):
                 with pytest.raises(ItemRejected) as caught:
                     book.triplet(index)
-                assert (caught.value.code, caught.value.stage) == ("no_triplet", "subtopics")
+                assert (caught.value.code, caught.value.stage) == ("no_topics", "topics")
             else:
                 assert book.triplet(index)[0] == pair
         made.committer.close()

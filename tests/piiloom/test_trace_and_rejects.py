@@ -57,6 +57,13 @@ def test_everything_that_happened_to_an_item_in_order(cli, told):
     assert "plan      pair age+health, topic work, subtopic shifts, locale en_US" in text
 
 
+def test_a_wish_that_was_let_be_is_shown(cli, told):
+    with Store.open(told) as store:
+        entry = {"verdict": "accepted", "fault": None, "unmet": "wrong_lead: x must be the first"}
+        tell(store, CallEvent(key="k1", kind="verdict", stage="question", item_id="7", attempt=0, entry=entry))
+    assert "verdict: accepted, though a wish is unmet: wrong_lead: x must be the first" in cli("trace", "r1:7", "--store", told).out
+
+
 def test_a_trace_as_json_has_the_same(cli, told):
     trace = json.loads(cli("trace", "last:7", "--json", "--store", told).out)
     third = trace["calls"][2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, RateLimited
+from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, NotServed, RateLimited
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, loopback, mocked
 
@@ -58,7 +58,7 @@ def test_a_prompt_that_a_filter_stops_is_this_prompts_affair(name, status, code,
 @each_provider
 def test_an_unknown_model(name):
     error = refused(name, 404, "model_not_found", f"The model `{MODELS[name]}` does not exist or you do not have access to it.")
-    assert type(error) is InvalidRequest
+    assert type(error) is NotServed
     assert f"there is no model '{MODELS[name]}' here (404)" in error.message
     assert "--model" in error.remedy
 
@@ -66,7 +66,7 @@ def test_an_unknown_model(name):
 @each_provider
 def test_an_unknown_path(name):
     error = refused(name, 404, "", "Not Found")
-    assert type(error) is InvalidRequest
+    assert type(error) is NotServed
     assert "no such path" in error.message
 
 
