@@ -47,6 +47,7 @@ from piiloom.corpus.store.records import add_records, count_records
 from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(Path(sys.argv[1]))
+sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, resource.RLIM_INFINITY))
 rng = random.Random(1)
 added = 0
@@ -70,6 +71,7 @@ from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
 try:
     Store.open(Path(sys.argv[1]))

@@ -219,6 +219,7 @@ def test_without_room_nothing_is_changed(store_path, make_record):
 import sys, pathlib, resource
 from piiloom.corpus.store.compacting import compact
 from piiloom.foundation.errors import OutputError
+sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:

@@ -33,6 +33,7 @@ from piiloom.corpus.store.snapshots import take_snapshot
 from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(Path(sys.argv[1]))
+sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
 try:
     take_snapshot(store, datetime(2026, 11, 3, tzinfo=UTC), 3)

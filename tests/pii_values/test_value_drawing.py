@@ -101,6 +101,20 @@ def test_every_subtype_can_be_drawn_at_every_age(locale):
 
 
 KIN = ValueRequest(entity_type="relationship", subtypes=("kin",))
+# What a person has one of, told in a few words: there may be no second one for the same person, or none without a common word.
+SCARCE = {"marital_status", "blood_type"}
+
+
+def met(wanted: list[ValueRequest]) -> list[ValueRequest]:
+    """*wanted* without what there may be no values for: more than two of one subtype (one, of what is scarce)."""
+    kept: list[ValueRequest] = []
+    for request in wanted:
+        most = 1 if SCARCE.intersection(request.subtypes or ()) else 2
+        if sum((other.entity_type, other.subtypes) == (request.entity_type, request.subtypes) for other in kept) < most:
+            kept.append(request)
+    return kept
+
+
 requests = st.lists(
     st.builds(
         lambda key, named, subject: ValueRequest(entity_type=key[0], subtypes=(key[1],) if named else None, subject=subject),
@@ -109,7 +123,7 @@ requests = st.lists(
         st.sampled_from([None, None, None, "sister", "boss", "someone else", "@0", "@1"]),
     ),
     max_size=8,
-)
+).map(met)
 
 
 def numbers(text: str) -> list[str]:
@@ -248,4 +262,8 @@ def test_impossible_and_unknown_requests_are_refused():
         draw_value(persona, "shoe size", None, rng)
     with pytest.raises(UsageError, match="no subtype 'mood'"):
         draw_values(persona, [ValueRequest(entity_type="health", subtypes=("mood",))], rng)
+    groups = [ValueRequest(entity_type="appearance", subtypes=("blood_type",))] * 9
+    with pytest.raises(PiiloomError, match="no set of values without common words") as refused:  # there are eight
+        draw_values(persona, groups, rng)
+    assert "fewer values of one subtype" in str(refused.value.remedy)
     assert draw_values(persona, [], rng) == ()

@@ -23,7 +23,10 @@ with Store.open(Path(sys.argv[1])):
     sys.stdin.read()
 """
 # To a writer this looks like a full disk; Python ignores the signal, so that the write itself fails.
-LIMITED = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, resource.RLIM_INFINITY))"
+# No bytecode under such a limit: Python would keep half a file of it and fail on it the next time.
+LIMITED = (
+    "import resource, sys\nsys.dont_write_bytecode = True\nresource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, resource.RLIM_INFINITY))"
+)
 
 
 @pytest.mark.parametrize(

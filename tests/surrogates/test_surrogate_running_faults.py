@@ -123,6 +123,7 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
     run_surrogates(InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2]), TagEngine, seed=1)
