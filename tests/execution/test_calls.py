@@ -210,9 +210,36 @@ def test_what_is_under_way_when_the_run_stops_is_waited_for_and_kept(store):
     assert 1 <= sent <= 2
     assert kinds(store).count("reply") == sent
     unsent = [entry["code"] for kind, entry in events(store) if kind == "failed"]
-    assert unsent == ["not_sent"] * (6 - sent)
+    assert unsent == ["not_sent"] * (kinds(store).count("sent") - sent)
     assert open_sends(store, run) == []
     assert spending(store, run).charged_usd == 0
+
+
+@pytest.mark.parametrize("conduct", [{"concurrency": 16}, {"concurrency": 16, "rpm": 1.0}, {"concurrency": 64}])
+def test_a_kill_leaves_in_doubt_what_has_left_and_the_few_next_in_line(store, conduct):
+    run = new_run(store)
+    at_the_kill = []
+
+    async def work(line):
+        let_go = asyncio.Event()
+        provider.held = let_go
+        tasks = [asyncio.ensure_future(line.calls.complete(a_call(n))) for n in range(2 * conduct["concurrency"])]
+        await asyncio.sleep(0.2)
+        at_the_kill.append((len(provider.calls), len(await line.calls._committer.ask(lambda store: open_sends(store, run)))))
+        for task in tasks:
+            task.cancel()
+        let_go.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def held(call):
+        await provider.held.wait()
+        return answered(call)
+
+    provider = PaidProvider(held)
+    on_line(store, run, provider, work, **conduct)
+    ((left, doubted),) = at_the_kill
+    assert left <= doubted <= left + max(2, conduct["concurrency"] // 8)
+    assert open_sends(store, run) == []
 
 
 def test_requests_of_a_killed_sitting_are_charged_once(store):
