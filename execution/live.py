@@ -104,8 +104,7 @@ class LiveCalls:
         recorded = False
         try:
             async with self._ahead:
-                if self._fatal is not None:
-                    raise self._fatal
+                self._check_escapable()
                 entry = sent_entry(number, worst, datetime.now(UTC))
                 batch = Batch()
                 if number == 1:
@@ -127,10 +126,17 @@ class LiveCalls:
         slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
         # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
         await slot.__aenter__()
-        if self._fatal is not None:
+        try:
+            self._check_escapable()
+        except ProviderError:
             slot.failed()
-            raise self._fatal
+            raise
         return slot
+
+    def _check_escapable(self) -> None:
+        """Raise what no call could escape, once it has been met."""
+        if self._fatal is not None:
+            raise self._fatal
 
     def _note_unsent(self, request: Request, number: int) -> None:
         entry = failure_entry(number, "not_sent", "it was not sent: the run was stopped", charge_usd=0.0, maybe_billed=False, final=False)

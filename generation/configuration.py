@@ -24,6 +24,8 @@ GENERATION_VERSION = 2
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 # Settings that may change while a run goes on.
 CONDUCT = frozenset({"samples", "concurrency", "margin", "base_url", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch"})
+# Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
+PLACES = frozenset({"bank", "prompts"})
 
 
 class ComposerSettings(BaseModel):
