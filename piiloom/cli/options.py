@@ -117,6 +117,36 @@ PromptsOption = Annotated[
         "--prompts", metavar="DIR", rich_help_panel=_RUN, help="Prompt templates of your own, which replace shipped ones by name."
     ),
 ]
+TemperatureOption = Annotated[
+    float | None,
+    typer.Option("--temperature", rich_help_panel=_RUN, help="How freely the model draws, 0 to 2; the provider's default when not given."),
+]
+TopPOption = Annotated[
+    float | None, typer.Option("--top-p", rich_help_panel=_RUN, help="Draw only from the likeliest tokens that make up this share.")
+]
+ExtraBodyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--extra-body",
+        metavar="JSON",
+        rich_help_panel=_RUN,
+        help="Further fields of every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
+    ),
+]
+ResumeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="RUN",
+        help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
+    ),
+]
+RetryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--retry", metavar="ITEMS", help="With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length."
+    ),
+]
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); options win over it."),

@@ -61,6 +61,10 @@ OTHER: dict[str, Any] = {
     "batch": True,
     "judges": ("leak",),
     "prompts": "moved",
+    "temperature": 0.7,
+    "top_p": 0.5,
+    "extra_body": {"top_k": 40},
+    "sampling": {"situation": {"temperature": 0.2}},
 }
 ONLY_COMPOSED = {"bank", "composer"}
 # What a run has that was given everything; a caller's word must hold against it.
@@ -180,6 +184,8 @@ def options_of(cli) -> dict[str, str]:
 
 
 def as_word(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [json.dumps(value)]
     return [] if value is True else [value[0] if isinstance(value, tuple) else str(value)]
 
 
