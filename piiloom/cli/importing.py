@@ -18,7 +18,19 @@ _SHOWN = 8
 
 
 def import_and_report(file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None, as_json: bool) -> None:
-    """Import *file* and print the report; all that can be wrong with the request is found before the store is opened."""
+    """Import *file* and print the report."""
+    report, rejects = import_into(file, file_format, store, locale=locale, rejects=rejects)
+    if as_json:
+        say_json({**report.to_json(), "rejects_file": str(rejects) if report.rejected else None, "store": str(store)})
+    else:
+        _print(report, store, rejects)
+
+
+def import_into(file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None) -> tuple[ImportReport, Path]:
+    """Import *file*; gives the report and where refused rows are.
+
+    All that can be wrong with the request is found before the store is opened.
+    """
     chosen, code = get_format(file_format), get_locale(locale).code
     if not file.is_file():
         problem = "is not a file" if file.exists() else "does not exist"
@@ -28,11 +40,7 @@ def import_and_report(file: Path, file_format: str, store: Path, *, locale: str,
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
     with store_for_writing(store) as opened:
-        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects)
-    if as_json:
-        say_json({**report.to_json(), "rejects_file": str(rejects) if report.rejected else None, "store": str(store)})
-    else:
-        _print(report, store, rejects)
+        return import_file(opened, file, chosen, locale=code, rejects_path=rejects), rejects
 
 
 def _print(report: ImportReport, store: Path, rejects: Path) -> None:
