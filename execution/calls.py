@@ -109,11 +109,10 @@ class Calls:
 
     def _key(self, call: PromptCall, messages: Sequence[Message]) -> tuple[str, str]:
         rendered = digest([(message.role, message.content) for message in messages])
-        settings = (call.settings.max_output_tokens, call.settings.seed)
         provider = (self.provider.name, self.provider.endpoint, self.provider.model)
         # Seed, item and attempt are the draw: whoever sends the same prompt for another item wants another reply.
         draw = (self._seed, call.item_id, call.attempt)
-        return digest(provider, settings, rendered, call.variables, call.schema, draw), rendered
+        return digest(provider, call.settings.identity, rendered, call.variables, call.schema, draw), rendered
 
     def _replayed(self, call: PromptCall, key: str, known: KnownReply) -> Completion:
         """The completion that *known* was, or the error; it costs nothing now."""

@@ -114,7 +114,16 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
         sender = waves
     else:
         _check_nothing_is_out(store, run_id)
-        sender = LiveCalls(provider, committer, totals, limiter=limiter, budget=budget, policy=conduct.retry, sink=conduct.sink)
+        sender = LiveCalls(
+            provider,
+            committer,
+            totals,
+            limiter=limiter,
+            budget=budget,
+            policy=conduct.retry,
+            concurrency=conduct.concurrency,
+            sink=conduct.sink,
+        )
     journal = Journal(store, committer, run_id)
     calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
     line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)

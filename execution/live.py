@@ -27,6 +27,10 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider
 
+# So many slots are served by one call that is written down ahead of its slot.
+_SLOTS_A_CALL_AHEAD = 8
+_AHEAD_AT_LEAST = 2
+
 
 @dataclass(slots=True)
 class _Try:
@@ -51,6 +55,7 @@ class LiveCalls:
         limiter: CallLimiter,
         budget: CallBudget,
         policy: RetryPolicy,
+        concurrency: int = 16,
         sink: EventSink = unheard,
     ) -> None:
         self._provider, self._committer, self._totals = provider, committer, totals
@@ -59,6 +64,9 @@ class LiveCalls:
         # Jitter only spreads requests in time; no result depends on it.
         self._rng = derive_rng("retry jitter", provider.name, provider.endpoint)
         self._under_way: set[asyncio.Task[Completion | float]] = set()
+        # What is on disk as sent and then waits for a slot has not left, but nobody could tell after a kill: so only as many are
+        # written down ahead as keep the slots in use while a commit takes its 10 ms.
+        self._ahead = asyncio.Semaphore(max(_AHEAD_AT_LEAST, concurrency // _SLOTS_A_CALL_AHEAD))
         self._prompts = PromptNotes()
         self._closing = False
         # What no call could escape (a wrong key, no such model, no money left at the provider): nobody goes on asking.
@@ -90,19 +98,21 @@ class LiveCalls:
             exchange.exception()  # looked at: whoever asked may have gone
 
     async def _admitted(self, request: Request, number: int, began: float) -> _Try:
-        """Reserve the money, put the request on disk, and wait for a slot."""
+        """Reserve the money and, shortly before its turn, put the request on disk; wait for a slot."""
         worst = worst_case_usd(request.call, request.messages, self._spec, batch=False) if self._spec else None
         reservation = await self._budget.reserve(worst) if worst is not None else None
         recorded = False
         try:
-            entry = sent_entry(number, worst, datetime.now(UTC))
-            batch = Batch()
-            if number == 1:
-                entry |= self._prompts.entry(request, batch)
-            batch.calls.append(request.event("sent", entry))
-            recorded = True
-            await self._committer.commit(batch)
-            slot = await self._slot(request)
+            async with self._ahead:
+                self._check_escapable()
+                entry = sent_entry(number, worst, datetime.now(UTC))
+                batch = Batch()
+                if number == 1:
+                    entry |= self._prompts.entry(request, batch)
+                batch.calls.append(request.event("sent", entry))
+                recorded = True
+                await self._committer.commit(batch)
+                slot = await self._slot(request)
         except BaseException:
             # Nothing has left yet.
             if reservation is not None:
@@ -116,10 +126,17 @@ class LiveCalls:
         slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
         # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
         await slot.__aenter__()
-        if self._fatal is not None:
+        try:
+            self._check_escapable()
+        except ProviderError:
             slot.failed()
-            raise self._fatal
+            raise
         return slot
+
+    def _check_escapable(self) -> None:
+        """Raise what no call could escape, once it has been met."""
+        if self._fatal is not None:
+            raise self._fatal
 
     def _note_unsent(self, request: Request, number: int) -> None:
         entry = failure_entry(number, "not_sent", "it was not sent: the run was stopped", charge_usd=0.0, maybe_billed=False, final=False)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from piiloom.execution.asking import Fault, Lost, Wish, ask_model
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.prompts.library import PromptLibrary
-from piiloom.providers.protocol import Message, PromptCall
+from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
 
 __all__ = ["Ask", "Fault", "Wish", "ask"]
 R = TypeVar("R")
@@ -25,7 +25,7 @@ class Ask:
     schema: Mapping[str, Any]
     item_id: str
 
-    def call(self, attempt: int, fault: str | None, prompts: PromptLibrary) -> PromptCall:
+    def call(self, attempt: int, fault: str | None, prompts: PromptLibrary, settings: SamplingSettings) -> PromptCall:
         """Make the provider call of one attempt, with the templates of *prompts*."""
         template = prompts.find(self.template)
         variables = {**self.variables, "fault": fault}
@@ -43,6 +43,7 @@ class Ask:
             schema=self.schema,
             item_id=self.item_id,
             attempt=attempt,
+            settings=settings,
         )
 
 
@@ -56,9 +57,10 @@ async def ask(
     escape (wrong key, no money, an endpoint that never answered) propagate and end the run.
     """
     drawn = ctx.drawn(question.item_id) * ctx.config.max_attempts
+    settings = ctx.config.sampling_of(question.stage)
 
     def call(attempt: int, fault: str | None) -> PromptCall:
-        return question.call(drawn + attempt, fault, ctx.prompts)
+        return question.call(drawn + attempt, fault, ctx.prompts, settings)
 
     async def judged(data: Any, attempt: int) -> R:
         return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)

@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP, check_stages, check_taken
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS
 from piiloom.providers.prices import parse_prices
+from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.locales import get_locale
@@ -40,6 +42,11 @@ CONDUCT = frozenset(
         "stop_after",
     }
 )
+# Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
+PLACES = frozenset({"bank", "prompts"})
+# Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
+_APART = frozenset({"seed", "bank", "judges", "prompts", "temperature", "top_p", "extra_body", "sampling"})
+_AS_EVER = SamplingSettings()
 
 
 class ComposerSettings(BaseModel):
@@ -106,6 +113,11 @@ class RunConfig(BaseModel):
     judges: tuple[Literal["relevance", "leak"], ...] = ()
     # A folder with prompt templates of the user's own.
     prompts: Path | None = None
+    # How the model draws, at all stages and at single ones; None: as the provider does by itself.
+    temperature: Temperature = None
+    top_p: TopP = None
+    extra_body: ExtraBody = None
+    sampling: dict[str, StageSampling] = {}
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
@@ -162,11 +174,28 @@ class RunConfig(BaseModel):
             raise UsageError("only a compatible server can be told a response format", where="--response-format", remedy=remedy)
         if self.prompts is not None:
             open_library(self.prompts)
+        self._check_sampling()
         if self.bank is not None and not self.bank.exists():
             raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
         if self.provider == "composer" and not locale.composer:
             raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
         return self
+
+    def _check_sampling(self) -> None:
+        judges = {f"judge_{name}": f"Add the judge {name}, or leave it out" for name in ("relevance", "leak") if name not in self.judges}
+        values = {"values": "Have the model draw the values (values: llm), or leave it out"} if self.values == "code" else {}
+        check_stages(self.sampling, judges | values)
+        check_taken(self.provider, self.model, self._sampling(), self.sampling)
+
+    def _sampling(self) -> StageSampling:
+        return StageSampling(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
+
+    def sampling_of(self, stage: str) -> SamplingSettings:
+        """How the calls of *stage* are to be drawn."""
+        own = self.sampling.get(stage)
+        if own is None and self.temperature is None and self.top_p is None and self.extra_body is None:
+            return _AS_EVER
+        return (self._sampling() if own is None else own.over(self._sampling())).settings()
 
     def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
         """List the pairs of the run in taxonomy order; "all" are those that can be written: the composer's bank may lack some.
@@ -189,12 +218,15 @@ class RunConfig(BaseModel):
         templates = [(template.id, template.sha256) for template in self.templates()]
         bank = load_bank(get_locale(self.locale).language, self.bank).digest if self.provider == "composer" else None
         judges = {"judges": sorted(set(self.judges))} if self.judges else {}
-        return digest(GENERATION_VERSION, self._shaping() | judges, load_taxonomy().digest, bank, templates)
+        drawing = self._sampling().given() | (
+            {"sampling": {name: own.given() for name, own in self.sampling.items()}} if self.sampling else {}
+        )
+        return digest(GENERATION_VERSION, self._shaping() | judges | drawing, load_taxonomy().digest, bank, templates)
 
     def plan_digest(self) -> str:
-        """Fingerprint what shapes the plan: where a model writes, its prompts do not.
+        """Fingerprint what shapes the plan: where a model writes, its prompts and sampling settings do not.
 
-        So a run with another prompt for one stage plans the same items, and finds the replies of the stages before it.
+        So a run with another prompt or temperature for one stage plans the same items, and finds the replies of the stages before it.
         """
         if self.provider == "composer":
             return self.digest()
@@ -207,7 +239,7 @@ class RunConfig(BaseModel):
         return [library.find(name) for name in library.names if not name.startswith(("judge_", "surrogate_")) or name in asked]
 
     def _shaping(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude={*CONDUCT, "seed", "bank", "judges", "prompts"})
+        return self.model_dump(mode="json", exclude={*CONDUCT, *_APART})
 
 
 def make_config(settings: dict[str, Any]) -> RunConfig:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,13 @@ from piiloom.execution.line import Conduct, Line, open_line
 from piiloom.execution.money.budget import Budget
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.composer.provider import ComposerProvider
-from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
 from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.left_over import merge_left_over
 from piiloom.generation.stage import StageContext
 from piiloom.generation.triplet_book import TripletBook
 from piiloom.prompts.library import open_library
-from piiloom.providers.factory import make_provider
+from piiloom.providers.factory import choose_model, make_provider
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
@@ -62,11 +62,19 @@ class Session:
         self.committer.start()
 
 
+def model_of(config: RunConfig) -> str:
+    """The model that *config* means, be it named or not; ``UsageError`` where the composer is given one, or no model is known."""
+    if config.provider != "composer":
+        return choose_model(config.provider, config.model)
+    if config.base_url or config.model not in (None, ComposerProvider.model):
+        raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
+    return ComposerProvider.model
+
+
 def open_provider(config: RunConfig) -> Provider:
     """Make the provider that *config* names; raises ``UsageError`` or ``AuthFailed`` naming what is missing."""
     if config.provider == "composer":
-        if config.base_url or config.model not in (None, ComposerProvider.model):
-            raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
+        model_of(config)
         return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
     Budget(config.budget_usd)  # refuses what is no amount of money
@@ -128,10 +136,22 @@ def start_run(store: Store, config: RunConfig) -> RunRow:
     )
 
 
+def changed_config(run: RunRow, changes: Mapping[str, Any]) -> RunConfig:
+    """The configuration of *run* with *changes*. None takes a limit, price or URL away; elsewhere it is no change.
+
+    Raises ``UsageError`` for a change that would make other records, and for what ``make_config`` refuses.
+    """
+    fixed = sorted(changes.keys() - CONDUCT - PLACES)
+    if fixed:
+        remedy = "Leave it out, or start another run"
+        raise UsageError(f"a run keeps its {', '.join(fixed)}", where=run.id, remedy=remedy)
+    fields = RunConfig.model_fields
+    return make_config({**run.config, **{key: value for key, value in changes.items() if value is not None or fields[key].default is None}})
+
+
 def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
     """The configuration that ``resume_run`` would take *run* up with; refuses what that refuses, and changes nothing."""
-    wanted = {key: value for key, value in changes.items() if value is not None}
-    config = make_config({**run.config, **wanted})
+    config = changed_config(run, changes)
     if config.digest() != run.config_digest:
         raise RunError(
             f"run {run.id} was started with other templates, taxonomy or scenario bank",
@@ -142,7 +162,7 @@ def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
 
 
 def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig]:
-    """Take *run* up again with its own configuration, or with *changes* of settings that ``CONDUCT`` lists (None: no change).
+    """Take *run* up again with its own configuration, or with *changes* as for ``changed_config``.
 
     Raises ``RunError`` when what shapes its records (templates, taxonomy, bank, code) has changed since.
     """

@@ -69,6 +69,22 @@ AttemptsOption = Annotated[
     int | None,
     typer.Option("--max-attempts", min=1, rich_help_panel=_RUN, help="How often a stage asks before it rejects an item (default 3)."),
 ]
+TemperatureOption = Annotated[
+    float | None,
+    typer.Option("--temperature", rich_help_panel=_RUN, help="How freely the model draws, 0 to 2; the provider's default when not given."),
+]
+TopPOption = Annotated[
+    float | None, typer.Option("--top-p", rich_help_panel=_RUN, help="Draw only from the likeliest tokens that make up this share.")
+]
+ExtraBodyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--extra-body",
+        metavar="JSON",
+        rich_help_panel=_RUN,
+        help="Further fields of every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
+    ),
+]
 RpmOption = Annotated[
     float | None,
     typer.Option("--rpm", rich_help_panel=_CALLS, help="Requests a minute that the account allows; learnt from the server if it says so."),
@@ -149,6 +165,9 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "max_attempts": AttemptsOption,
         "judges": JudgeOption,
         "prompts": PromptsOption,
+        "temperature": TemperatureOption,
+        "top_p": TopPOption,
+        "extra_body": ExtraBodyOption,
         "rpm": RpmOption,
         "tpm": TpmOption,
         "timeout_s": TimeoutOption,
@@ -161,7 +180,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
     }
 )
 # How calls are made: these may change whenever a run goes on.
-CALL_SETTINGS = ("concurrency", "rpm", "tpm", "timeout_s", "budget_usd", "price", "unpriced", "batch", "keep_going")
+CALL_SETTINGS = ("concurrency", "rpm", "tpm", "timeout_s", "response_format", "budget_usd", "price", "unpriced", "batch", "keep_going")
 
 
 def chosen_settings(options: Mapping[str, Any]) -> dict[str, Any]:

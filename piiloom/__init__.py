@@ -1,6 +1,7 @@
 """piiloom: synthetic, context-aware PII datasets in which every span is exact.
 
-From Python: ``generate``, ``release``, ``export``, ``load``, ``report`` (see ``piiloom.api``). From a shell: ``piiloom --help``.
+From Python: ``generate``, ``import_file``, ``release``, ``export``, ``load``, ``report``, ``probe``, ``surrogate`` (see ``piiloom.api``).
+From a shell: ``piiloom --help``.
 """
 
 from __future__ import annotations
@@ -12,11 +13,24 @@ if not (Path(__file__).parent / "foundation").is_dir():  # a checkout whose link
     __path__.append(str(Path(__file__).parents[1]))
 
 if TYPE_CHECKING:
-    from piiloom.api import export, generate, load, release, report
+    from piiloom.api import RunOptions, SurrogateOptions, export, generate, import_file, load, probe, release, report, surrogate
     from piiloom.foundation.errors import PiiloomError
 
 __version__ = "0.1.0"
-__all__ = ["PiiloomError", "__version__", "export", "generate", "load", "release", "report"]
+__all__ = [
+    "PiiloomError",
+    "RunOptions",
+    "SurrogateOptions",
+    "__version__",
+    "export",
+    "generate",
+    "import_file",
+    "load",
+    "probe",
+    "release",
+    "report",
+    "surrogate",
+]
 
 
 def __getattr__(name: str) -> Any:

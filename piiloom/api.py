@@ -12,23 +12,31 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-All of them work where an event loop is running already, as in Jupyter, and raise ``piiloom.PiiloomError``.
+Beside these: ``import_file``, ``report``, ``probe`` and ``surrogate``. All of them work where an event loop is running already, as
+in Jupyter, print nothing, and raise ``piiloom.PiiloomError``. Settings are typed: a type checker finds a misspelt one, and at run
+time it is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced unasked.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from piiloom.cli.importing import import_into
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reporting import Choice, make_report
+from piiloom.cli.surrogate_keywords import SurrogateOptions, told
 from piiloom.cli.workspace import new_or_known_run
 from piiloom.corpus.formats.base import Format, read_records
 from piiloom.corpus.formats.registry import get_format
+from piiloom.corpus.importing import ImportReport
 from piiloom.corpus.record import Record
+from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
 from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
-from piiloom.corpus.releases.freezing import ANY_STATUS, create_release
+from piiloom.corpus.releases.freezing import ANY_STATUS
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
@@ -37,27 +45,46 @@ from piiloom.evaluation.report_folder import report_json
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.generation.configuration import make_config
 from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.run_options import RunOptions
 from piiloom.generation.sitting import sit
+from piiloom.surrogates.running_progress import RunReport
 
-__all__ = ["export", "generate", "load", "release", "report"]
+__all__ = ["RunOptions", "SurrogateOptions", "export", "generate", "import_file", "load", "probe", "release", "report", "surrogate"]
 
 StorePath = str | Path | None
 
 
-def generate(*, samples: int = 100, store: StorePath = None, watch: Watch | None = None, **settings: Any) -> RunProgress:
-    """Generate until *samples* records are accepted; gives the final progress (``status``, ``accepted``, ``reasons`` …).
+def generate(*, store: StorePath = None, watch: Watch | None = None, **settings: Unpack[RunOptions]) -> RunProgress:
+    """Generate until ``samples`` records (100 when not given) are accepted; gives the final progress (``status``, ``accepted`` …).
 
-    *settings* are those of ``piiloom.generation.configuration.RunConfig``: provider, model, base_url, pairs, locale, seed,
-    concurrency … A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell
-    can be run again: it completes the run, adds what a larger *samples* asks for, or gives what is there.
+    A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell can be run
+    again: it completes the run, adds what a larger ``samples`` asks for, or gives what is there. What is given of how calls
+    are made (``budget_usd``, ``rpm``, ``base_url`` …) holds on such a run too, None taking a limit away; what is not given stays.
     *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
 
     A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
     settings, ``ProviderError`` when no provider can be reached, ``StoreError`` and ``OutputError`` for the store.
     """
-    config = make_config({**settings, "samples": samples})
+    config = make_config({"samples": 100, **settings})
     with new_or_known_run(_store(store), config) as opened:
         return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch or unwatched)
+
+
+def import_file(
+    path: str | Path,
+    *,
+    format: str = "native",  # noqa: A002 - the word users know
+    locale: str = "en_US",
+    rejects: str | Path | None = None,
+    store: StorePath = None,
+) -> ImportReport:
+    """Add the records of a ``native`` or ``capid`` JSONL file to the store; gives what became of every row and value.
+
+    Refused rows go to the file *rejects* with their reasons (beside the store, ``<name>.rejects.jsonl``, when not given); *locale* is
+    that of rows that name none. Raises ``DataError`` for a file that cannot be read or has no valid row, ``UsageError``,
+    ``OutputError`` and ``StoreError``.
+    """
+    return import_into(Path(path), format, _store(store), locale=locale, rejects=None if rejects is None else Path(rejects))[0]
 
 
 def release(
@@ -71,29 +98,40 @@ def release(
 ) -> ReleaseRow:
     """Freeze the records of the store (only those of *run*, with *status*) as release *name*, split into train and test.
 
-    *test_size* is a number of records, a fraction between 0 and 1, or 0 for no test split. Raises ``ReleaseError`` when the name
-    is taken or there are no records.
+    *test_size* is a number of records, a fraction between 0 and 1, or 0 for no test split. A release of that name that was made
+    with the same settings and has the same records in the same splits is given as it is, so a script can be run again. Raises
+    ``ReleaseError`` when one of that name differs or there are no records.
     """
     size = parse_test_size(str(test_size))
     with Store.open(_store(store), create=False) as opened:
-        return create_release(opened, name, test_size=size, seed=seed, run_id=run, status=status)
+        return create_or_confirm_release(opened, name, test_size=size, seed=seed, run_id=run, status=status)
 
 
 def export(release: str, out: str | Path, *, format: str = "native", store: StorePath = None, force: bool = False) -> ExportReport:  # noqa: A002 - the word users know
     """Write *release* as ``native`` or ``capid`` to the folder *out*, which must be new or empty unless *force*.
 
-    Gives the files with their hashes and what the format could not express. Raises ``ReleaseError`` and ``OutputError``.
+    A folder that holds this very export, byte for byte, is left as it is. Gives the files with their hashes and what the
+    format could not express. Raises ``ReleaseError`` and ``OutputError``.
     """
     chosen = get_format(format)
     with Store.open(_store(store), create=False) as opened:
-        return export_release(opened, release, chosen, Path(out), force=force)
+        if force:
+            return export_release(opened, release, chosen, Path(out), force=True)
+        return export_or_confirm(opened, release, chosen, Path(out))
 
 
-def load(path: str | Path, *, split: str | None = None, locale: str = "en_US") -> list[Record]:
-    """Read the records of a native JSONL file, or of an exported folder: all its splits, or only *split*.
+def load(
+    path: str | Path,
+    *,
+    split: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    locale: str = "en_US",
+) -> list[Record]:
+    """Read the records of a JSONL file (*format* native, or capid), or of an exported folder: all its splits, or only *split*.
 
-    A folder's format is the one that its ``release.json`` names. Raises ``DataError`` with file, line and field for the first
-    row that is no record, and ``UsageError`` for a split that is not there.
+    A folder's format is the one that its ``release.json`` names; *locale* is that of rows that name none.
+    Raises ``DataError`` with file, line and field for the first
+    row that is no record, and ``UsageError`` for a split that is not there or a format that a folder has not.
     """
     source = Path(path)
     if not source.exists():
@@ -101,8 +139,10 @@ def load(path: str | Path, *, split: str | None = None, locale: str = "en_US") -
     if not source.is_dir():
         if split is not None:
             raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
-        return list(read_records(get_format("native"), source, locale=locale))
+        return list(read_records(get_format(format or "native"), source, locale=locale))
     file_format, files = _manifest(source)
+    if format not in {None, file_format.name}:
+        raise UsageError(f"the export is {file_format.name}, not {format}", where=str(source), remedy="Leave the format out")
     if split is not None and split not in files:
         raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
     chosen = [name for part, name in files.items() if split in (None, part)]
@@ -131,6 +171,45 @@ def report(
         choice = Choice(store=given, run=run, release=release)
     made = make_report(choice, None if out is None else Path(out), force=force, seed=seed)
     return report_json(made.source, made.figures)
+
+
+def probe(
+    train: str | Path,
+    *tests: str | Path,
+    sizes: Sequence[int] | None = None,
+    by_type: bool = False,
+    errors: str | Path | None = None,
+    seed: int = 7,
+) -> dict[str, Any]:
+    """Train the small fixed detector on *train* and test it on each of *tests*; gives the figures of ``piiloom probe --json``.
+
+    The files are native or CAPID JSONL. With *sizes* it is trained once for each of these numbers of records; *by_type* adds the
+    figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the extra ``probe``;
+    raises ``UsageError``, ``DataError`` and ``OutputError``.
+    """
+    from piiloom.evaluation.probe_files import probe_files  # noqa: PLC0415 - needs an extra
+    from piiloom.evaluation.probe_json import result_json  # noqa: PLC0415
+
+    place = None if errors is None else Path(errors)
+    result, _ = probe_files(Path(train), [Path(test) for test in tests], sizes=sizes, errors=place, seed=seed)
+    return result_json(result, by_type=by_type)
+
+
+def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOptions]) -> RunReport:
+    """Put surrogates where the corpus *source* (a file, or a folder of files) was redacted, and write the folder *out*.
+
+    *options* are those of ``piiloom surrogate run``, with its defaults. Gives the run's report: ``documents``, ``replaced``, ``warnings``,
+    and all figures in ``report``, as in ``report.json``. A model is asked for values with ``values="llm"`` and, since sentences
+    leave this machine then, ``yes=True`` only. Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers;
+    whatever happens, nothing half-written stays.
+    """
+    from piiloom.cli.surrogate_filling import Audience, fill_corpus  # noqa: PLC0415 - few scripts want them, all would load them
+
+    reading, chosen = told(Path(source), Path(out), options)
+    warnings: list[str] = []
+    audience = Audience(agree=(lambda _: True) if chosen["yes"] else None, tell=warnings.append)
+    report = fill_corpus(reading, chosen, audience)
+    return replace(report, warnings=(*warnings, *report.warnings))
 
 
 def _store(path: StorePath) -> Path:

@@ -1,6 +1,6 @@
 """Anthropic's Messages API (``POST /v1/messages``) with structured output through ``output_config``.
 
-The system prompt travels apart from the messages. Sampling parameters do not exist in this SDK and are never sent.
+The system prompt travels apart from the messages. Temperature and top_p do not exist in this API and are refused before a run starts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import httpx2
 from piiloom.providers.connections import time_limits, wide_client
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from piiloom.providers.sampling import with_sampling
 from piiloom.providers.schema_cache import SchemaCache
 from piiloom.providers.schemas import format_name, plain
 from piiloom.providers.sdk_errors import Translator
@@ -60,7 +61,7 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
             body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
         if self.spec.thinking:
             body["thinking"] = {"type": self.spec.thinking}
-        return body
+        return with_sampling(body, call.settings)
 
     def read_body(self, body: object) -> SdkReply:
         """The reply in *body*, whatever its stop reason."""

@@ -17,6 +17,7 @@ from piiloom.providers.chat_dialects import CHOICES, Dialect, FormatKind, is_cer
 from piiloom.providers.connections import time_limits, wide_client
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import Message, PromptCall, TokenUsage
+from piiloom.providers.sampling import with_sampling
 from piiloom.providers.sdk_errors import Translator, read_error_body
 from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
@@ -104,7 +105,8 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         return openai.OpenAIError
 
     def _body(self, dialect: Dialect, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
-        return dialect.request(call, messages, model=self.model, limit=self.spec.output_limit(call.settings.max_output_tokens))
+        body = dialect.request(call, messages, model=self.model, limit=self.spec.output_limit(call.settings.max_output_tokens))
+        return with_sampling(body, call.settings)
 
     @property
     def probed(self) -> bool:

@@ -107,8 +107,8 @@ def make_provider(
     kind = KINDS.get(name)
     if kind is None:
         raise UsageError(f"there is no LLM provider {name!r}", remedy=f"Choose one of {', '.join(KINDS)}")
+    chosen = choose_model(name, model, models_file)
     book = load_models(models_file)
-    chosen = _model(name, model, book)
     url = _base_url(kind, base_url)
     key_variable = api_key_env or kind.key_variable
     key = _key(name, kind, key_variable, explicit=api_key_env is not None)
@@ -126,9 +126,9 @@ def make_provider(
     return kind.load()(**options)
 
 
-def _model(name: str, model: str | None, book: ModelBook) -> str:
-    """*model*, or the default of provider *name*."""
-    chosen = (model or book.defaults.get(name, "")).strip()
+def choose_model(name: str, model: str | None, models_file: Path | None = None) -> str:
+    """*model*, or the default of provider *name*; raises ``UsageError`` where there is none."""
+    chosen = (model or load_models(models_file).defaults.get(name, "")).strip()
     if not chosen:
         raise UsageError(f"the provider {name!r} needs the name of a model", remedy="Give it with --model, as the server spells it")
     return chosen

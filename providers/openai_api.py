@@ -1,6 +1,7 @@
 """OpenAI's Responses API (``POST /v1/responses``) with structured output in strict mode.
 
-Sampling parameters are never sent: the newest models refuse them. ``store`` is off, so OpenAI keeps no copy for retrieval.
+Sampling parameters are sent only where they are asked for: the newest models refuse them while they reason. ``store`` is off,
+so OpenAI keeps no copy for retrieval.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from piiloom.providers.connections import time_limits, wide_client
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from piiloom.providers.sampling import with_sampling
 from piiloom.providers.schema_cache import SchemaCache
 from piiloom.providers.schemas import format_name, strict_schema
 from piiloom.providers.sdk_errors import Translator
@@ -64,7 +66,7 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
             body["instructions"] = system
         if self.spec.effort:
             body["reasoning"] = {"effort": self.spec.effort}
-        return body
+        return with_sampling(body, call.settings)
 
     def read_body(self, body: object) -> SdkReply:
         """The reply in *body*, whatever its status; raises for a response that failed on the server's side."""

@@ -23,10 +23,23 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingSettings:
-    """Settings of one call. ``max_output_tokens`` is always sent; ``seed`` only where an API takes one."""
+    """Settings of one call. ``max_output_tokens`` is always sent; ``seed`` only where an API takes one; the others where given.
+
+    ``extra_body`` are further fields of the request (JSON values), as the provider spells them.
+    """
 
     max_output_tokens: int = 1024
     seed: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    extra_body: Mapping[str, Any] | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What of it shapes a reply. The later settings count only where given, so that older replies keep their keys."""
+        later = {"temperature": self.temperature, "top_p": self.top_p, "extra_body": self.extra_body}
+        given = {name: value for name, value in later.items() if value is not None}
+        return (self.max_output_tokens, self.seed, *([given] if given else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,12 +49,22 @@ def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
 
 
 def draft_release(
-    store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
+    store: Store,
+    name: str,
+    *,
+    test_size: float,
+    seed: int,
+    run_id: str | None = None,
+    status: str = ANY_STATUS,
+    known: bool = False,
 ) -> ReleaseDraft:
-    """Do what takes long of ``create_release``: *store* is only read, and others may write to it."""
+    """Do what takes long of ``create_release``: *store* is only read, and others may write to it.
+
+    With *known* there may be a release of that name, to be compared with.
+    """
     if not name.strip():
         raise UsageError("a release needs a name", remedy="Give one with --name")
-    if any(release.name == name for release in list_releases(store)):
+    if not known and any(release.name == name for release in list_releases(store)):
         raise ReleaseError(f"there is a release {name!r} already", where=str(store.path), remedy="Choose another name")
     run = None if run_id is None else get_run(store, run_id).id
     members = _latest_members(store, run, status)

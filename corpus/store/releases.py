@@ -92,6 +92,13 @@ def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record
     )
 
 
+def members_of(store: Store, name: str) -> list[tuple[str, int, str]]:
+    """The members of the release as ``insert_release`` takes them: (record id, revision, split), in no order."""
+    get_release(store, name)
+    sql = "SELECT r.id, r.revision, m.split FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ?"
+    return [(record_id, revision, split) for record_id, revision, split in store.rows(sql, [name])]
+
+
 def count_members(store: Store, name: str) -> dict[str, int]:
     """How many records each split of the release has, train first. Raises ``ReleaseError`` for an unknown one."""
     get_release(store, name)

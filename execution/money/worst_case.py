@@ -25,6 +25,8 @@ def worst_case_usd(call: PromptCall, messages: Sequence[Message], spec: ModelSpe
     every request carries.
     """
     given = prompt_bytes(messages) + _SCHEMA_RENDERINGS * schema_bytes(call.schema_name, call.schema)
+    if call.settings.extra_body:
+        given += len(json.dumps(call.settings.extra_body, ensure_ascii=False, default=plain).encode("utf-8", "surrogatepass"))
     return spec.worst_case_usd(given, call.settings.max_output_tokens, batch=batch)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, BankOption, BaseUrlOption, JsonOption, ModelOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.generation.setting_options import BankOption, BaseUrlOption, ModelOption
 
 EPILOG = examples(
     "piiloom doctor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,27 @@ from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_shared_results
 from piiloom.corpus.store.runs import get_run
 from piiloom.generation import subtopics, topics
-from piiloom.generation.configuration import CONDUCT, RunConfig, make_config
+from piiloom.generation.configuration import RunConfig
 from piiloom.generation.estimate_sizes import THINKING, Range
 from piiloom.generation.estimating import RunEstimate, StageEstimate, estimate_run
+from piiloom.generation.session import changed_config
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 
 _DASH = "–"
 
 
-def say_estimate(store: Path, resume: str | None, config: RunConfig, *, as_json: bool) -> None:
-    """Print what a run of *config* will take, or what is left of run *resume* with the settings that *config* was given."""
-    if resume is None:
-        estimate = estimate_run(config, spec_of(config), batch=config.batch)
-    else:
-        estimate, config = _rest_of(store, resume, config)
+def say_estimate(config: RunConfig, *, as_json: bool) -> None:
+    """Print what a run of *config* will take."""
+    _say(estimate_run(config, spec_of(config), batch=config.batch), config, as_json=as_json)
+
+
+def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what is left of *run*, gone on with under *changes*."""
+    estimate, config = _rest_of(store, run, changes)
+    _say(estimate, config, as_json=as_json)
+
+
+def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
     if as_json:
         say_json(estimate_to_json(estimate))
     else:
@@ -42,13 +50,12 @@ def spec_of(config: RunConfig) -> ModelSpec:
     return book.resolve(config.provider, model, parse_prices(config.price) if config.price else None)
 
 
-def _rest_of(path: Path, run_id: str, config: RunConfig) -> tuple[RunEstimate, RunConfig]:
+def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
     with store_for_reading(path) as store:
         run = get_run(store, run_id)
         accepted = len(plan_indexes(store, run.id))
         known = {stage: len(load_shared_results(store, run.id, stage)) for stage in (topics.NAME, subtopics.NAME)}
-    changes = {name: getattr(config, name) for name in config.model_fields_set & CONDUCT}
-    settled = make_config({**run.config, **changes})
+    settled = changed_config(run, changes)
     estimate = estimate_run(
         settled,
         spec_of(settled),

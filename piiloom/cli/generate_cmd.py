@@ -7,16 +7,15 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import (
-    DEFAULT_STORE,
+from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, ResumeOption, RetryOption, StoreOption, examples
+from piiloom.generation.setting_options import (
     AttemptsOption,
     BankOption,
     BaseUrlOption,
     BatchOption,
     BudgetOption,
     ConcurrencyOption,
-    ConfigOption,
-    JsonOption,
+    ExtraBodyOption,
     JudgeOption,
     KeepGoingOption,
     LocaleOption,
@@ -29,15 +28,15 @@ from piiloom.cli.options import (
     RpmOption,
     SamplesOption,
     SeedOption,
-    StoreOption,
     SubtopicsOption,
+    TemperatureOption,
     TimeoutOption,
     TopicsOption,
+    TopPOption,
     TpmOption,
     UnpricedOption,
     ValuesOption,
     chosen_settings,
-    examples,
 )
 
 EPILOG = examples(
@@ -74,6 +73,9 @@ def generate(
     max_attempts: AttemptsOption = None,
     judges: JudgeOption = None,
     prompts: PromptsOption = None,
+    temperature: TemperatureOption = None,
+    top_p: TopPOption = None,
+    extra_body: ExtraBodyOption = None,
     rpm: RpmOption = None,
     tpm: TpmOption = None,
     timeout_s: TimeoutOption = None,
@@ -85,17 +87,8 @@ def generate(
     keep_going: KeepGoingOption = None,
     config: ConfigOption = None,
     store: StoreOption = DEFAULT_STORE,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN",
-            help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
-        ),
-    ] = None,
-    retry: Annotated[
-        str | None,
-        typer.Option(metavar="ITEMS", help="With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length."),
-    ] = None,
+    resume: ResumeOption = None,
+    retry: RetryOption = None,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
     ] = False,

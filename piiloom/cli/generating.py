@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from piiloom.cli.estimate_view import say_estimate
+from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest
 from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.run_picture import Traffic
@@ -24,15 +24,15 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import ProviderError, UsageError
-from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
+from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config, read_config
 from piiloom.generation.partition_checks import check_partitioned, check_ray
 from piiloom.generation.pipeline import stage_names
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.session import conduct_of
 from piiloom.generation.sitting import RayWish, sit
 
-# What may be changed when a run goes on; all else would make other records.
-_RESUMABLE = CONDUCT - {"margin", "base_url"}
+# Options that are not called as their setting is.
+_OPTIONS = {"judges": "--judge", "timeout_s": "--timeout"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +56,9 @@ class Wishes:
 
 def generate_records(wishes: Wishes) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
-    if wishes.retry is not None and wishes.resume is None:
-        raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
-    if (wishes.ray_address or wishes.ray_folder) and wishes.ray is None:
-        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many tasks are to work, as in --ray 8")
+    _check(wishes)
     if wishes.estimate:
-        say_estimate(wishes.store, wishes.resume, configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
+        _estimate(wishes)
         return True
     if wishes.otel:
         check_telemetry()
@@ -84,6 +81,23 @@ def generate_records(wishes: Wishes) -> bool:
         _say_result(wishes, opened, progress, time.monotonic() - started)
     say_unfinished(progress, wishes.store)
     return progress.status == "finished"
+
+
+def _check(wishes: Wishes) -> None:
+    """Refuse options that do not go together."""
+    if wishes.retry is not None and wishes.resume is None:
+        raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
+    if (wishes.ray_address or wishes.ray_folder) and wishes.ray is None:
+        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many tasks are to work, as in --ray 8")
+    if wishes.resume is not None:
+        _check_changes(wishes)
+
+
+def _estimate(wishes: Wishes) -> None:
+    if wishes.resume is None:
+        say_estimate(configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
+    else:
+        say_estimate_of_rest(wishes.store, wishes.resume, wishes.settings, as_json=wishes.as_json)
 
 
 def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
@@ -137,14 +151,18 @@ def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
 
     if wishes.resume is None:
         return new_run(wishes.store, configuration(wishes.settings, wishes.config), refuse=refuse)
-    refused = [f"--{name.replace('_', '-')}" for name in wishes.settings if name not in _RESUMABLE]
+    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, refuse=refuse, **wishes.settings)
+
+
+def _check_changes(wishes: Wishes) -> None:
+    """Refuse what a run that goes on cannot be given: all that would make other records."""
+    refused = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in wishes.settings if name not in CONDUCT | PLACES]
     refused += ["--config"] if wishes.config else []
     if refused:
         raise UsageError(
             f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
             remedy="Only --samples and how calls are made may change; for other settings start a run without --resume",
         )
-    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, refuse=refuse, **wishes.settings)
 
 
 def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:

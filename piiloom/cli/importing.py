@@ -32,7 +32,31 @@ def import_and_report(
     skip_values: bool,
     as_json: bool,
 ) -> None:
-    """Import *file* and print the report; all that can be wrong with the request is found before the store is opened."""
+    """Import *file* and print the report."""
+    report, rejects = import_into(
+        file, file_format, store, locale=locale, rejects=rejects, on_conflict=on_conflict, skip_values=skip_values
+    )
+    if as_json:
+        beside = str(rejects) if report.rejected or report.skipped_values else None
+        say_json({**report.to_json(), "rejects_file": beside, "store": str(store)})
+    else:
+        _print(report, store, rejects)
+
+
+def import_into(
+    file: Path,
+    file_format: str,
+    store: Path,
+    *,
+    locale: str,
+    rejects: Path | None,
+    on_conflict: OnConflict = "fail",
+    skip_values: bool = False,
+) -> tuple[ImportReport, Path]:
+    """Import *file*; gives the report and where refused rows are.
+
+    All that can be wrong with the request is found before the store is opened.
+    """
     chosen, code = get_format(file_format), get_locale(locale).code
     if not file.is_file():
         problem = "is not a file" if file.exists() else "does not exist"
@@ -43,11 +67,7 @@ def import_and_report(
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
     with store_for_writing(store) as opened:
         report = import_file(opened, file, chosen, locale=code, rejects_path=rejects, on_conflict=on_conflict, skip_values=skip_values)
-    if as_json:
-        beside = str(rejects) if report.rejected or report.skipped_values else None
-        say_json({**report.to_json(), "rejects_file": beside, "store": str(store)})
-    else:
-        _print(report, store, rejects)
+    return report, rejects
 
 
 def _print(report: ImportReport, store: Path, rejects: Path) -> None:

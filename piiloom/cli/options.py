@@ -7,69 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from piiloom.generation.setting_options import (
-    AttemptsOption,
-    BankOption,
-    BaseUrlOption,
-    BatchOption,
-    BudgetOption,
-    ConcurrencyOption,
-    JudgeOption,
-    KeepGoingOption,
-    LocaleOption,
-    ModelOption,
-    PairsOption,
-    PriceOption,
-    PromptsOption,
-    ProviderOption,
-    ResponseFormatOption,
-    RpmOption,
-    SamplesOption,
-    SeedOption,
-    SubtopicsOption,
-    TimeoutOption,
-    TopicsOption,
-    TpmOption,
-    UnpricedOption,
-    ValuesOption,
-    chosen_settings,
-)
-
-__all__ = [
-    "DEFAULT_STORE",
-    "AttemptsOption",
-    "BankOption",
-    "BaseUrlOption",
-    "BatchOption",
-    "BudgetOption",
-    "ConcurrencyOption",
-    "ConfigOption",
-    "JsonOption",
-    "JudgeOption",
-    "KeepGoingOption",
-    "LocaleOption",
-    "ModelOption",
-    "PairsOption",
-    "PriceOption",
-    "PromptsOption",
-    "ProviderOption",
-    "ResponseFormatOption",
-    "RpmOption",
-    "RunOption",
-    "SamplesOption",
-    "SeedOption",
-    "StoreOption",
-    "SubtopicsOption",
-    "TimeoutOption",
-    "TopicsOption",
-    "TpmOption",
-    "UnpricedOption",
-    "ValuesOption",
-    "chosen_settings",
-    "examples",
-    "given",
-]
-
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="The DuckDB file of the workspace.")]
@@ -78,6 +15,20 @@ RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
 ]
 
+ResumeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="RUN",
+        help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
+    ),
+]
+RetryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--retry", metavar="ITEMS", help="With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length."
+    ),
+]
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); options win over it."),

@@ -1,8 +1,6 @@
-"""What a probe found, as tables and as JSON values."""
+"""What a probe found, as tables."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from rich.table import Table
 
@@ -27,41 +25,6 @@ def print_result(result: ProbeResult, *, by_type: bool) -> None:
         if by_type:
             console().print(_type_table(result.trainings[-1], test))
     say(f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})")
-
-
-def to_json(result: ProbeResult, *, by_type: bool) -> dict[str, Any]:
-    """Give everything that is printed, unrounded."""
-    return {
-        "train": {"file": result.corpus.file, "records": len(result.corpus.records), "left_out": dict(result.corpus.left_out)},
-        "seed": result.seed,
-        "trainings": [
-            {
-                "records": training.records,
-                "spans": training.spans,
-                "high_share": training.high / training.spans,
-                "tests": [_test_to_json(test, by_type=by_type) for test in training.tests],
-            }
-            for training in result.trainings
-        ],
-    }
-
-
-def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "file": test.corpus.file,
-        "records": len(test.corpus.records),
-        "left_out": dict(test.corpus.left_out),
-        "spans": test.spans,
-        "high_spans": test.high,
-        "low_spans": test.low,
-        **test.figures.to_json(),
-        "intervals": {name: [interval.low, interval.high] for name, interval in test.intervals.items()},
-    }
-    if by_type:
-        values["by_type"] = [
-            {"type": score.entity_type, "gold": score.gold, "found": score.found, **score.shares()} for score in test.by_type
-        ]
-    return values
 
 
 def _left_out(corpus: ProbeCorpus) -> str:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from rich.table import Table
 
 from piiloom.cli.surrogate_checks import checked_locale, miss_rates, written_whole
+from piiloom.cli.surrogate_filling import input_settings, tag_mapping
 from piiloom.cli.surrogate_reading import Reading
-from piiloom.cli.surrogating import input_settings, tag_mapping
 from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.cli.terminal import say_json as print_json
 from piiloom.foundation.errors import OutputError, UsageError

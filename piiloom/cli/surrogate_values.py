@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import typer
 
@@ -34,7 +34,6 @@ class Asked:
     price: str | None
     unpriced: bool
     store: Path
-    yes: bool
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Asked:
@@ -43,8 +42,19 @@ class Asked:
 
 
 @contextmanager
-def values_by_model(asked: Asked, inputs: InputSettings, factory: WorkFactory, out: Path) -> Iterator[tuple[WorkFactory, Drawn | None]]:
-    """The factory that knows the model's values, and what was drawn; the factory as it is where code draws all values."""
+def values_by_model(
+    asked: Asked,
+    inputs: InputSettings,
+    factory: WorkFactory,
+    out: Path,
+    *,
+    agree: Callable[[str], bool] | None,
+    asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]],
+) -> Iterator[tuple[WorkFactory, Drawn | None]]:
+    """The factory that knows the model's values, and what was drawn; the factory as it is where code draws all values.
+
+    *agree* None: nobody is there to agree to what would leave this machine. *asking* opens a view of the progress.
+    """
     if asked.values == "code":
         if asked.provider or asked.model or asked.base_url:
             raise UsageError("a provider is asked for values only", where="--provider", remedy="Add --values llm.")
@@ -52,7 +62,7 @@ def values_by_model(asked: Asked, inputs: InputSettings, factory: WorkFactory, o
         return
     if not asked.provider:
         raise UsageError("who is to be asked?", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
-    if not asked.yes and not sys.stdin.isatty():
+    if agree is None:
         raise UsageError("sentences would leave this machine, and nobody is here to agree", where="--values llm", remedy="Add --yes.")
     wish = ModelWish(
         provider=asked.provider,
@@ -65,13 +75,14 @@ def values_by_model(asked: Asked, inputs: InputSettings, factory: WorkFactory, o
     )
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
-        with _Line() as line:
-            agree = _agreement(asked.yes)
-            drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=agree, watch=line.show)
+        with asking() as watch:
+            drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=agree, watch=watch)
         yield replace(factory, given=drawn.values), drawn
 
 
-def _agreement(yes: bool) -> Callable[[str], bool]:
+def agreement(yes: bool) -> Callable[[str], bool]:
+    """Say what would leave this machine, and ask for agreement unless it was given beforehand (*yes*)."""
+
     def agree(words: str) -> bool:
         say_aside(words)
         return yes or typer.confirm("Send these sentences?", err=True)
@@ -79,15 +90,15 @@ def _agreement(yes: bool) -> Callable[[str], bool]:
     return agree
 
 
-class _Line:
+class AskingLine:
     """How far the asking is, on one line of a terminal."""
 
     def __init__(self) -> None:
         self._on = error_console().is_terminal
         self._shown = False
 
-    def __enter__(self) -> Self:
-        return self
+    def __enter__(self) -> Callable[[AskProgress], None]:
+        return self.show
 
     def __exit__(self, *_: object) -> None:
         if self._shown:

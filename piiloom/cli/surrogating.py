@@ -2,104 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from piiloom.cli.surrogate_checks import (
-    PlaceholderKeys,
-    check_places,
-    checked_locale,
-    miss_rates,
-    warning_of_language,
-    worker_count,
-    written_whole,
-)
+from piiloom.cli.surrogate_checks import written_whole
+from piiloom.cli.surrogate_filling import Audience, fill_corpus, input_settings, learnt_mapping
 from piiloom.cli.surrogate_reading import Reading
-from piiloom.cli.surrogate_values import Asked, values_by_model
+from piiloom.cli.surrogate_values import AskingLine, agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
-from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.rejects import REJECTS
-from piiloom.surrogates.casting.groups import Weights
-from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import iter_documents
-from piiloom.surrogates.kinds.span_kinds import kind_of_span
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.placeholders.mapping_file import dump_mapping, load_mapping
-from piiloom.surrogates.placeholders.survey import Survey
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.placeholders.mapping_file import dump_mapping
 from piiloom.surrogates.running_progress import Progress as RunProgress
 from piiloom.surrogates.running_progress import RunReport
-from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 
 _SHOWN: Final = 12
-_SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
-
-
-def input_settings(reading: Reading) -> InputSettings:
-    """*reading* as ``surrogates`` takes it; raises ``UsageError`` for what cannot be."""
-    use_spans = reading.spans or bool(reading.spans_field)
-    return InputSettings(
-        path=reading.source,
-        format=reading.file_format,
-        text_fields=tuple(reading.text_field or ()),
-        id_field=reading.id_field,
-        encoding=reading.encoding,
-        header=reading.header,
-        delimiter={"\\t": "\t", "tab": "\t"}.get(reading.delimiter or "", reading.delimiter),
-        spans_field=reading.spans_field,
-        use_spans=use_spans,
-        kind_of=kind_of_span if use_spans else None,
-        quoting=reading.quoting,
-        max_unpacked=reading.max_unpacked * 2**20,
-    )
 
 
 def run_and_report(reading: Reading, options: Mapping[str, Any]) -> None:
-    """Run as *reading* and the other *options* of the command say, with a progress bar on standard error, and print what was done."""
-    if options["weights"] and options["groups"] != "weights":
-        raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
-    settings = _settings(options)
-    out, vault, placeholders = options["out"], options["vault"], options["placeholders"]
-    count, rates = worker_count(options["workers"]), miss_rates(options["leakage"], "--leakage")
-    inputs = input_settings(reading)
-    check_places(out, reading.source, vault, force=options["force"])
-    mapping = None if inputs.use_spans else tag_mapping(placeholders, inputs)
-    if mapping is not None:
-        inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
-    factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
-    if (warning := warning_of_language(settings.locale)) is not None:
-        say_aside(f"warning: {warning}")
-    if vault is not None:
-        say_aside(f"warning: {vault} will hold what was redacted, where it is known; keep it apart from the corpus")
-    about = {
-        "placeholders": "spans" if mapping is None else "auto" if placeholders == "auto" else Path(placeholders).name,
-        **settings.to_json(),
-    }
-    with values_by_model(Asked.of(options), inputs, factory, out) as (working, drawn), _Bar() as bar:
-        report = run_surrogates(
-            inputs,
-            out,
-            working,
-            seed=settings.seed,
-            locale=settings.locale,
-            workers=count,
-            progress=bar.show,
-            force=options["force"],
-            vault=vault,
-            about=about,
-            beside=drawn.put_rejects if drawn is not None else None,
-        )
-    if (out / REJECTS).exists():
-        say_aside(f"values that the model could not give, with reasons: {out / REJECTS}")
+    """Run with a progress bar on standard error, and print what was done."""
+    there = options["yes"] or sys.stdin.isatty()
+    audience = Audience(
+        agree=agreement(options["yes"]) if there else None,
+        tell=lambda warning: say_aside(f"warning: {warning}"),
+        asking=AskingLine,
+        filling=_Bar,
+    )
+    report = fill_corpus(reading, options, audience)
+    rejects = report.out / REJECTS
+    if rejects.exists():
+        say_aside(f"values that the model could not give, with reasons: {rejects}")
     if options["as_json"]:
-        say_json({"out": str(out), **report.report})
+        say_json({"out": str(report.out), **report.report})
     else:
         _print(report)
 
@@ -108,7 +48,7 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     """Survey the input; write or print the mapping."""
     if out is not None and out.exists() and not force:
         raise OutputError("the file exists", where=str(out), remedy="Name another one, or use --force")
-    documents, mapping = _learnt(input_settings(reading), limit=None)
+    documents, mapping = learnt_mapping(input_settings(reading), limit=None)
     text = dump_mapping(mapping)
     if out is not None:
         with written_whole(out) as draft:
@@ -145,40 +85,6 @@ def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
     say(f"{checked.documents:,} documents, {checked.ranges:,} replaced ranges; {checked.same:,} code points outside of them are identical")
 
 
-def tag_mapping(placeholders: str, inputs: InputSettings) -> TagMapping:
-    """The mapping that *placeholders* asks for: "auto", or a file's."""
-    if placeholders != "auto":
-        return load_mapping(Path(placeholders))
-    return _learnt(inputs, limit=_SURVEYED)[1]
-
-
-def _learnt(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMapping]:
-    survey, seen, documents = Survey(), 0, 0
-    for document in iter_documents(inputs):
-        survey.add(document.text)
-        documents += 1
-        seen += len(document.text)
-        if limit is not None and seen > limit:
-            break
-    return documents, survey.mapping()
-
-
-def _settings(options: Mapping[str, Any]) -> Settings:
-    return Settings(
-        seed=options["seed"],
-        locale=checked_locale(options["locale"]),
-        scope=options["scope"],
-        strategy=options["strategy"],
-        keep=options["keep"],
-        balance=options["groups"],
-        weights=Weights.parse(options["weights"]),
-        english_only=options["english_only"],
-        script=options["script"],
-        names=str(options["names"]) if options["names"] else None,
-        keep_weekdays=options["keep_weekdays"],
-    )
-
-
 class _Bar:
     """The progress of a run on standard error, where that is a terminal."""
 
@@ -195,9 +101,9 @@ class _Bar:
         self._task = self._progress.add_task("preparing", total=None, detail="")
         self._phase = ""
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Callable[[RunProgress], None]:
         self._progress.start()
-        return self
+        return self.show
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()

@@ -13,9 +13,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.generation.configuration import RunConfig
+from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig
 from piiloom.generation.lifting import lift_named
-from piiloom.generation.session import open_provider, resume_run, resumed_config, settle, start_run
+from piiloom.generation.session import changed_config, model_of, resumed_config
 from piiloom.generation.sitting import begin, or_forgotten, take_up
 from piiloom.providers.protocol import Provider
 
@@ -79,7 +79,7 @@ def resumed_run(
 ) -> Iterator[OpenedRun]:
     """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
 
-    *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code. Whatever is
+    *changes* are those of ``changed_config``. *retry* names rejected items to try again, by plan index or reason code. Whatever is
     refused, by *refuse* or else, is refused before anything in the store changes.
     """
     with Store.open(path, create=False) as store:
@@ -90,12 +90,13 @@ def resumed_run(
                 where="--samples",
                 remedy="Ask for more, or start another run",
             )
-        config = resumed_config(store, run, samples=samples, **changes)
+        changes["samples"] = samples
+        config = resumed_config(store, run, **changes)
         refuse(config)
         check_provider(config)
         if retry is not None:
             lift_named(store, run, retry)
-        taken = take_up(store, run, samples=samples, **changes)
+        taken = take_up(store, run, **changes)
         yield OpenedRun(store=store, run=taken[0], config=taken[1], provider=taken[2])
 
 
@@ -103,16 +104,18 @@ def resumed_run(
 def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
     """As ``new_run``; but where the store has a run of the same settings and seed, go on with that.
 
-    Its samples grow to those of *config* where that asks for more.
+    Its samples grow to those of *config* where that asks for more. What else *config* was given of how calls are made holds,
+    also a lower budget, or None for no limit; what it was not given stays as the run has it.
     """
-    check_provider(config)
     with store_for_writing(path) as store:
-        provider = open_provider(config)
-        settled = settle(config, provider)
+        settled = config.model_copy(update={"model": model_of(config)})
         known = find_run(store, settled.digest(), settled.seed)
         if known is None:
-            run = start_run(store, settled)
+            check_provider(config)
+            run, settled, provider = begin(store, config)
         else:
-            samples = max(config.samples, known.samples)
-            run, settled = resume_run(store, known, samples=samples, concurrency=config.concurrency)
+            changes = {name: getattr(config, name) for name in config.model_fields_set & (CONDUCT | PLACES)}
+            changes["samples"] = max(config.samples, known.samples)
+            check_provider(changed_config(known, changes))
+            run, settled, provider = take_up(store, known, **changes)
         yield OpenedRun(store=store, run=run, config=settled, provider=provider)

@@ -17,7 +17,7 @@ from piiloom.execution.line import close_open_sends
 from piiloom.execution.watching.events import CallAnswered, CallFailed, CallReplayed, CallStarted
 from piiloom.foundation.errors import RunError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited, Refused
-from piiloom.providers.protocol import TokenUsage
+from piiloom.providers.protocol import SamplingSettings, TokenUsage
 from tests.ended_calls import load_completions
 from tests.execution.paid_line import COST, PaidProvider, a_call, completion, events, kinds, new_run, on_line, open_store
 
@@ -100,6 +100,26 @@ def test_nothing_stale_is_served_when_what_shapes_the_answer_changes(store, chan
     on_line(store, run, PaidProvider(answered), ask_all([3]))
     provider = PaidProvider(answered)
     on_line(store, run, provider, ask_all([3], **change))
+    assert len(provider.calls) == 1
+
+
+def test_the_key_of_a_call_is_what_it_was_when_older_stores_were_written(store):
+    (answer,) = on_line(store, new_run(store), PaidProvider(answered), ask_all([3]))
+    assert answer.key == "4f2b49d6ed55f1586a0a8174a36742be7f2548be53a55f8b642290f9b796fb5b"
+
+
+@pytest.mark.parametrize("given", [{"temperature": 0.5}, {"top_p": 0.5}, {"extra_body": {"top_k": 1}}])
+def test_another_sampling_setting_is_another_draw(store, given):
+    run = new_run(store)
+    on_line(store, run, PaidProvider(answered), ask_all([3]))
+    provider = PaidProvider(answered)
+    warmer = replace(a_call(3), settings=SamplingSettings(**given))
+
+    async def work(line):
+        return await line.calls.complete(warmer), await line.calls.complete(a_call(3))
+
+    on_line(store, run, provider, work)
+    assert provider.calls[0].settings == SamplingSettings(**given)
     assert len(provider.calls) == 1
 
 
@@ -210,9 +230,36 @@ def test_what_is_under_way_when_the_run_stops_is_waited_for_and_kept(store):
     assert 1 <= sent <= 2
     assert kinds(store).count("reply") == sent
     unsent = [entry["code"] for kind, entry in events(store) if kind == "failed"]
-    assert unsent == ["not_sent"] * (6 - sent)
+    assert unsent == ["not_sent"] * (kinds(store).count("sent") - sent)
     assert open_sends(store, run) == []
     assert spending(store, run).charged_usd == 0
+
+
+@pytest.mark.parametrize("conduct", [{"concurrency": 16}, {"concurrency": 16, "rpm": 1.0}, {"concurrency": 64}])
+def test_a_kill_leaves_in_doubt_what_has_left_and_the_few_next_in_line(store, conduct):
+    run = new_run(store)
+    at_the_kill = []
+
+    async def work(line):
+        let_go = asyncio.Event()
+        provider.held = let_go
+        tasks = [asyncio.ensure_future(line.calls.complete(a_call(n))) for n in range(2 * conduct["concurrency"])]
+        await asyncio.sleep(0.2)
+        at_the_kill.append((len(provider.calls), len(await line.calls._committer.ask(lambda store: open_sends(store, run)))))
+        for task in tasks:
+            task.cancel()
+        let_go.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def held(call):
+        await provider.held.wait()
+        return answered(call)
+
+    provider = PaidProvider(held)
+    on_line(store, run, provider, work, **conduct)
+    ((left, doubted),) = at_the_kill
+    assert left <= doubted <= left + max(2, conduct["concurrency"] // 8)
+    assert open_sends(store, run) == []
 
 
 def test_requests_of_a_killed_sitting_are_charged_once(store):

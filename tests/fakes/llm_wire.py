@@ -68,11 +68,16 @@ def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Any],
     if not key or key == BAD_KEY:
         raise BadCall(401, "authentication_error", f"Incorrect API key provided: {key}", code="invalid_api_key")
     for name in _SAMPLING:
-        if name in body:
+        if name in body and not _takes_sampling(api, body):
             raise BadCall(400, "invalid_request_error", f"Unsupported parameter: '{name}' is not supported with this model.")
     reader = {"responses": _read_responses, "chat": _read_chat, "messages": _read_messages}[api]
     system, user, name, schema = reader(body, chat_formats)
     return Request(api=api, model=str(body["model"]), system=system, user=user, schema_name=name, schema=schema, ordinal=ordinal)
+
+
+def _takes_sampling(api: Api, body: Mapping[str, Any]) -> bool:
+    """As the makers have it: Anthropic never, OpenAI from models that do not reason, other servers always."""
+    return api == "chat" or (api == "responses" and body.get("reasoning", {}).get("effort") == "none")
 
 
 Parsed = tuple[str, str, str, dict[str, Any]]

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
+from typing import get_type_hints
 
 import pytest
+from pydantic import TypeAdapter
 
 import piiloom
-from piiloom.foundation.errors import DataError, ReleaseError, UsageError
+from piiloom.api import RunOptions, SurrogateOptions
+from piiloom.cli import surrogate_cmd
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.releases import list_releases
+from piiloom.foundation.errors import DataError, OutputError, ReleaseError, UsageError
+from piiloom.generation.configuration import RunConfig
 
 SMALL = {"pairs": "health+occupation"}
 
@@ -87,6 +98,146 @@ def test_errors_are_ours(store_path, filled, tmp_path):
         piiloom.release("v1", store=filled)
     with pytest.raises(UsageError, match="native, capid"):
         piiloom.export("v1", tmp_path / "out", format="csv", store=filled)
+
+
+def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_path, tmp_path):
+    first = piiloom.release("v1", store=filled, test_size=0.25)
+    assert piiloom.release("v1", store=filled, test_size="0.25") == first
+    for other in ({"test_size": 3}, {"test_size": 0.25, "seed": 8}, {"test_size": 0.25, "run": "last"}):
+        with pytest.raises(ReleaseError, match="made with other settings"):
+            piiloom.release("v1", store=filled, **other)
+    piiloom.generate(store=filled, samples=14, pairs="health+occupation")
+    with pytest.raises(ReleaseError, match=r"of other records \(11; now there would be 14, 3 of them not in it"):
+        piiloom.release("v1", store=filled, test_size=0.25)
+    with Store.open(filled, create=False) as store:
+        assert [row.name for row in list_releases(store)] == ["v1"]
+
+
+def test_an_export_of_the_same_is_confirmed_and_of_others_refused(filled, tmp_path):
+    out = tmp_path / "out"
+    piiloom.release("v1", store=filled, test_size=0.25)
+    first = piiloom.export("v1", out, store=filled)
+    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.iterdir()}
+    again = piiloom.export("v1", out, store=filled)
+    assert (again.files, again.out) == (first.files, out)
+    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.iterdir()} == before
+    with pytest.raises(OutputError, match="not empty"):
+        piiloom.export("v1", out, format="capid", store=filled)
+    (out / "train.jsonl").write_text("mine\n")
+    with pytest.raises(OutputError, match="not empty"):
+        piiloom.export("v1", out, store=filled)
+    assert (out / "train.jsonl").read_text() == "mine\n"
+    assert piiloom.export("v1", out, store=filled, force=True).files == first.files
+
+
+def test_load_reads_the_format_that_it_is_told(released, tmp_path):
+    piiloom.export("v1", tmp_path / "capid", format="capid", store=released)
+    records = piiloom.load(tmp_path / "capid" / "train.jsonl", format="capid")
+    assert [record.context for record in records] == [record.context for record in piiloom.load(tmp_path / "capid")]
+    with pytest.raises(UsageError, match="the export is capid, not native"):
+        piiloom.load(tmp_path / "capid", format="native")
+
+
+def test_import_file(released, store_path, tmp_path):
+    piiloom.export("v1", tmp_path / "out", store=released)
+    with (tmp_path / "out" / "train.jsonl").open("a") as rows:
+        rows.write("{}\n")
+    report = piiloom.import_file(tmp_path / "out" / "train.jsonl", store=tmp_path / "new.duckdb")
+    assert (report.records, len(report.rejected)) == (12, 1)
+    assert (tmp_path / "train.rejects.jsonl").exists()
+    assert piiloom.release("v1", store=tmp_path / "new.duckdb", test_size=0).name == "v1"
+    with pytest.raises(DataError, match="does not exist"):
+        piiloom.import_file(tmp_path / "nothing.jsonl", store=tmp_path / "new.duckdb")
+
+
+def test_probe_gives_what_the_command_prints(cli, released, tmp_path):
+    pytest.importorskip("sklearn_crfsuite")
+    piiloom.export("v1", tmp_path / "out", store=released)
+    train = tmp_path / "out" / "train.jsonl"
+    told = json.loads(cli("probe", train, train, "--by-type", "--json").out)
+    told.pop("errors_file")
+    found = piiloom.probe(train, train, by_type=True, errors=tmp_path / "errors.jsonl")
+    assert json.loads(json.dumps(found)) == told
+    assert (tmp_path / "errors.jsonl").exists()
+    with pytest.raises(UsageError, match="nothing to test on"):
+        piiloom.probe(train)
+
+
+def test_surrogate_gives_what_the_command_prints(cli, tmp_path):
+    source = tmp_path / "notes"
+    source.mkdir()
+    (source / "a.txt").write_text("[PERSON_1] called [PERSON_2] from [CITY]. [PERSON_1] paid.")
+    told = json.loads(cli("surrogate", "run", source, "--out", tmp_path / "one", "--seed", 3, "--workers", 1, "--json").out)
+    found = piiloom.surrogate(source, tmp_path / "two", seed=3, workers="1", vault=str(tmp_path / "vault.jsonl"))
+    assert (found.documents, found.replaced) == (1, 4)
+    assert {**found.report, "out": str(tmp_path / "one")} == told
+    assert any("vault.jsonl will hold what was redacted" in warning for warning in found.warnings)
+    assert (tmp_path / "one" / "records.jsonl").read_bytes() == (tmp_path / "two" / "records.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sede": 3}, "sede"),
+        ({"strategy": "random"}, "strategy"),
+        ({"keep": 2.0}, "keep: 2.0 is out of range"),
+        ({"concurrency": 0}, "concurrency: 0 is out of range"),
+        ({"workers": "many"}, "number of workers"),
+        ({"values": "llm", "provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}, "nobody is here to agree"),
+    ],
+)
+def test_what_surrogate_cannot_do_is_said(options, said, tmp_path):
+    (tmp_path / "a.txt").write_text("[PERSON_1] called.")
+    with pytest.raises(UsageError, match=said):
+        piiloom.surrogate(tmp_path / "a.txt", tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_printed_and_a_loop_may_run(filled, tmp_path, capfd):
+    (tmp_path / "a.txt").write_text("[PERSON_1] called.")
+
+    async def cell():
+        piiloom.generate(store=filled, samples=13, pairs="health+occupation")
+        piiloom.release("v1", store=filled, test_size=0.25)
+        piiloom.export("v1", tmp_path / "out", store=filled)
+        piiloom.import_file(tmp_path / "out" / "test.jsonl", store=tmp_path / "new.duckdb")
+        piiloom.report(tmp_path / "out" / "train.jsonl", out=tmp_path / "report")
+        piiloom.surrogate(tmp_path / "a.txt", tmp_path / "filled", locale="xh_ZA", workers="1")
+        piiloom.probe(tmp_path / "out" / "train.jsonl", tmp_path / "out" / "test.jsonl")
+        return piiloom.load(tmp_path / "out")
+
+    assert len(asyncio.run(cell())) == 13
+    assert capfd.readouterr() == ("", "")
+
+
+def test_settings_are_typed_as_they_are():
+    assert get_type_hints(RunOptions).keys() == RunConfig.model_fields.keys()
+    for name, hint in get_type_hints(RunOptions).items():
+        TypeAdapter(hint).validate_python(RunConfig.model_fields[name].get_default(call_default_factory=True))
+    command = inspect.signature(surrogate_cmd.run).parameters
+    assert get_type_hints(SurrogateOptions).keys() == command.keys() - {"source", "out", "as_json"}
+
+
+@pytest.mark.long
+def test_a_type_checker_finds_a_misspelt_setting(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import piiloom\n"
+        "piiloom.generate(samples=3, seed=7, sampling={'situation': {'temperature': 1.0}})\n"
+        "piiloom.generate(sampels=3)\n"
+        "piiloom.generate(values='lm')\n"
+        "piiloom.surrogate('a', 'b', sede=3)\n"
+        "piiloom.release('v1', test_siz=3)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    found = sorted({int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line})
+    assert found == [3, 4, 5, 6], done.stdout + done.stderr
 
 
 def test_load_names_what_is_wrong(tmp_path):

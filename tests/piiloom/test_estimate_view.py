@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from piiloom.cli.estimate_view import say_estimate, spec_of
+from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest, spec_of
 from piiloom.cli.main import run
 from piiloom.corpus.store.database import Store
 from piiloom.generation.configuration import make_config
@@ -22,7 +22,10 @@ def shown(capfd, store_path):
     """Print the estimate of a new run: ``shown(provider="openai", samples=3)``."""
 
     def show(*, as_json: bool = False, resume: str | None = None, **settings) -> str:
-        say_estimate(store_path, resume, make_config(settings), as_json=as_json)
+        if resume is None:
+            say_estimate(make_config(settings), as_json=as_json)
+        else:
+            say_estimate_of_rest(store_path, resume, settings, as_json=as_json)
         out, err = capfd.readouterr()
         assert err == ""
         return out

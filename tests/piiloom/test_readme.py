@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
+import piiloom
 from piiloom.cli.main import app
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,25 @@ def test_the_python_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsy
     (code,) = blocks("python")
     exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own README
     printed = capsys.readouterr().out
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102
+    assert capsys.readouterr().out == printed
     assert printed.startswith("100 records;")
     assert (tmp_path / "outputs" / "first" / "release.json").exists()
     assert printed.count("'high'") >= 3
+
+
+def test_the_python_of_the_guide_runs_twice(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
+    for _ in range(2):
+        exec(compile(code, "python.md", "exec"), {})  # noqa: S102 - our own guide
+        assert capsys.readouterr().out == "finished 60 48 train.jsonl\n"
+
+
+def test_the_guide_to_python_tells_of_every_function():
+    guide = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    functions = [name for name in piiloom.__all__ if name.islower() and not name.startswith("_")]
+    assert [name for name in functions if f"| `{name}(" not in guide] == []
 
 
 def test_the_record_of_the_readme_is_exact():

@@ -1,0 +1,77 @@
+"""Making a release, or an export of one, that may be there already: the same is confirmed, another is refused.
+
+So a script that releases and exports can be run again. Nothing that is there is ever changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from piiloom.corpus.formats.base import Format
+from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
+from piiloom.corpus.releases.freezing import ANY_STATUS, ReleaseDraft, create_release, draft_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.releases import ReleaseRow, get_release, list_releases, members_of, withheld_of
+from piiloom.foundation.errors import ReleaseError
+
+
+def create_or_confirm_release(
+    store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
+) -> ReleaseRow:
+    """As ``create_release``; but a release of that name which has the same settings, records, revisions and splits is given as it is.
+
+    Raises ``ReleaseError`` where it has others.
+    """
+    if all(release.name != name for release in list_releases(store)):
+        return create_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status)
+    known = get_release(store, name)
+    draft = draft_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status, known=True)
+    difference = _difference(store, known, draft)
+    if difference is not None:
+        raise ReleaseError(
+            f"there is a release {name!r} already, {difference}",
+            where=str(store.path),
+            remedy="Choose another name: a release never changes",
+        )
+    return known
+
+
+def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | None:
+    if replace(known, created_order=0) != replace(draft.row, created_order=0):
+        return "made with other settings"
+    before, now = set(members_of(store, known.name)), set(draft.members)
+    if before != now:
+        there = {record_id for record_id, _, _ in before}
+        new = sum(record_id not in there for record_id, _, _ in now)
+        return f"of other records ({len(before):,}; now there would be {len(now):,}, {new:,} of them not in it)"
+    return None if set(withheld_of(store, known.name)) == set(draft.withheld) else "which withholds other records"
+
+
+def export_or_confirm(store: Store, name: str, file_format: Format, out: Path) -> ExportReport:
+    """As ``export_release``; but a folder that holds the very export, byte for byte, is left as it is.
+
+    Raises ``OutputError`` where it holds anything else.
+    """
+    if (out / MANIFEST).is_file():
+        with TemporaryDirectory(prefix="piiloom-export-") as folder:
+            made = export_release(store, name, file_format, Path(folder) / "export")
+            if _holds(out, made.out):
+                return replace(made, out=out)
+    return export_release(store, name, file_format, out)
+
+
+def _holds(folder: Path, wanted: Path) -> bool:
+    """Whether each file of *wanted* is in *folder*, byte for byte."""
+    return all((folder / file.name).is_file() and _same(folder / file.name, file) for file in wanted.iterdir())
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size:
+        return False
+    with one.open("rb") as left, other.open("rb") as right:
+        while chunk := left.read(1 << 20):
+            if chunk != right.read(1 << 20):
+                return False
+    return True

@@ -1,0 +1,81 @@
+"""A probe over files: read, trained, tested, and its errors written where that is wanted. Needs the extra ``probe``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from piiloom.corpus.formats.json_rows import write_row
+from piiloom.evaluation.probe_data import read_corpus
+from piiloom.evaluation.probe_matching import error_rows
+from piiloom.evaluation.probe_run import DEFAULT_SEED, ProbeResult, Watch, run_probe
+from piiloom.foundation.errors import OutputError, UsageError
+
+
+def probe_files(
+    train: Path,
+    tests: Sequence[Path],
+    *,
+    sizes: Sequence[int] | None = None,
+    errors: Path | None = None,
+    seed: int = DEFAULT_SEED,
+    watch: Watch | None = None,
+) -> tuple[ProbeResult, Counter[str] | None]:
+    """Probe the file *train* on the files *tests*; what is wrong with the request or the files comes out before the training.
+
+    What the last training got wrong goes to the file *errors*, where given, and is counted by kind.
+    """
+    _refuse_overwriting(errors, train, tests)
+    corpora = [read_corpus(path) for path in (train, *tests)]
+    with _place_for(errors):
+        result = run_probe(corpora[0], corpora[1:], sizes=sizes, seed=seed, watch=watch)
+        return result, None if errors is None else _write_errors(errors, result)
+
+
+def _refuse_overwriting(errors: Path | None, train: Path, tests: Sequence[Path]) -> None:
+    if errors is not None and errors.resolve() in {path.resolve() for path in (train, *tests)}:
+        raise UsageError("errors would overwrite a file of the probe", where="--errors", remedy="Name another file")
+
+
+@contextmanager
+def _place_for(path: Path | None) -> Iterator[None]:
+    """Begin a draft of *path*, so that a place where nothing can be written is known before the training; remove it in the end."""
+    if path is None:
+        yield
+        return
+    if path.is_dir():
+        raise OutputError("this is a folder", where=str(path), remedy="Name a file with --errors")
+    with _output_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _draft(path).touch()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            _draft(path).unlink(missing_ok=True)
+
+
+def _write_errors(path: Path, result: ProbeResult) -> Counter[str]:
+    """Write what the last training got wrong; the number of errors by kind."""
+    rows = [row for test in result.trainings[-1].tests for row in error_rows(test.corpus.file, test.comparisons)]
+    with _output_errors(path):
+        with _draft(path).open("w", encoding="utf-8", newline="\n") as fh:
+            for row in rows:
+                write_row(row, fh)
+        _draft(path).replace(path)
+    return Counter(str(row["kind"]) for row in rows)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
+
+
+@contextmanager
+def _output_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = f"the errors cannot be written ({error.strerror})"
+        raise OutputError(reason, where=str(path), remedy="Name another file with --errors") from error

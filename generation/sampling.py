@@ -1,0 +1,87 @@
+"""How the model draws: temperature, top_p and further fields of the request, for a run or for one of its stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from piiloom.foundation.errors import UsageError
+from piiloom.providers.prices import load_models
+from piiloom.providers.protocol import SamplingSettings
+from piiloom.providers.sampling import check_sampling
+
+# The stages that ask a model; the others work on what these brought.
+ASKING_STAGES = (
+    "topics",
+    "subtopics",
+    "values",
+    "situation",
+    "peripheral",
+    "question",
+    "paraphrase",
+    "spans",
+    "judge_relevance",
+    "judge_leak",
+)
+
+
+def _parsed(given: Any) -> Any:
+    """Read a command line's JSON; what a YAML file or Python gives is there already."""
+    if not isinstance(given, str):
+        return given
+    try:
+        found = json.loads(given)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError('needs a JSON object, as in {"top_k": 40}')  # noqa: TRY004 - pydantic reports ValueErrors only
+    return found
+
+
+Temperature = Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)]
+TopP = Annotated[float | None, Field(gt=0, le=1, allow_inf_nan=False)]
+ExtraBody = Annotated[dict[str, Any] | None, BeforeValidator(_parsed)]
+
+
+class StageSampling(BaseModel):
+    """What is set for one stage; each setting that is given stands in place of the run's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    temperature: Temperature = None
+    top_p: TopP = None
+    extra_body: ExtraBody = None
+
+    def over(self, other: StageSampling) -> StageSampling:
+        """These settings, and those of *other* where one is not given."""
+        return StageSampling(**{**other.given(), **self.given()})
+
+    def given(self) -> dict[str, Any]:
+        """Only what is given."""
+        return self.model_dump(exclude_none=True)
+
+    def settings(self) -> SamplingSettings:
+        """As providers take them."""
+        return SamplingSettings(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
+
+
+def check_stages(stages: Mapping[str, StageSampling], asked: Mapping[str, str]) -> None:
+    """Raise ``UsageError`` for a stage that asks no model; *asked* says why one does not in this run."""
+    for name in stages:
+        where = f"sampling.{name}"
+        if name not in ASKING_STAGES:
+            raise UsageError(f"{name!r} is no stage that asks a model", where=where, remedy=f"Those are {', '.join(ASKING_STAGES)}")
+        if name in asked:
+            raise UsageError(f"this run asks no model at the stage {name}", where=where, remedy=asked[name])
+
+
+def check_taken(provider: str, model: str | None, everywhere: StageSampling, stages: Mapping[str, StageSampling]) -> None:
+    """Raise ``UsageError`` where *provider* or its *model* (None: the default) cannot take what is wished."""
+    book = load_models()
+    name = model or book.defaults.get(provider, "")
+    for where, wish in {"": everywhere, **{f"sampling.{stage}": own.over(everywhere) for stage, own in stages.items()}}.items():
+        if wish.given():
+            check_sampling(provider, name, book.resolve(provider, name), wish.settings(), where=where)

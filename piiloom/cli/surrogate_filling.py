@@ -1,0 +1,138 @@
+"""A run of surrogates as options describe it: everything that ``piiloom surrogate run`` does but the printing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
+from piiloom.cli.surrogate_reading import Reading
+from piiloom.cli.surrogate_values import Asked, values_by_model
+from piiloom.foundation.errors import UsageError
+from piiloom.surrogates.by_model.drawing import AskProgress
+from piiloom.surrogates.casting.groups import Weights
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.kinds.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
+from piiloom.surrogates.placeholders.mapping_file import load_mapping
+from piiloom.surrogates.placeholders.survey import Survey
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running_progress import Progress, RunReport
+from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.work import WorkFactory
+
+_SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
+
+
+def _unwatched(_: object) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Who follows a run. ``tell`` is given warnings before the work begins.
+
+    ``agree`` is told what would leave this machine for a model, and says whether it may; None: nobody is there to agree.
+    ``asking`` and ``filling`` open a view of the progress of either.
+    """
+
+    agree: Callable[[str], bool] | None = None
+    tell: Callable[[str], object] = _unwatched
+    asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]] = lambda: nullcontext(_unwatched)
+    filling: Callable[[], AbstractContextManager[Callable[[Progress], None]]] = lambda: nullcontext(_unwatched)
+
+
+def input_settings(reading: Reading) -> InputSettings:
+    """*reading* as ``surrogates`` takes it; raises ``UsageError`` for what cannot be."""
+    use_spans = reading.spans or bool(reading.spans_field)
+    return InputSettings(
+        path=reading.source,
+        format=reading.file_format,
+        text_fields=tuple(reading.text_field or ()),
+        id_field=reading.id_field,
+        encoding=reading.encoding,
+        header=reading.header,
+        delimiter={"\\t": "\t", "tab": "\t"}.get(reading.delimiter or "", reading.delimiter),
+        spans_field=reading.spans_field,
+        use_spans=use_spans,
+        kind_of=kind_of_span if use_spans else None,
+        quoting=reading.quoting,
+        max_unpacked=reading.max_unpacked * 2**20,
+    )
+
+
+def fill_corpus(reading: Reading, options: Mapping[str, Any], audience: Audience) -> RunReport:
+    """Run as *reading* and the other *options* of the command say; all that can be known to be wrong is found before the work."""
+    if options["weights"] and options["groups"] != "weights":
+        raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
+    settings = _settings(options)
+    out, vault, placeholders = options["out"], options["vault"], options["placeholders"]
+    count, rates = worker_count(options["workers"]), miss_rates(options["leakage"], "--leakage")
+    inputs = input_settings(reading)
+    check_places(out, reading.source, vault, force=options["force"])
+    mapping = None if inputs.use_spans else tag_mapping(placeholders, inputs)
+    if mapping is not None:
+        inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
+    factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
+    if (warning := warning_of_language(settings.locale)) is not None:
+        audience.tell(warning)
+    if vault is not None:
+        audience.tell(f"{vault} will hold what was redacted, where it is known; keep it apart from the corpus")
+    about = {
+        "placeholders": "spans" if mapping is None else "auto" if placeholders == "auto" else Path(placeholders).name,
+        **settings.to_json(),
+    }
+    by_model = values_by_model(Asked.of(options), inputs, factory, out, agree=audience.agree, asking=audience.asking)
+    with by_model as (working, drawn), audience.filling() as progress:
+        return run_surrogates(
+            inputs,
+            out,
+            working,
+            seed=settings.seed,
+            locale=settings.locale,
+            workers=count,
+            progress=progress,
+            force=options["force"],
+            vault=vault,
+            about=about,
+            beside=drawn.put_rejects if drawn is not None else None,
+        )
+
+
+def tag_mapping(placeholders: str, inputs: InputSettings) -> TagMapping:
+    """The mapping that *placeholders* asks for: "auto", or a file's."""
+    if placeholders != "auto":
+        return load_mapping(Path(placeholders))
+    return learnt_mapping(inputs, limit=_SURVEYED)[1]
+
+
+def learnt_mapping(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMapping]:
+    """Learn the placeholders of the documents, at most about *limit* code points of them; gives the number of documents, too."""
+    survey, seen, documents = Survey(), 0, 0
+    for document in iter_documents(inputs):
+        survey.add(document.text)
+        documents += 1
+        seen += len(document.text)
+        if limit is not None and seen > limit:
+            break
+    return documents, survey.mapping()
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    return Settings(
+        seed=options["seed"],
+        locale=checked_locale(options["locale"]),
+        scope=options["scope"],
+        strategy=options["strategy"],
+        keep=options["keep"],
+        balance=options["groups"],
+        weights=Weights.parse(options["weights"]),
+        english_only=options["english_only"],
+        script=options["script"],
+        names=str(options["names"]) if options["names"] else None,
+        keep_weekdays=options["keep_weekdays"],
+    )
