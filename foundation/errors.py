@@ -37,7 +37,8 @@ class PiiloomError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{head}. {self.remedy}" if self.remedy else head
+        stop = "" if head.endswith(("?", "!")) else "."
+        return f"{head}{stop} {self.remedy}" if self.remedy else head
 
 
 class UsageError(PiiloomError):

@@ -53,7 +53,7 @@ class _Reader:
         try:
             row = NativeRow.model_validate(parse_object(line))
         except ValidationError as error:
-            raise fault_of(error) from error
+            raise fault_of(error, NativeRow) from error
         self.tally.ignored_fields.update(extra_keys(row))
         spans = self._spans(number, row)
         plan = self._plan(row.meta)
