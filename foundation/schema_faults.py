@@ -1,6 +1,7 @@
 """What pydantic finds wrong, in our own words: the key, what it must be, and the name that was probably meant.
 
-Messages never quote a value: it may be a corpus text or a key of an account. Names of unknown keys are quoted, since they are what is wrong.
+Messages never quote a value: it may be a corpus text or a key of an account. Names of
+unknown keys are quoted, since they are what is wrong.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def _walked(model: type[BaseModel], steps: Sequence[str | int]) -> tuple[KeyPath
     for number, step in enumerate(steps):
         known = {name for one in here for name in _fields(one)}
         below = [found for one in here for found in _below(one, step)]
-        if below or number == len(steps) - 1 and (isinstance(step, int) or not _is_member(here, step)):
+        if below or (number == len(steps) - 1 and (isinstance(step, int) or not _is_member(here, step))):
             path.append(step)
             here = [leaf for one in below for leaf in _leaves(one)]
     return tuple(path), known

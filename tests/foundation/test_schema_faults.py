@@ -134,7 +134,7 @@ def test_a_run_file_with_a_slip_names_file_line_and_what_was_meant(tmp_path):
 
 
 def test_a_setting_from_python_is_told_in_the_same_words():
-    with pytest.raises(PiiloomError, match="unknown setting 'sampels'; did you mean samples[?] See"):
+    with pytest.raises(PiiloomError, match=r"unknown setting .sampels.; did you mean samples[?] See"):
         make_config({"sampels": 3})
     with pytest.raises(PiiloomError, match="concurrency: must be at most 4096"):
         make_config({"concurrency": 9999})
@@ -145,5 +145,5 @@ def test_a_folder_that_has_no_name_is_named(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PiiloomError) as caught:
-        load_yaml(Path("."), Tree)
+        load_yaml(Path(), Tree)
     assert caught.value.where == "."
