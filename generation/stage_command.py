@@ -11,6 +11,7 @@ import typer
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.generation.configuration import RunConfig, make_config, read_config
 from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.progress import RunProgress, Watch, unwatched
@@ -59,11 +60,12 @@ def main(stage: str) -> None:
     app.command(help=module.__doc__, epilog=first if stage == STAGE_NAMES[0] else example)(
         _first(stage) if stage == STAGE_NAMES[0] else _later(stage)
     )
-    try:
-        app()
-    except PiiloomError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise SystemExit(error.exit_code) from None
+    with noted_interrupts():
+        try:
+            app()
+        except PiiloomError as error:
+            typer.echo(f"error: {'interrupted' if interrupted() else error}", err=True)
+            raise SystemExit(error.exit_code) from None
 
 
 StoreOption = Annotated[Path, typer.Option("--store", help="The DuckDB file of the workspace.")]

@@ -23,7 +23,7 @@ from piiloom.execution.line import Line
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import telemetry
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import Interrupted, UsageError
 from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
 from piiloom.generation.pipeline import stage_names
 from piiloom.generation.progress import RunProgress
@@ -68,8 +68,7 @@ def generate_records(wishes: Wishes) -> bool:
         try:
             progress = _worked(wishes, opened)
         except KeyboardInterrupt:
-            say_aside(f"stopped at once. Go on with: {again}")
-            return False
+            raise Interrupted("stopped at once", remedy=f"Go on with: {again}") from None
         except BudgetReached as error:
             error.remedy = f"All that was paid is kept. Go on with a larger one: {again} --budget-usd USD"
             raise

@@ -15,7 +15,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.foundation.errors import UsageError
 from piiloom.generation.earlier import TRANSIENT_CODES
+from piiloom.generation.pipeline import stage_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | Non
         run = get_run(store, run_id)
         rows = count_rows(store, run.id)
         lines = reject_lines(store, run, path)
+    if stage is not None and stage not in (known := _stages(run, lines)):
+        raise UsageError(f"run {run.id} has no stage {stage!r}", where="--stage", remedy=f"Name one of {', '.join(known)}")
     chosen = [line for line in lines if stage in {None, line.stage} and code in {None, line.code}]
     if as_json:
         rows_json = asdict(rows) | {"balanced": rows.balanced}
@@ -53,6 +57,12 @@ def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | Non
     if not rows.balanced:
         say_error(f"run {run.id} does not balance: {rows.twice:,} rows are both accepted and rejected; please report this")
     return rows.balanced
+
+
+def _stages(run: RunRow, lines: Sequence[RejectLine]) -> list[str]:
+    """The stages of *run*, and whatever else has rejected something."""
+    named = stage_names(run.config.get("judges") or ())
+    return [*named, *sorted({line.stage for line in lines} - set(named))]
 
 
 def reject_lines(store: Store, run: RunRow, path: Path) -> list[RejectLine]:
