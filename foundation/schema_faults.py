@@ -97,9 +97,14 @@ def schema_faults(error: ValidationError, model: type[BaseModel], *, noun: str =
         if kind == "extra_forbidden":
             found[SchemaFault(path, *_unknown(str(fault["loc"][-1]), known, noun))] = None
         else:
-            said = _WORDS.get(kind) or (_WITH_LIMITS[kind](told) if kind in _WITH_LIMITS else "has a value that cannot be used here")
+            said = plain_words(kind, told)
             found[SchemaFault(path, f"the {noun} {said}" if _KEY in fault["loc"] else said)] = None
     return list(found)
+
+
+def plain_words(kind: str, told: Mapping[str, Any]) -> str:
+    """What is wrong with a value, for pydantic's *kind* of error and what it has *told* about it (``ctx``)."""
+    return _WORDS.get(kind) or (_WITH_LIMITS[kind](told) if kind in _WITH_LIMITS else "has a value that cannot be used here")
 
 
 def _unknown(name: str, known: Iterable[str], noun: str) -> tuple[str, str]:

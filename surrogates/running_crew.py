@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.forkserver import ensure_running
 from multiprocessing.process import BaseProcess
@@ -140,6 +141,7 @@ class ProcessCrew:
 
 def _start_deaf_to_ctrl_c() -> None:
     """Start the fork server with SIGINT blocked, as it would meet Ctrl-C with a traceback while it loads; its children inherit that."""
+    resource_tracker.ensure_running()  # the fork server's start would do it, and leave SIGINT unblocked
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         ensure_running()

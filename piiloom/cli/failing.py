@@ -54,7 +54,7 @@ def failure_of(error: BaseException, *, interrupted: bool) -> Failure:
         return Failure(code=code_of(Interrupted), message="interrupted")
     if isinstance(error, TyperException):
         command = getattr(getattr(error, "ctx", None), "command_path", "piiloom")
-        said = error.format_message().rstrip(".")  # empty where a missing command has brought up the help
+        said = _in_plain_words(error).rstrip(".")  # empty where a missing command has brought up the help
         return Failure(code="usage", message=said, exit_code=error.exit_code, remedy=f"See {command} --help")
     if isinstance(error, Abort):
         return Failure(code="aborted", message="aborted")
@@ -62,6 +62,20 @@ def failure_of(error: BaseException, *, interrupted: bool) -> Failure:
         return Failure(code="system", message=error.strerror, where=str(error.filename or "the operating system refuses"))
     remedy = f"piiloom {DEBUG} … shows where it comes from (please report it)"
     return Failure(code="unexpected", message=f"unexpected {type(error).__name__}", remedy=remedy)
+
+
+def _in_plain_words(error: TyperException) -> str:
+    """What Typer says of the command line, without the words of pydantic, which checks the values of options for it."""
+    said, cause = error.format_message(), error.__cause__
+    if cause is not None and type(cause).__name__ == "ValidationError":
+        from pydantic import ValidationError  # noqa: PLC0415 - Typer has loaded it by now
+
+        from piiloom.foundation.schema_faults import plain_words  # noqa: PLC0415
+
+        if isinstance(cause, ValidationError):
+            fault = cause.errors(include_url=False, include_input=False)[0]
+            said = said.replace(fault["msg"], plain_words(fault["type"], fault.get("ctx", {})))
+    return said
 
 
 def tell(failure: Failure, *, as_json: bool) -> None:
