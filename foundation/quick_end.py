@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # What ``signal`` is made of: loading that takes as long as starting Python does, and Ctrl-C would give a traceback meanwhile.
 import _signal  # type: ignore[import-not-found]
+import atexit
 import os
 
 LINE = "error: interrupted"
@@ -22,7 +23,9 @@ def end_at_once(*, also_say: str = "") -> None:
 
 def end_silently(code: int) -> None:
     """From now on Ctrl-C ends the process with *code* and without words: all is said, it is only being taken down."""
-    install(lambda _number, _frame: os._exit(code))
+    if install(lambda _number, _frame: os._exit(code)):
+        # At its very end Python gives signals back to the system, which would end the process with another code.
+        atexit.register(_signal.signal, _signal.SIGINT, _signal.SIG_IGN)
 
 
 def install(handler: object) -> bool:

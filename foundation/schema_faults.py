@@ -14,6 +14,8 @@ from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origi
 
 from pydantic import BaseModel, ValidationError
 
+from piiloom.foundation.counting import counted
+
 KeyPath = Sequence[str | int]
 
 _LONGEST_NAME: Final = 40
@@ -116,15 +118,11 @@ def _unknown(name: str, known: Iterable[str], noun: str) -> tuple[str, str]:
 
 
 def _at_least(number: int, of: str) -> str:
-    return "must not be empty" if number == 1 else f"must have at least {number} {_many(of)}"
+    return "must not be empty" if number == 1 else f"must have at least {counted(number, of)}"
 
 
 def _at_most(number: int, of: str) -> str:
-    return f"must have at most {number} {of if number == 1 else _many(of)}"
-
-
-def _many(of: str) -> str:
-    return "entries" if of == "entry" else f"{of}s"
+    return f"must have at most {counted(number, of)}"
 
 
 def _walked(model: type[BaseModel], steps: Sequence[str | int]) -> tuple[KeyPath, set[str]]:

@@ -11,6 +11,7 @@ from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.cli.workspace import store_for_writing
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, import_file
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
 
@@ -72,7 +73,7 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
 def _print_rejects(report: ImportReport, rejects: Path) -> None:
     # Reasons name fields and positions; without the numbers the same fault reads the same.
     kinds = Counter(reason.split(":")[0] for _, reason in report.rejected)
-    say(f"{len(report.rejected):,} rejected rows with their reasons: {rejects}")
+    say(f"{counted(len(report.rejected), 'rejected row')} with their reasons: {rejects}")
     for line, reason in report.rejected[:_SHOWN]:
         say(f"  line {line}: {reason}")
     if len(report.rejected) > _SHOWN:

@@ -19,6 +19,7 @@ from piiloom.corpus.store.compacting import compact
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.purging import last_heard, purge_texts
 from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 # Columns that are left out where they hold nothing but zeros.
@@ -88,7 +89,10 @@ def vacuum_store(path: Path, *, as_json: bool) -> None:
         say_json({"store": str(path), "before_bytes": done.before, "after_bytes": done.after, "rows": done.rows})
     else:
         saved = f"{1 - done.after / done.before:.0%} smaller" if done.after < done.before else "there was nothing to gain"
-        say(f"{path}: {done.before:,} bytes before, {done.after:,} after ({saved}); {done.rows:,} rows copied and compared")
+        say(
+            f"{path}: {counted(done.before, 'byte')} before, {done.after:,} after ({saved}); "
+            f"{counted(done.rows, 'row')} copied and compared"
+        )
 
 
 def _chosen(store: Store, runs: Sequence[str], older_than: float | None) -> list[str]:
@@ -121,7 +125,10 @@ def _say_purged(path: Path, runs: Sequence[str], prompts: int, replies: int, rej
     if not runs:
         say("no run is that old; nothing was purged")
         return
-    say(f"purged {', '.join(runs)}: {prompts:,} prompts, {replies:,} replies, {rejects:,} last replies of rejects; costs are kept")
+    say(
+        f"purged {', '.join(runs)}: {counted(prompts, 'prompt')}, {counted(replies, 'reply')}, "
+        f"{counted(rejects, 'last reply')} of rejects; costs are kept"
+    )
     say(f"  next      piiloom journal vacuum{store_option(path)}   (until then the file's free space still holds the texts)")
 
 
@@ -147,7 +154,8 @@ def _say_more(total: JournalLine) -> None:
         say(f"  + ?       {total.unpriced:,} replies have no known price")
     if total.charged_usd:
         say(
-            f"  set aside {dollars(total.charged_usd)} for {total.maybe_paid:,} calls that ended without an answer and may have been billed"
+            f"  set aside {dollars(total.charged_usd)} for {counted(total.maybe_paid, 'call')} "
+            "that ended without an answer and may have been billed"
         )
     if total.in_batches:
         say(f"  batches   {total.in_batches:,} requests wait for the answers of their batch")

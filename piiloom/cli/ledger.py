@@ -15,6 +15,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.pipeline import stage_names
@@ -96,7 +97,7 @@ def _line(row: RejectRow, taken: ItemCalls, run: RunRow, path: Path) -> RejectLi
 
 def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> None:
     parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
-    say(f"run {run.id} {run.status}: {rows.rows_in:,} rows in {'=' if rows.balanced else '≠'} {parts}")
+    say(f"run {run.id} {run.status}: {counted(rows.rows_in, 'row')} in {'=' if rows.balanced else '≠'} {parts}")
     reasons = Counter((line.stage, line.code, line.is_row) for line in lines)
     for (stage, code, is_row), number in sorted(reasons.items(), key=lambda found: (not found[0][2], -found[1], found[0])):
         say(f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}")
@@ -105,8 +106,8 @@ def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> N
 def _say_rejects(lines: Sequence[RejectLine], show: int, *, is_part: bool) -> None:
     shown = lines[:show] if show else lines
     for line in shown:
-        cost = dollars(line.cost_usd) + (f" + {line.unpriced:,} replies of unknown price" if line.unpriced else "")
-        say(f"\n{line.item}  {line.stage}: {line.code}  {line.calls:,} calls  {cost}")
+        cost = dollars(line.cost_usd) + (f" + {counted(line.unpriced, 'reply')} of unknown price" if line.unpriced else "")
+        say(f"\n{line.item}  {line.stage}: {line.code}  {counted(line.calls, 'call')}  {cost}")
         if line.detail:
             say(f"    {line.detail}")
         if line.replay:

@@ -15,6 +15,7 @@ from piiloom.corpus.formats.json_rows import write_row
 from piiloom.evaluation.probe_data import read_corpus
 from piiloom.evaluation.probe_matching import error_rows
 from piiloom.evaluation.probe_run import ProbeResult, run_probe
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
 
 
@@ -43,7 +44,7 @@ def probe_and_report(
     print_result(result, by_type=by_type)
     if written is not None:
         kinds = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in written.most_common())
-        say(f"errors when trained on {result.trainings[-1].records:,} records: {kinds or 'none'}; in {errors}")
+        say(f"errors when trained on {counted(result.trainings[-1].records, 'record')}: {kinds or 'none'}; in {errors}")
 
 
 def _sizes(sizes: str | None, limit: int | None) -> list[int] | None:

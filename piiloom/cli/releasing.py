@@ -14,6 +14,7 @@ from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import count_members, withheld_of
+from piiloom.foundation.counting import counted
 
 _HASH_SHOWN = 12
 
@@ -62,10 +63,13 @@ def _print(report: ExportReport) -> None:
         table.add_row(str(report.out / file.name), file.split, f"{file.records:,}", f"{file.sha256[:_HASH_SHOWN]}…")
     console().print(table)
     if report.withheld:
-        say(f"withheld: {report.withheld:,} records (release.json says why)")
+        say(f"withheld: {counted(report.withheld, 'record')} (release.json says why)")
     if report.loss.fields:
         say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
     if report.loss.entries:
         records = len({entry.record_id for entry in report.loss.entries})
-        say(f"lost in {report.format}: {len(report.loss.entries):,} values or fields of {records:,} records (release.json lists them)")
+        say(
+            f"lost in {report.format}: {len(report.loss.entries):,} values or fields "
+            f"of {counted(records, 'record')} (release.json lists them)"
+        )
     say(f"description and hashes: {report.out / 'release.json'}")

@@ -15,6 +15,7 @@ from piiloom.cli.run_summary import progress_to_json, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.foundation.counting import counted
 from piiloom.generation.configuration import make_config
 from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.progress import RunProgress
@@ -78,7 +79,7 @@ def _to_json(line: StageLine) -> dict[str, Any]:
 
 
 def _table(run: RunRow, lines: Sequence[StageLine]) -> Table:
-    table = Table(title=f"run {run.id}: {run.status}, {run.samples:,} samples wanted, {run.provider}, seed {run.seed}")
+    table = Table(title=f"run {run.id}: {run.status}, {counted(run.samples, 'sample')} wanted, {run.provider}, seed {run.seed}")
     for name, justify in (("stage", "left"), ("done", "right"), ("rejected", "right"), ("reasons", "left"), ("replies kept", "left")):
         table.add_column(name, justify="right" if justify == "right" else "left")
     for line in lines:

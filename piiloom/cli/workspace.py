@@ -13,6 +13,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import lift_rejects, load_rejects
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.generation.configuration import RunConfig, make_config
 from piiloom.generation.session import open_provider, resume_run, settle, start_run
@@ -69,7 +70,7 @@ def resumed_run(path: Path, run_id: str, *, samples: int | None = None, retry: s
         run = get_run(store, run_id)
         if samples is not None and samples < run.samples:
             raise UsageError(
-                f"run {run.id} is asked for {run.samples} samples already, and a run only grows",
+                f"run {run.id} is asked for {counted(run.samples, 'sample')} already, and a run only grows",
                 where="--samples",
                 remedy="Ask for more, or start another run",
             )
