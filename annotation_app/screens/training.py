@@ -68,7 +68,8 @@ def _test(workplace: Workplace, person: Person) -> None:
         return
     left = sum(not finished for _, finished in task.records)
     st.caption(
-        f"{counted(len(task.records), 'record')}, {left} not finished. Accept or reject each; then hand in. There is no feedback before that."
+        f"{counted(len(task.records), 'record')}, {left} not finished. "
+        "Accept or reject each; then hand in. There is no feedback before that."
     )
     _show(workplace, person, _chosen(_TEST, task.records), _TEST, "annotate")
     if st.button("Hand in", type="primary", disabled=left > 0):

@@ -151,16 +151,16 @@ def _cells(line: JournalLine, run_id: str) -> tuple[str, ...]:
 def _say_more(total: JournalLine) -> None:
     """Explain the figures that need it."""
     if total.unpriced:
-        say(f"  + ?       {total.unpriced:,} replies have no known price")
+        say(f"  + ?       {counted(total.unpriced, 'reply')} of unknown price")
     if total.charged_usd:
         say(
             f"  set aside {dollars(total.charged_usd)} for {counted(total.maybe_paid, 'call')} "
             "that ended without an answer and may have been billed"
         )
     if total.in_batches:
-        say(f"  batches   {total.in_batches:,} requests wait for the answers of their batch")
+        say(f"  batches   {counted(total.in_batches, 'request')} in batches that are not answered yet")
     if total.open:
         say(
-            f"  open      {total.open:,} requests have no outcome on record: they may have been paid for"
+            f"  open      {counted(total.open, 'request')} without an outcome on record, which may have been paid for"
             + (f", {dollars(total.open_worst_usd)} at most" if total.open_worst_usd else "")
         )
