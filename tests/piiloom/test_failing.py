@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -120,3 +122,21 @@ def test_what_is_wrong_with_an_option_is_said_in_plain_words(cli, words, said):
     assert said in outcome.error_line()
     assert "Input should" not in outcome.err
     assert "Value error" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("Query interrupted"), ImportError("half loaded"), OSError(5, "strange"), KeyboardInterrupt()]
+)
+def test_whatever_comes_of_ctrl_c_is_told_as_an_interruption(cli, filled, monkeypatch, error):
+    """In the midst of a command it may come out as any error."""
+    import piiloom.cli.ledger
+
+    def struck(*_words, **_more):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise error
+
+    monkeypatch.setattr(piiloom.cli.ledger, "print_rejects", struck)
+    outcome = cli("rejects", "--json", "--store", filled)
+    assert (outcome.code, outcome.err) == (1, "error: interrupted\n")
+    assert error_of(outcome)["code"] == "interrupted"
