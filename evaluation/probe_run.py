@@ -23,6 +23,7 @@ from piiloom.evaluation.probe_data import ProbeCorpus, ProbeRecord
 from piiloom.evaluation.probe_matching import Comparison, compare
 from piiloom.evaluation.probe_models import RelevanceJudge, SpanDetector
 from piiloom.evaluation.probe_scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 
 DEFAULT_SEED = 7
@@ -110,7 +111,7 @@ def _check_sizes(sizes: Sequence[int], train: ProbeCorpus) -> None:
 def _training(train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: Watch) -> Training:
     high, low = _judged_spans(records)
     if not (high and low):
-        problem = f"the {len(records):,} records to train on need spans of both relevances ({high} are high, {low} low)"
+        problem = f"the {counted(len(records), 'record')} to train on need spans of both relevances ({high} are high, {low} low)"
         raise DataError(problem, where=train.file, remedy="Train on more records, or on data that judges relevance")
     watch(ProbeStep(records=len(records), iterations=0))
     detector = SpanDetector(records, lambda number: watch(ProbeStep(records=len(records), iterations=number)))

@@ -13,6 +13,7 @@
     ├── OutputError              nothing can be written there (disk full, read-only, folder not empty)
     ├── ReleaseError             a release that is unknown, taken or would be empty
     ├── RunError                 a run that is unknown, unfinished or cannot go on
+    ├── Interrupted              Ctrl-C has ended something that can be gone on with
     └── ProviderError            raised by ``providers`` (see ``piiloom.providers.errors`` for its own tree)
 
 A message says what went wrong, where, and what to do next. It never quotes corpus text and never holds a key.
@@ -37,7 +38,8 @@ class PiiloomError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{head}. {self.remedy}" if self.remedy else head
+        stop = "" if head.endswith(("?", "!")) else "."
+        return f"{head}{stop} {self.remedy}" if self.remedy else head
 
 
 class UsageError(PiiloomError):
@@ -80,6 +82,10 @@ class ReleaseError(PiiloomError):
 
 class RunError(PiiloomError):
     """A run is unknown, unfinished, or cannot go on."""
+
+
+class Interrupted(PiiloomError):
+    """Ctrl-C has ended something at once; the remedy says how to go on with it."""
 
 
 class ProviderError(PiiloomError):

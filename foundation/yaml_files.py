@@ -5,7 +5,7 @@ A document keeps the nodes it was composed from (they exist anyway), so a place 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.schema_faults import KeyPath, key_name, schema_faults
+
+__all__ = ["KeyPath", "YamlDocument", "key_name", "load_yaml", "read_document", "validate_document"]
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-KeyPath = Sequence[str | int]
 
 _SHOWN_FAULTS = 3
 
@@ -85,23 +86,18 @@ def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
     return None
 
 
-def key_name(path: KeyPath) -> str:
-    """*path* as people write it: ``scenarios[3].question.draft``."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
-
-
 def read_document(source: Traversable | Path) -> YamlDocument:
     """Read one YAML document.
 
     Raises ``ConfigError`` (file, line) when the file is missing, not UTF-8, not YAML, or gives a key twice.
     """
+    file = source.name or str(source)  # "." has no name
     try:
         text = source.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror or 'not a file'}", where=source.name, remedy="Check the path.") from error
+        raise ConfigError(f"cannot be read: {error.strerror or 'not a file'}", where=file, remedy="Check the path.") from error
     except UnicodeDecodeError as error:
-        raise ConfigError("is not UTF-8 text", where=source.name, remedy="Save the file as UTF-8.") from error
+        raise ConfigError("is not UTF-8 text", where=file, remedy="Save the file as UTF-8.") from error
     try:
         loader = _Loader(text)
         try:
@@ -110,8 +106,8 @@ def read_document(source: Traversable | Path) -> YamlDocument:
         finally:
             loader.dispose()
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _syntax_error(source.name, text, error) from error
-    return YamlDocument(file=source.name, data=data, node=node)
+        raise _syntax_error(file, text, error) from error
+    return YamlDocument(file=file, data=data, node=node)
 
 
 def _syntax_error(file: str, text: str, error: Exception) -> ConfigError:
@@ -130,23 +126,21 @@ def _syntax_error(file: str, text: str, error: Exception) -> ConfigError:
     return ConfigError(problem, where=f"{file}:{line}", remedy="Correct the file.")
 
 
-def validate_document(document: YamlDocument, model: type[ModelT]) -> ModelT:
-    """*document* as a *model*; raises ``ConfigError`` that names file, line and key of the first faults, never a value."""
+def validate_document(document: YamlDocument, model: type[ModelT], *, noun: str = "key") -> ModelT:
+    """*document* as a *model*; raises ``ConfigError`` that names file, line and key of the first faults, never a value.
+
+    *noun* is what people call the keys of such a file.
+    """
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        faults = [(_fault_path(fault), fault["msg"]) for fault in error.errors(include_url=False, include_input=False)]
-        shown = [f"{key_name(path) or 'document'} (line {document.line(path)}): {message}" for path, message in faults[:_SHOWN_FAULTS]]
+        faults = schema_faults(error, model, noun=noun)
+        shown = [fault.said("the document", line=document.line(fault.path)) for fault in faults[:_SHOWN_FAULTS]]
         more = f" (and {len(faults) - len(shown)} more)" if len(faults) > len(shown) else ""
-        where = document.where(faults[0][0])
-        raise ConfigError("; ".join(shown) + more, where=where, remedy="Correct the keys named here.") from error
+        where = document.where(faults[0].path)
+        raise ConfigError("; ".join(shown) + more, where=where, remedy=f"Correct the {noun}s named here.") from error
 
 
-def _fault_path(fault: ErrorDetails) -> KeyPath:
-    """The location pydantic gives, without the ``[key]`` step it adds for a faulty mapping key."""
-    return tuple(step for step in fault["loc"] if step != "[key]")
-
-
-def load_yaml(source: Traversable | Path, model: type[ModelT]) -> ModelT:
+def load_yaml(source: Traversable | Path, model: type[ModelT], *, noun: str = "key") -> ModelT:
     """Read and validate one YAML file; raises ``ConfigError`` with ``file:line`` and the key path."""
-    return validate_document(read_document(source), model)
+    return validate_document(read_document(source), model, noun=noun)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP, check_stages, check_taken
@@ -247,11 +248,10 @@ def make_config(settings: dict[str, Any]) -> RunConfig:
     try:
         return RunConfig(**settings).check()
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "settings"
-        raise UsageError(f"{key}: {first['msg'].removeprefix('Value error, ')}", remedy="See piiloom generate --help") from None
+        fault = schema_faults(error, RunConfig, noun="setting")[0]
+        raise UsageError(fault.said("settings"), remedy="See piiloom generate --help") from None
 
 
 def read_config(path: Path, overrides: dict[str, Any]) -> RunConfig:
     """Read a YAML run file; *overrides* (from flags) win. Raises ``ConfigError`` with file, line and key."""
-    return make_config({**load_yaml(path, RunConfig).model_dump(exclude_unset=True), **overrides})
+    return make_config({**load_yaml(path, RunConfig, noun="setting").model_dump(exclude_unset=True), **overrides})

@@ -144,16 +144,20 @@ def _ctrl_c(stop: StopSignal) -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def as_before() -> None:
+        for number, handler in former.items():
+            loop.remove_signal_handler(number)  # which puts Python's own in its place
+            signal.signal(number, handler)
 
     def first() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+        as_before()
         stop.request()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in former:
         loop.add_signal_handler(number, first)
     try:
         yield
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+        as_before()

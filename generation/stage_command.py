@@ -13,6 +13,7 @@ import typer
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
+from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
 from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.progress import RunProgress, Watch, unwatched
@@ -66,11 +67,12 @@ def main(stage: str) -> None:
     app.command(help=module.__doc__, epilog=first if stage == STAGE_NAMES[0] else example)(
         _first(stage) if stage == STAGE_NAMES[0] else _later(stage)
     )
-    try:
-        app()
-    except PiiloomError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise SystemExit(error.exit_code) from None
+    with noted_interrupts():
+        try:
+            app()
+        except PiiloomError as error:
+            typer.echo(f"error: {'interrupted' if interrupted() else error}", err=True)
+            raise SystemExit(error.exit_code) from None
 
 
 StoreOption = Annotated[Path, typer.Option("--store", help="The DuckDB file of the workspace.")]

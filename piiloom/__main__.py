@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from piiloom.cli.main import run
+from piiloom.cli.entry import main
 
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(main())

@@ -13,7 +13,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.forkserver import ensure_running
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any, Final
@@ -60,6 +62,7 @@ class ProcessCrew:
         self._workers: list[_Worker] = []
         try:
             with _main_left_alone(terms.factory):
+                _start_deaf_to_ctrl_c()
                 for _ in range(workers):
                     ours, theirs = context.Pipe()
                     process = context.Process(target=_serve, args=(theirs, terms), daemon=True)
@@ -134,6 +137,16 @@ class ProcessCrew:
         how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         remedy = "It may have run out of memory: use fewer workers, or look at the lines named here"
         return RunError(f"a worker process ended unexpectedly ({how})", where=place_of(worker.jobs[0][1].chunk), remedy=remedy)
+
+
+def _start_deaf_to_ctrl_c() -> None:
+    """Start the fork server with SIGINT blocked, as it would meet Ctrl-C with a traceback while it loads; its children inherit that."""
+    resource_tracker.ensure_running()  # the fork server's start would do it, and leave SIGINT unblocked
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(result: Any) -> Any:

@@ -21,6 +21,7 @@ from piiloom.annotation_app.screens.plain_words import tell
 from piiloom.annotation_app.screens.record_history import show_whole_history
 from piiloom.annotation_app.serving.opening import Workplace
 from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -60,7 +61,7 @@ def _chosen(waiting: list[str]) -> str:
     )
     numbers = {record_id: number for number, record_id in enumerate(waiting, 1)}
     pick.selectbox("Record", waiting, format_func=lambda one: f"{numbers[one]}: {one[:16]}", key=RECORD, label_visibility="collapsed")
-    count.caption(f"{len(waiting):,} records wait for a decision, the most urgent first.")
+    count.caption(f"{counted(len(waiting), 'record')} to be decided, the most urgent first.")
     record_id: str = st.session_state[RECORD]
     return record_id
 

@@ -22,6 +22,7 @@ from piiloom.annotation_app.worklist.filters import ListQuery
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
 from piiloom.annotation_app.worklist.visibility import Viewer
 from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
 
 _IMPORTS = "all imported records"
@@ -65,7 +66,7 @@ def _work_list(workplace: Workplace, _person: Person) -> None:
     st.text(" · ".join(f"{status} {number:,}" for status, number in counts.items()) or "The work list is empty.")
     with workplace.shared.reading() as store:
         runs = list_runs(store)
-    choices = {run.id: f"run {run.id}: {run.samples:,} records by {run.model or run.provider}" for run in reversed(runs)}
+    choices = {run.id: f"run {run.id}: {counted(run.samples, 'record')} by {run.model or run.provider}" for run in reversed(runs)}
     with st.form("pool"):
         chosen = st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one))
         wanted = st.number_input("People for each record", 1, 50, workplace.settings.current().overlap)
@@ -78,7 +79,7 @@ def _work_list(workplace: Workplace, _person: Person) -> None:
 
             done(pool)
     if st.button("Work out priorities anew", help="After new judgements, or other weights (Settings)"):
-        done(lambda name: f"{workplace.pool.prioritise(name):,} records have another priority now.")
+        done(lambda name: f"Another priority now: {counted(workplace.pool.prioritise(name), 'record')}.")
 
 
 def _assign(workplace: Workplace, person: Person) -> None:
@@ -138,9 +139,9 @@ def _weights(current: Mapping[str, float]) -> dict[str, float]:
 def _training(workplace: Workplace, _person: Person) -> None:
     st.text("The shipped exercises suit any project. Better ones come from your own: take records that are validated.")
     if st.button("Add the shipped practice records"):
-        done(lambda name: f"{len(workplace.practice.add(name, shipped_answers('practice')))} practice records added.")
+        done(lambda name: f"{counted(len(workplace.practice.add(name, shipped_answers('practice'))), 'practice record')} added.")
     if st.button("Add the shipped test"):
-        done(lambda name: f"A test of {len(workplace.test.add_set(name, shipped_answers('qualifying')))} records added.")
+        done(lambda name: f"A test of {counted(len(workplace.test.add_set(name, shipped_answers('qualifying'))), 'record')} added.")
     with st.form("controls"):
         number = st.number_input("Validated records to make hidden controls of", 1, 500, 20)
         gold = st.toggle("Without errors (gold records)")
@@ -150,7 +151,7 @@ def _training(workplace: Workplace, _person: Person) -> None:
                 lines = workplace.lists.look(Viewer(name=name, role="admin"), ListQuery(status="validated", per_page=int(number))).lines
                 ids = [line.record_id for line in lines]
                 report = workplace.controls.add_gold(name, ids) if gold else workplace.controls.plant_errors(name, ids)
-                told = f"{sum(report.made.values())} control records planted."
+                told = f"{counted(sum(report.made.values()), 'control record')} planted."
                 told += f" {len(report.known)} records have one already." if report.known else ""
                 return told + ("" if ids else " No record is validated yet: controls are made of such.")
 

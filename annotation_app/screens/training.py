@@ -17,6 +17,7 @@ from piiloom.annotation_app.screens.receiving import show_editor
 from piiloom.annotation_app.screens.session import this_tab
 from piiloom.annotation_app.serving.opening import Workplace
 from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -66,7 +67,10 @@ def _test(workplace: Workplace, person: Person) -> None:
         st.info(plain(str(error)))
         return
     left = sum(not finished for _, finished in task.records)
-    st.caption(f"{len(task.records)} records, {left} not finished. Accept or reject each; then hand in. There is no feedback before that.")
+    st.caption(
+        f"{counted(len(task.records), 'record')}, {left} not finished. "
+        "Accept or reject each; then hand in. There is no feedback before that."
+    )
     _show(workplace, person, _chosen(_TEST, task.records), _TEST, "annotate")
     if st.button("Hand in", type="primary", disabled=left > 0):
         try:

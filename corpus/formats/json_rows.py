@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
 
 _BOM = b"\xef\xbb\xbf"
@@ -77,11 +78,9 @@ def write_row(row: Json, fh: TextIO) -> None:
     fh.write(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
 
-def fault_of(error: ValidationError) -> RowFault:
-    """The first thing pydantic found, as ``spans[2].start: …``."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
-    return RowFault(f"{place}: {first['msg']}")
+def fault_of(error: ValidationError, model: type[BaseModel]) -> RowFault:
+    """The first thing wrong with a row that should be a *model*, as ``spans[2].start: must be a whole number``."""
+    return RowFault(schema_faults(error, model, noun="field")[0].said("the row"))
 
 
 class ImportedIds:

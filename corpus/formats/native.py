@@ -57,7 +57,7 @@ class _Reader:
         try:
             row = NativeRow.model_validate(parse_object(line))
         except ValidationError as error:
-            raise fault_of(error) from error
+            raise fault_of(error, NativeRow) from error
         if not row.context.strip():
             raise RowFault("context: there is no text in it")
         self.tally.ignored_fields.update(extra_keys(row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 0 for no test split"
@@ -30,7 +31,7 @@ def size_of_test(test_size: float, records: int) -> int:
     count = test_size if isinstance(test_size, int) else max(1, math.floor(test_size * records + 0.5))
     if count and count >= records:
         raise UsageError(
-            f"a test split of {count} leaves nothing to train on: there are {records} records",
+            f"a test split of {count} leaves nothing to train on: there are {counted(records, 'record')}",
             where="test size",
             remedy="Ask for fewer, or for 0",
         )

@@ -69,7 +69,8 @@ class Store:
             raise fault from error
         try:
             # It would be drawn on standard output, in the midst of what a command prints there.
-            connection.execute("SET enable_progress_bar = false")
+            with duckdb_errors(path):
+                connection.execute("SET enable_progress_bar = false")
             if not in_memory:
                 _refuse_unwritten(connection, path)
             upgrade(connection, path, migrations)
@@ -97,10 +98,12 @@ class Store:
         if self._in_transaction:
             self._roll_back()
         # Without room for a checkpoint the log stays beside the file with every commit in it and is replayed next time.
-        with suppress(duckdb.Error):
-            self._connection.execute("CHECKPOINT")
-        with suppress(duckdb.Error):
-            self._connection.close()
+        try:
+            with suppress(StoreError, OutputError), duckdb_errors(self.path):
+                self._connection.execute("CHECKPOINT")
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -179,7 +182,7 @@ class Store:
 
     def _roll_back(self) -> None:
         # DuckDB ends the transaction itself when a commit fails; then there is nothing left to undo.
-        with suppress(duckdb.Error):
+        with suppress(StoreError, OutputError), duckdb_errors(self.path):
             self._connection.rollback()
 
     def _check_open(self) -> None:

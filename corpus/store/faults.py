@@ -29,6 +29,7 @@ _CANNOT_WRITE = {
     "Not a directory": "a part of the path is not a folder",
     "Is a directory": "the path is a folder",
 }
+_INTERRUPTED = "Query interrupted"
 # Where the magic bytes of a DuckDB file stand.
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
 
@@ -38,8 +39,17 @@ def duckdb_errors(path: Path) -> Iterator[None]:
     """Turn DuckDB's errors inside the block into ``OutputError`` or ``StoreError`` about the store at *path*."""
     try:
         yield
-    except duckdb.Error as error:
+    except (duckdb.Error, RuntimeError) as error:
+        raise_if_interrupted(error)
+        if isinstance(error, RuntimeError):
+            raise
         raise translate(error, path) from error
+
+
+def raise_if_interrupted(error: Exception) -> None:
+    """Raise ``KeyboardInterrupt`` when *error* is what DuckDB makes of one that strikes while it works."""
+    if isinstance(error, duckdb.InterruptException) or (isinstance(error, RuntimeError) and str(error) == _INTERRUPTED):
+        raise KeyboardInterrupt from error
 
 
 def translate(error: duckdb.Error, path: Path) -> PiiloomError:

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from piiloom.corpus.store.copying import identifier, remove, sync, text_literal
-from piiloom.corpus.store.faults import duckdb_errors, translate
+from piiloom.corpus.store.faults import duckdb_errors, raise_if_interrupted, translate
 from piiloom.corpus.store.migrations import Migration, Migrations
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
 
@@ -111,6 +111,7 @@ def _apply(connection: duckdb.DuckDBPyConnection, path: Path, steps: Sequence[Mi
             connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", [step.version, APPLICATION, step.summary])
             connection.commit()
         except Exception as error:  # a step may fail in any way; the caller closes the connection, which undoes it
+            raise_if_interrupted(error)
             kept = f"A copy from before the upgrade is {backup.name}" if backup else "Make room or name another file with --store"
             no_room = isinstance(error, duckdb.Error) and isinstance(translate(error, path), OutputError)
             raise (OutputError if no_room else StoreError)(

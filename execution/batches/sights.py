@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.store.batches import BatchRow
+from piiloom.foundation.counting import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,6 @@ def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
     what, them = ("1 batch stays", "it") if one else (f"{len(sights)} batches stay", "them")
     requests = sum(sight.row.requests for sight in sights)
     return (
-        f"{what} at {sights[0].row.provider} and will be worked on there ({requests:,} request{'' if requests == 1 else 's'}). "
+        f"{what} at {sights[0].row.provider} and will be worked on there ({counted(requests, 'request')}). "
         f"Take {them} up with: piiloom generate --resume {run_id}; end {them} with: piiloom batch cancel --run {run_id}"
     )

@@ -16,6 +16,7 @@ from piiloom.corpus.store.login_sessions import end_all_sessions
 from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.interrupts import forget
 
 EXTRA = how_to_install("annotate")
 _ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
@@ -71,6 +72,7 @@ def serve_and_print(wanted: Wanted) -> None:
             if wanted.snapshot_every_s > 0:
                 workplace.snapshots.start()
             serve(front, workplace, listener)
+            forget()  # Ctrl-C is how a server is ended
     finally:
         workplace.close()
     say("stopped; everything that was shown as saved is in the store")

@@ -18,6 +18,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.batches.settling import Settled, cancel_batches, forget_batches
 from piiloom.execution.committing import GroupCommitter
+from piiloom.foundation.counting import counted
 from piiloom.generation.configuration import make_config
 from piiloom.generation.session import open_provider
 from piiloom.providers.sdk_batches import make_batch_api
@@ -64,7 +65,7 @@ async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[O
     provider = open_provider(make_config(run.config))
     try:
         if not quiet:
-            say_aside(f"asking {provider.name} to end {_number(len(batches), 'batch', 'batches')} (this may take ten minutes)")
+            say_aside(f"asking {provider.name} to end {counted(len(batches), 'batch')} (this may take ten minutes)")
         return await cancel_batches(provider, make_batch_api(provider), committer, batches)
     finally:
         await provider.aclose()
@@ -82,10 +83,6 @@ def _result(settled: Settled) -> dict[str, Any]:
 
 def _line(settled: Settled) -> str:
     cost = "price unknown" if settled.cost_usd is None else dollars(settled.cost_usd)
-    kept = f"{settled.answered:,} of {_number(settled.owed, 'request', 'requests')} answered and kept ({cost})"
+    kept = f"{settled.answered:,} of {counted(settled.owed, 'request')} answered and kept ({cost})"
     aside = f", {dollars(settled.charged_usd)} set aside for what may have been billed" if settled.charged_usd else ""
     return f"{settled.row.id}: {settled.row.state}, {kept}{aside}"
-
-
-def _number(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

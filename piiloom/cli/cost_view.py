@@ -12,6 +12,7 @@ from piiloom.cli.columns import in_columns
 from piiloom.cli.costing import COMPOSER, CostReport, Costs, report_costs
 from piiloom.cli.pace import count_text, dollars
 from piiloom.cli.terminal import console, say, say_json
+from piiloom.foundation.counting import counted
 
 _TITLES = ("calls", "answered", "refused", "failed", "replayed", "tokens in", "cached", "out", "batch", "cost")
 # Left out, in this order, where the terminal is narrow.
@@ -63,10 +64,12 @@ def _to_json(costs: Costs) -> dict[str, Any]:
 
 def _headline(report: CostReport) -> str:
     if len(report.runs) > 1:
-        return f"{len(report.runs):,} runs: {sum(report.accepted.get(run.id, 0) for run in report.runs):,} records accepted"
+        return (
+            f"{counted(len(report.runs), 'run')}: {counted(sum(report.accepted.get(run.id, 0) for run in report.runs), 'record')} accepted"
+        )
     run = report.runs[0]
     made_by = COMPOSER if run.provider == COMPOSER else f"{run.provider} {run.model}"
-    return f"run {run.id} {run.status} ({made_by}): {report.accepted.get(run.id, 0):,} of {run.samples:,} records accepted"
+    return f"run {run.id} {run.status} ({made_by}): {report.accepted.get(run.id, 0):,} of {counted(run.samples, 'record')} accepted"
 
 
 def _nothing(report: CostReport) -> str:
@@ -101,19 +104,21 @@ def _remarks(report: CostReport) -> list[str]:
     total = report.total
     lines = [""]
     if report.usd_per_record is not None:
-        lines.append(f"{dollars(report.usd_per_record)} for each of {report.paid_for:,} accepted records, with all that was rejected")
+        lines.append(
+            f"{dollars(report.usd_per_record)} for each of {counted(report.paid_for, 'accepted record')}, with all that was rejected"
+        )
     if total.unpriced:
-        tokens = f"{total.unpriced_input_tokens:,} tokens in, {total.unpriced_output_tokens:,} out"
+        tokens = f"{counted(total.unpriced_input_tokens, 'token')} in, {total.unpriced_output_tokens:,} out"
         lines.append(f"not in these sums: {total.unpriced:,} of the answers ({tokens}), whose price is unknown")
     if total.maybe_paid:
-        lines.append(f"may have been billed without an answer: {_calls(total.maybe_paid)}")
+        lines.append(f"may have been billed without an answer: {counted(total.maybe_paid, 'call')}")
     if total.charged_usd:
         lines.append(f"set aside for calls whose cost nobody knows: {dollars(total.charged_usd)}, which counts against a budget")
     if total.open:
         most = f"up to {dollars(total.open_worst_usd)}" if total.open_worst_usd else "nobody knows how much"
-        lines.append(f"under way when their process ended: {_calls(total.open)}; {most} may have been paid for that")
+        lines.append(f"under way when their process ended: {counted(total.open, 'call')}; {most} may have been paid for that")
     if total.in_batches:
-        lines.append(f"in batches that have not been collected: {_calls(total.in_batches)}, to be paid for when they are answered")
+        lines.append(f"in batches that have not been collected: {counted(total.in_batches, 'call')}, to be paid for when they are answered")
     if total.replayed:
         lines.append(f"found in the journal of another run, at no cost: {total.replayed:,} answers")
     if report.composed:
@@ -126,8 +131,4 @@ def _deleted(report: CostReport) -> list[str]:
     """Say what runs have cost that were deleted since, where their calls were kept."""
     if not report.deleted.calls:
         return []
-    return [f"not in these sums: {_calls(report.deleted.calls)} of runs that were deleted since, {_priced(report.deleted)}"]
-
-
-def _calls(number: int) -> str:
-    return f"{number:,} call{'' if number == 1 else 's'}"
+    return [f"not in these sums: {counted(report.deleted.calls, 'call')} of runs that were deleted since, {_priced(report.deleted)}"]

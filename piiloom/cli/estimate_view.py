@@ -15,6 +15,7 @@ from piiloom.cli.terminal import console, say, say_json
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_shared_results
 from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.counting import counted
 from piiloom.generation import subtopics, topics
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.estimate_sizes import THINKING, Range
@@ -102,7 +103,7 @@ def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
 
 
 def _table(estimate: RunEstimate) -> Table:
-    named = f"{estimate.records:,} records from {estimate.provider} {estimate.model}{', by batch' if estimate.batch else ''}"
+    named = f"{counted(estimate.records, 'record')} from {estimate.provider} {estimate.model}{', by batch' if estimate.batch else ''}"
     cached = estimate.total.cached_tokens.high >= 1
     table = Table(title=f"estimate: {named}")
     for name in ("stage", "calls", "input\ntokens", *(["of these\ncached"] if cached else []), "output\ntokens", "USD"):

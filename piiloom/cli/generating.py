@@ -23,7 +23,7 @@ from piiloom.execution.line import Line
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
-from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config, read_config
 from piiloom.generation.partition_checks import check_partitioned, check_ray
 from piiloom.generation.pipeline import stage_names
@@ -70,8 +70,7 @@ def generate_records(wishes: Wishes) -> bool:
         try:
             progress = _worked(wishes, opened)
         except KeyboardInterrupt:
-            say_aside(f"stopped at once. Go on with: {again}")
-            return False
+            raise Interrupted("stopped at once", remedy=f"Go on with: {again}") from None
         except BudgetReached as error:
             error.remedy = f"All that was paid is kept. Go on with a larger one: {again} --budget-usd USD"
             raise

@@ -21,6 +21,7 @@ from piiloom.cli.terminal import console, harmless, say_json
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_lint import lint_shipped
@@ -152,7 +153,9 @@ def store_check(path: Path) -> Check:
     except PiiloomError as error:
         return Check(name="store", status="failed", detail=str(error))
     unfinished = [run.id for run in runs if run.status != "finished"]
-    detail = f"{path}: {len(runs):,} runs, {records:,} records" + (f"; unfinished: {', '.join(unfinished[-5:])}" if unfinished else "")
+    detail = f"{path}: {counted(len(runs), 'run')}, {counted(records, 'record')}" + (
+        f"; unfinished: {', '.join(unfinished[-5:])}" if unfinished else ""
+    )
     return Check(name="store", status="ok", detail=detail)
 
 
@@ -160,7 +163,8 @@ def bank_check(language: str) -> Check:
     """Lint the composer's scenario bank of *language*."""
     bank, taxonomy = load_bank(language), load_taxonomy()
     findings = lint_shipped(language)
-    detail = f"{len(bank.scenarios):,} scenarios for {len(bank.pairs)} of {len(taxonomy.pairs)} pairs, {len(bank.frames):,} frames"
+    scenarios, frames = counted(len(bank.scenarios), "scenario"), counted(len(bank.frames), "frame")
+    detail = f"{scenarios} for {len(bank.pairs)} of {len(taxonomy.pairs)} pairs, {frames}"
     if not findings:
         return Check(name=f"scenario bank {language}", status="ok", detail=f"{detail}, no findings")
     rules = ", ".join(f"{rule} {count}" for rule, count in Counter(finding.rule for finding in findings).most_common())

@@ -12,6 +12,7 @@ from piiloom.cli.workspace import store_for_writing
 from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict, import_file
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
 
@@ -117,7 +118,7 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
 
 
 def _print_skipped(report: ImportReport, rejects: Path) -> None:
-    say(f"{_many(len(report.skipped_values), 'skipped value')} with their reasons: {rejects}")
+    say(f"{counted(len(report.skipped_values), 'skipped value')} with their reasons: {rejects}")
     for one in report.skipped_values[:_SHOWN]:
         say(f"  line {one.line}: {quoted(one.value.text)} {one.value.reason}")
     if len(report.skipped_values) > _SHOWN:
@@ -127,12 +128,8 @@ def _print_skipped(report: ImportReport, rejects: Path) -> None:
 
 def _print_rejects(report: ImportReport, rejects: Path) -> None:
     kinds = Counter(kind for _, reason in report.rejected for kind in set(fault_kinds(reason)))
-    say(f"{_many(len(report.rejected), 'rejected row')} with their reasons: {rejects}")
+    say(f"{counted(len(report.rejected), 'rejected row')} with their reasons: {rejects}")
     for line, reason in report.rejected[:_SHOWN]:
         say(f"  line {line}: {reason}")
     if len(report.rejected) > _SHOWN:
         say(f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})")
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -22,6 +22,7 @@ from piiloom.cli.terminal import say, say_json
 from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
 
 SCHEMA = 1
@@ -56,7 +57,10 @@ def export_journal(path: Path, out: Path, *, run_id: str | None, as_json: bool) 
         say_json({"store": str(path), "run": chosen, "file": str(out), "bytes": size, "rows": dict(found)})
     else:
         rows = ", ".join(f"{name} {number:,}" for name, number in sorted(found.items()))
-        say(f"{out}: {sum(found.values()):,} rows ({rows or 'the journal is empty'}), {size:,} bytes; read back and equal to the store")
+        say(
+            f"{out}: {counted(sum(found.values()), 'row')} ({rows or 'the journal is empty'}), {counted(size, 'byte')}; "
+            "read back and equal to the store"
+        )
 
 
 def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:

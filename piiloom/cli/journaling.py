@@ -20,6 +20,7 @@ from piiloom.corpus.store.compacting import compact
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.purging import last_heard, purge_texts
 from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 # Columns that are left out where they hold nothing but zeros.
@@ -89,7 +90,10 @@ def vacuum_store(path: Path, *, as_json: bool) -> None:
         say_json({"store": str(path), "before_bytes": done.before, "after_bytes": done.after, "rows": done.rows})
     else:
         saved = f"{1 - done.after / done.before:.0%} smaller" if done.after < done.before else "there was nothing to gain"
-        say(f"{path}: {done.before:,} bytes before, {done.after:,} after ({saved}); {done.rows:,} rows copied and compared")
+        say(
+            f"{path}: {counted(done.before, 'byte')} before, {done.after:,} after ({saved}); "
+            f"{counted(done.rows, 'row')} copied and compared"
+        )
 
 
 def _chosen(store: Store, runs: Sequence[str], older_than: float | None) -> list[str]:
@@ -122,7 +126,10 @@ def _say_purged(path: Path, runs: Sequence[str], prompts: int, replies: int, rej
     if not runs:
         say("no run is that old; nothing was purged")
         return
-    say(f"purged {', '.join(runs)}: {prompts:,} prompts, {replies:,} replies, {rejects:,} last replies of rejects; costs are kept")
+    say(
+        f"purged {', '.join(runs)}: {counted(prompts, 'prompt')}, {counted(replies, 'reply')}, "
+        f"{counted(rejects, 'last reply')} of rejects; costs are kept"
+    )
     say(f"  next      piiloom journal vacuum{store_option(path)}   (until then the file's free space still holds the texts)")
 
 
@@ -145,15 +152,16 @@ def _cells(line: JournalLine, run_id: str) -> tuple[str, ...]:
 def _say_more(total: JournalLine) -> None:
     """Explain the figures that need it."""
     if total.unpriced:
-        say(f"  + ?       {total.unpriced:,} replies have no known price")
+        say(f"  + ?       {counted(total.unpriced, 'reply')} of unknown price")
     if total.charged_usd:
         say(
-            f"  set aside {dollars(total.charged_usd)} for {total.maybe_paid:,} calls that ended without an answer and may have been billed"
+            f"  set aside {dollars(total.charged_usd)} for {counted(total.maybe_paid, 'call')} "
+            "that ended without an answer and may have been billed"
         )
     if total.in_batches:
-        say(f"  batches   {total.in_batches:,} requests wait for the answers of their batch")
+        say(f"  batches   {counted(total.in_batches, 'request')} in batches that are not answered yet")
     if total.open:
         say(
-            f"  open      {total.open:,} requests have no outcome on record: they may have been paid for"
+            f"  open      {counted(total.open, 'request')} without an outcome on record, which may have been paid for"
             + (f", {dollars(total.open_worst_usd)} at most" if total.open_worst_usd else "")
         )

@@ -16,8 +16,11 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import UsageError
 from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.lifting import lost_pairs
+from piiloom.generation.pipeline import stage_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,8 @@ def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | Non
         run = get_run(store, run_id)
         rows = count_rows(store, run.id)
         lines = reject_lines(store, run, path)
+    if stage is not None and stage not in (known := _stages(run, lines)):
+        raise UsageError(f"run {run.id} has no stage {stage!r}", where="--stage", remedy=f"Name one of {', '.join(known)}")
     chosen = [line for line in lines if stage in {None, line.stage} and code in {None, line.code}]
     if as_json:
         rows_json = asdict(rows) | {"balanced": rows.balanced}
@@ -56,6 +61,12 @@ def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | Non
     if not rows.balanced:
         say_error(f"run {run.id} does not balance: {rows.twice:,} rows are both accepted and rejected; please report this")
     return rows.balanced
+
+
+def _stages(run: RunRow, lines: Sequence[RejectLine]) -> list[str]:
+    """The stages of *run*, and whatever else has rejected something."""
+    named = stage_names(run.config.get("judges") or ())
+    return [*named, *sorted({line.stage for line in lines} - set(named))]
 
 
 def reject_lines(store: Store, run: RunRow, path: Path) -> list[RejectLine]:
@@ -91,7 +102,7 @@ def _line(row: RejectRow, taken: ItemCalls, run: RunRow, path: Path, *, is_lost:
 
 def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> None:
     parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
-    say(f"run {run.id} {run.status}: {rows.rows_in:,} rows in {'=' if rows.balanced else '≠'} {parts}")
+    say(f"run {run.id} {run.status}: {counted(rows.rows_in, 'row')} in {'=' if rows.balanced else '≠'} {parts}")
     reasons = Counter((line.stage, line.code, line.is_row) for line in lines)
     for (stage, code, is_row), number in sorted(reasons.items(), key=lambda found: (not found[0][2], -found[1], found[0])):
         say(f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}")
@@ -100,8 +111,8 @@ def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> N
 def _say_rejects(lines: Sequence[RejectLine], show: int, *, is_part: bool) -> None:
     shown = lines[:show] if show else lines
     for line in shown:
-        cost = dollars(line.cost_usd) + (f" + {line.unpriced:,} replies of unknown price" if line.unpriced else "")
-        say(f"\n{line.item}  {line.stage}: {line.code}  {line.calls:,} calls  {cost}")
+        cost = dollars(line.cost_usd) + (f" + {counted(line.unpriced, 'reply')} of unknown price" if line.unpriced else "")
+        say(f"\n{line.item}  {line.stage}: {line.code}  {counted(line.calls, 'call')}  {cost}")
         if line.detail:
             say(f"    {line.detail}")
         if line.replay:

@@ -1,6 +1,6 @@
-"""The console entry: the commands, and how their errors come out.
+"""The commands, and how their errors come out: one line on standard error and an exit code: 1 failed, 2 usage.
 
-An error of ours is one line on standard error and an exit code: 1 failed, 2 usage. ``--debug`` adds the traceback.
+``--debug`` adds the traceback, ``--json`` an object on standard output.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cache
 from typing import Annotated
 
 import typer
-from typer.exceptions import Abort, TyperException
 from typer.main import get_command
 
 from piiloom import __version__
@@ -39,11 +38,12 @@ from piiloom.cli import (
     surrogate_cmd,
     trace_cmd,
 )
+from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
 from piiloom.cli.options import examples
-from piiloom.cli.terminal import say_error, tolerate_any_text
-from piiloom.foundation.errors import PiiloomError
+from piiloom.cli.terminal import tolerate_any_text
+from piiloom.foundation.interrupts import interrupted, noted_interrupts
+from piiloom.foundation.streams import open_closed_streams
 
-DEBUG = "--debug"
 # What Typer makes of a Ctrl-C that no command has handled.
 _INTERRUPTED = 130
 
@@ -101,28 +101,39 @@ app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* (that of the process when None); gives the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
+    open_closed_streams()
     tolerate_any_text()
-    try:
-        code = _invoke([word for word in given if word != DEBUG])
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except Exception as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
-        if DEBUG in given:
-            traceback.print_exc()
-        message, code = _described(error)
-        if message:
-            say_error(message)
+    with noted_interrupts():
+        try:
+            code = _invoke([word for word in given if word != DEBUG])
+            sys.stdout.flush()
+        except BrokenPipeError:
+            return _unread()
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last boundary: whatever comes becomes a line and an exit code
+            if DEBUG in given:
+                traceback.print_exc()
+            failure = failure_of(error, interrupted=interrupted())
+            code = failure.exit_code
+            try:
+                tell(failure, as_json=JSON in given)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                return _unread()
+            except OSError:  # the error told is that nothing can be written there
+                return code
     return code
+
+
+def _unread() -> int:
+    """Whoever read the output has seen enough. Python would complain once more when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def _invoke(arguments: list[str]) -> int:
     code = _commands()(arguments, prog_name="piiloom", standalone_mode=False)
     if code == _INTERRUPTED:
-        say_error("interrupted")
-        return 1
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
@@ -130,18 +141,3 @@ def _invoke(arguments: list[str]) -> int:
 def _commands() -> Callable[..., object]:
     """The commands with their options, made once a process (50 ms) for whoever runs several."""
     return get_command(app)
-
-
-def _described(error: Exception) -> tuple[str, int]:
-    """Say in one line what went wrong; never in the words of an unknown exception, which could quote anything."""
-    if isinstance(error, PiiloomError):
-        return str(error), error.exit_code
-    if isinstance(error, TyperException):
-        command = getattr(getattr(error, "ctx", None), "command_path", "piiloom")
-        said = error.format_message()  # empty where a missing command has brought up the help
-        return said and f"{said.rstrip('.')}. See {command} --help", error.exit_code
-    if isinstance(error, Abort):
-        return "aborted", 1
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'the operating system refuses'}: {error.strerror}", 1
-    return f"unexpected {type(error).__name__}; piiloom {DEBUG} … shows where it comes from (please report it)", 1

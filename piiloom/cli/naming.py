@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.terminal import error_console, say, say_aside, say_json
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.pii_values.names.building import PEAK_MB, Step, Watch, build_index
 from piiloom.pii_values.names.classifying import Classifier, NameFacts
@@ -38,7 +39,10 @@ def build_names(out: Path | None, countries: str | None, *, quiet: bool, as_json
     if as_json:
         say_json({"file": str(path), "bytes": size, "first_names": len(index.first), "last_names": len(index.last), "source": index.source})
         return
-    say(f"{path}: {len(index.first):,} first and {len(index.last):,} last names of {len(index.countries())} countries, {size:,} bytes")
+    say(
+        f"{path}: {len(index.first):,} first and {len(index.last):,} last names "
+        f"of {counted(len(index.countries()), 'country')}, {counted(size, 'byte')}"
+    )
     say(f"built in {took:.0f} s from {index.source}; for use on this machine, see docs/names.md")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from piiloom.foundation.counting import counted
 from piiloom.generation.progress import RunProgress
 
 
@@ -65,7 +66,7 @@ def cost_text(progress: RunProgress) -> str:
     """Write what the calls have cost so far; calls of unknown price are said, not counted as free."""
     totals = progress.totals
     cost = dollars(totals.cost_usd)
-    return f"{cost} + {totals.unpriced:,} calls of unknown price" if totals.unpriced else cost
+    return f"{cost} + {counted(totals.unpriced, 'call')} of unknown price" if totals.unpriced else cost
 
 
 def dollars(amount: float) -> str:

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from piiloom.cli.terminal import error_console, harmless, say_aside
 from piiloom.evaluation.probe_models import MAX_ITERATIONS
 from piiloom.evaluation.probe_run import ProbeStep, Watch
+from piiloom.foundation.counting import counted
 
 LINE_EVERY_S = 5.0
 
@@ -38,7 +39,7 @@ def shown_steps(*, wanted: bool) -> Iterator[Watch | None]:
 
 def described(step: ProbeStep) -> str:
     """Say one step in words."""
-    trained = f"{step.records:,} records"
+    trained = f"{counted(step.records, 'record')}"
     if step.test is not None:
         return f"trained on {trained}, testing on {harmless(step.test)}"
     if not step.iterations:

@@ -8,6 +8,7 @@ from piiloom.cli.terminal import console, harmless, say
 from piiloom.evaluation.probe_data import ProbeCorpus
 from piiloom.evaluation.probe_run import ProbeResult, TestResult, Training
 from piiloom.evaluation.probe_scores import RESAMPLES, Interval
+from piiloom.foundation.counting import counted
 
 _NOTHING = "–"
 # Broken so that the tables fit 80 columns; otherwise the figures would be.
@@ -17,7 +18,7 @@ _SHARES = ("type", "gold", "found", "exact\nR", "exact\nP", "overlap\nR", "overl
 
 def print_result(result: ProbeResult, *, by_type: bool) -> None:
     """Print a table for each test file, one row a training, and if wanted one by type for the last training."""
-    say(f"train {result.corpus.file}: {len(result.corpus.records):,} records{_left_out(result.corpus)}")
+    say(f"train {result.corpus.file}: {counted(len(result.corpus.records), 'record')}{_left_out(result.corpus)}")
     for number, test in enumerate(result.trainings[-1].tests):
         console().print(_figures_table(result, number))
         if _left_out(test.corpus):
@@ -33,7 +34,7 @@ def _left_out(corpus: ProbeCorpus) -> str:
 
 def _figures_table(result: ProbeResult, number: int) -> Table:
     test = result.trainings[-1].tests[number]
-    held = f"{len(test.corpus.records):,} records, {test.spans:,} spans ({test.high:,} high, {test.low:,} low)"
+    held = f"{counted(len(test.corpus.records), 'record')}, {counted(test.spans, 'span')} ({test.high:,} high, {test.low:,} low)"
     table = Table(title=f"test {harmless(test.corpus.file)}\n{held}", show_lines=len(result.trainings) > 1)
     for name in _FIGURES:
         table.add_column(name, justify="right")
@@ -56,7 +57,7 @@ def _with_interval(value: float, interval: Interval) -> str:
 
 
 def _type_table(training: Training, test: TestResult) -> Table:
-    table = Table(title=f"by type, trained on {training.records:,} records (R recall, P precision)")
+    table = Table(title=f"by type, trained on {counted(training.records, 'record')} (R recall, P precision)")
     for name in _SHARES:
         table.add_column(name, justify="left" if name == "type" else "right")
     for score in test.by_type:

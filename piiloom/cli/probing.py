@@ -11,6 +11,7 @@ from piiloom.cli.probe_tables import print_result
 from piiloom.cli.terminal import say, say_json
 from piiloom.evaluation.probe_files import probe_files
 from piiloom.evaluation.probe_json import result_json
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 
@@ -35,7 +36,7 @@ def probe_and_report(
     print_result(result, by_type=by_type)
     if written is not None:
         kinds = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in written.most_common())
-        say(f"errors when trained on {result.trainings[-1].records:,} records: {kinds or 'none'}; in {errors}")
+        say(f"errors when trained on {counted(result.trainings[-1].records, 'record')}: {kinds or 'none'}; in {errors}")
 
 
 def _sizes(sizes: str | None, limit: int | None) -> list[int] | None:

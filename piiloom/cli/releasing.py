@@ -16,6 +16,7 @@ from piiloom.corpus.releases.import_losses import AT_IMPORT
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import count_members, withheld_of
+from piiloom.foundation.counting import counted
 
 _HASH_SHOWN = 12
 
@@ -64,7 +65,7 @@ def _print(report: ExportReport) -> None:
         table.add_row(str(report.out / file.name), file.split, f"{file.records:,}", f"{file.sha256[:_HASH_SHOWN]}…")
     console().print(table)
     if report.withheld:
-        say(f"withheld: {report.withheld:,} records (release.json says why)")
+        say(f"withheld: {counted(report.withheld, 'record')} (release.json says why)")
     if report.loss.fields:
         say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
     before = [entry for entry in report.loss.entries if entry.reason.startswith(AT_IMPORT)]
@@ -72,5 +73,5 @@ def _print(report: ExportReport) -> None:
     for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
         if entries:
             records = len({entry.record_id for entry in entries})
-            say(f"{where}: {len(entries):,} values or fields of {records:,} record{'s' * (records != 1)} (release.json lists them)")
+            say(f"{where}: {len(entries):,} values or fields of {counted(records, 'record')} (release.json lists them)")
     say(f"description and hashes: {report.out / 'release.json'}")

@@ -12,6 +12,7 @@ from piiloom.cli.pace import Pace, cost_text, count_text, dollars, seconds_text
 from piiloom.execution.batches.sights import WaveState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics
+from piiloom.foundation.counting import counted
 from piiloom.generation.progress import RunProgress
 
 Traffic = LimiterState | WaveState
@@ -114,8 +115,8 @@ def batches_text(state: WaveState) -> str:
     """Say what is out at the provider, how far it has come there, and what gathers for the next batches."""
     out, requests = len(state.out), sum(sight.total for sight in state.out)
     done = sum(sight.done for sight in state.out)
-    parts = [f"{out:,} batch{'' if out == 1 else 'es'} out: {done:,} of {requests:,} requests done"] if out else ["no batch out"]
-    parts += [f"{state.gathered:,} calls gathered for the next"] if state.gathered else []
+    parts = [f"{counted(out, 'batch')} out: {done:,} of {counted(requests, 'request')} done"] if out else ["no batch out"]
+    parts += [f"{counted(state.gathered, 'call')} gathered for the next"] if state.gathered else []
     return " · ".join(parts)
 
 

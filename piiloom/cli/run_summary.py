@@ -8,6 +8,7 @@ from typing import Any
 
 from piiloom.cli.pace import cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
+from piiloom.foundation.counting import counted
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.stopping import StoppedEarly
 
@@ -48,7 +49,10 @@ def _stopped_json(stopped: StoppedEarly) -> dict[str, Any]:
 
 def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float) -> None:
     """Print how the run stands after this sitting of *seconds*."""
-    say(f"run {progress.run_id} {progress.status}: {progress.accepted:,} of {progress.wanted:,} records accepted in {seconds:.1f} s")
+    say(
+        f"run {progress.run_id} {progress.status}: {progress.accepted:,} of "
+        f"{counted(progress.wanted, 'record')} accepted in {seconds:.1f} s"
+    )
     say(f"  rejected  {progress.rejected:,}{_top(progress)}")
     say(f"  cost      {_cost(progress, provider)}")
     say(f"  store     {store}")
@@ -65,7 +69,7 @@ def say_unfinished(progress: RunProgress, store: Path) -> None:
         say_aside(f"interrupted; nothing accepted is lost. Go on with: piiloom generate --resume {progress.run_id}{option}")
     elif progress.status == "failed":
         say_error(
-            f"run {progress.run_id} has {progress.accepted} of {progress.wanted} records and nothing left to try. "
+            f"run {progress.run_id} has {progress.accepted} of {counted(progress.wanted, 'record')} and nothing left to try. "
             f"See why with: piiloom stages list --run {progress.run_id}{option}. Then start a run with other settings (more --pairs, "
             "--topics-per-pair or --max-attempts, another --model)"
         )
@@ -91,8 +95,12 @@ def _cost(progress: RunProgress, provider: str) -> str:
     if provider == "composer":
         return "none (the composer is a template-based generator; no model was called)"
     totals = progress.totals
-    calls = f"{totals.answered:,} calls, {totals.answered_now:,} of them now, {totals.retries:,} retries"
+    calls = f"{counted(totals.answered, 'call')}, {totals.answered_now:,} of them now, {counted(totals.retries, 'retry')}"
     calls += f", {totals.replayed:,} from the journal"
-    tokens = f"{totals.input_tokens:,} tokens in, {totals.cached_tokens:,} of them cached, {totals.output_tokens:,} out"
-    doubt = f"; ${totals.charged_usd:.4f} set aside for {totals.maybe_paid:,} calls that may have been billed" if totals.maybe_paid else ""
+    tokens = f"{counted(totals.input_tokens, 'token')} in, {totals.cached_tokens:,} of them cached, {totals.output_tokens:,} out"
+    doubt = (
+        f"; ${totals.charged_usd:.4f} set aside for {counted(totals.maybe_paid, 'call')} that may have been billed"
+        if totals.maybe_paid
+        else ""
+    )
     return f"{cost_text(progress)} ({calls}; {tokens}){doubt}"

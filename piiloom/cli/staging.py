@@ -17,6 +17,7 @@ from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
+from piiloom.foundation.counting import counted
 from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.session import resumed_config
@@ -96,7 +97,7 @@ def stage_to_json(line: StageLine) -> dict[str, Any]:
 
 def stages_table(run: RunRow, lines: Sequence[StageLine]) -> Table:
     """Make the table of the stages of *run*."""
-    table = Table(title=f"run {run.id}: {run.status}, {run.samples:,} samples wanted, {run.provider}, seed {run.seed}")
+    table = Table(title=f"run {run.id}: {run.status}, {counted(run.samples, 'sample')} wanted, {run.provider}, seed {run.seed}")
     for name, justify in (("stage", "left"), ("done", "right"), ("rejected", "right"), ("reasons", "left"), ("replies kept", "left")):
         table.add_column(name, justify="right" if justify == "right" else "left")
     for line in lines:

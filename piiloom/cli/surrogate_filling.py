@@ -14,6 +14,7 @@ from piiloom.cli.surrogate_values import Asked, values_by_model
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress
 from piiloom.surrogates.casting.groups import Weights
+from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import iter_documents
 from piiloom.surrogates.kinds.span_kinds import kind_of_span
@@ -57,7 +58,7 @@ def input_settings(reading: Reading) -> InputSettings:
         encoding=reading.encoding,
         header=reading.header,
         delimiter={"\\t": "\t", "tab": "\t"}.get(reading.delimiter or "", reading.delimiter),
-        spans_field=reading.spans_field,
+        spans_field=reading.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
         use_spans=use_spans,
         kind_of=kind_of_span if use_spans else None,
         quoting=reading.quoting,

@@ -14,6 +14,7 @@ from piiloom.cli.surrogate_filling import input_settings, tag_mapping
 from piiloom.cli.surrogate_reading import Reading
 from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.cli.terminal import say_json as print_json
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.index import open_names
@@ -89,14 +90,14 @@ def _sizes(reading: Reading, placeholders: str, settings: Settings) -> tuple[lis
 
 
 def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> None:
-    table = Table(title=f"documents of {harmless(source.name)} that leak recognisably ({report['documents']:,} documents)")
+    table = Table(title=f"documents of {harmless(source.name)} that leak recognisably ({counted(report['documents'], 'document')})")
     for name in ("missed", "any miss", *STRATEGIES):
         table.add_column(name, justify="right")
     for one in found:
         table.add_row(f"{one.miss_rate:.2%}", *(f"{share:.1%}" for share in (one.any_miss, one.consistent, one.per_mention, one.markov)))
     console().print(table)
     names = report["names"]
-    say(f"{report['people']:,} people, {report['mentions']:,} mentions; names: {names['source']}")
+    say(f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}")
     expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
     say(f"pairs of people with one full name to be expected: {expected:,}; among as many people who were cast: {observed:,}")
     say("known pool, family names (AUC 0.5: leftovers can't be told from surrogates):")

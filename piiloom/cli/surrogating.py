@@ -15,6 +15,7 @@ from piiloom.cli.surrogate_filling import Audience, fill_corpus, input_settings,
 from piiloom.cli.surrogate_reading import Reading
 from piiloom.cli.surrogate_values import AskingLine, agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.rejects import REJECTS
 from piiloom.surrogates.outputs.checking import verify_folder
@@ -65,15 +66,15 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     if out is None:
         say(text.rstrip("\n"))
         return
-    table = Table(title=f"placeholders of {harmless(reading.source.name)}: {documents:,} documents")
+    table = Table(title=f"placeholders of {harmless(reading.source.name)}: {counted(documents, 'document')}")
     for name, right in (("pattern", False), ("kind", False), ("role", False), ("same", False), ("count", True), ("sure", True)):
         table.add_column(name, justify="right" if right else "left")
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         table.add_row(harmless(rule.name), rule.kind, harmless(rule.role), rule.same, f"{rule.count:,}", sure)
     console().print(table)
-    others = f"{len(mapping.unknown):,} unknown tags, {len(mapping.left_alone):,} kinds of brackets left alone"
-    say(f"{len(mapping.rules):,} rules, {others}: {out}")
+    others = f"{counted(len(mapping.unknown), 'unknown tag')}, {len(mapping.left_alone):,} kinds of brackets left alone"
+    say(f"{counted(len(mapping.rules), 'rule')}, {others}: {out}")
 
 
 def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
@@ -82,7 +83,10 @@ def check_and_report(folder: Path, source: Path, *, as_json: bool) -> None:
     if as_json:
         say_json({"documents": checked.documents, "ranges": checked.ranges, "same": checked.same})
         return
-    say(f"{checked.documents:,} documents, {checked.ranges:,} replaced ranges; {checked.same:,} code points outside of them are identical")
+    say(
+        f"{counted(checked.documents, 'document')}, {counted(checked.ranges, 'replaced range')}; "
+        f"{checked.same:,} code points outside of them are identical"
+    )
 
 
 class _Bar:
@@ -113,7 +117,7 @@ class _Bar:
         if now.phase != self._phase:
             self._phase = now.phase
             self._progress.reset(self._task, total=now.total or None)
-        detail = f"{now.replaced:,} surrogates" if now.replaced else ""
+        detail = f"{counted(now.replaced, 'surrogate')}" if now.replaced else ""
         self._progress.update(self._task, description=now.phase, completed=now.done, total=now.total or None, detail=detail)
 
 

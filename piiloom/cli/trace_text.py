@@ -11,6 +11,7 @@ from piiloom.cli.pace import dollars, seconds_text
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.terminal import say, say_json
 from piiloom.cli.tracing import Trace, TracedCall, find_trace
+from piiloom.foundation.counting import counted
 
 _INDENT = "      "
 _SHOWN_PLAN = ("pair", "topic", "subtopic", "locale", "register", "cue_level", "scenario")
@@ -34,7 +35,7 @@ def trace_lines(trace: Trace) -> Iterator[str]:
         shown = {name: trace.plan.get(name) for name in _SHOWN_PLAN}
         yield "  plan      " + ", ".join(f"{name} {_plain(value)}" for name, value in shown.items() if value)
     replies = sum(one["outcome"] == "reply" for call in trace.calls for one in call.tries)
-    yield f"  calls     {len(trace.calls):,}, {replies:,} replies, {dollars(trace.cost_usd)}"
+    yield f"  calls     {len(trace.calls):,}, {counted(replies, 'reply')}, {dollars(trace.cost_usd)}"
     shown_systems: dict[str, int] = {}
     for number, call in enumerate(trace.calls, 1):
         yield ""

@@ -12,6 +12,7 @@ from piiloom.cli.preflight import check_provider
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig
 from piiloom.generation.lifting import lift_named
@@ -86,7 +87,7 @@ def resumed_run(
         run = get_run(store, run_id)
         if samples is not None and samples < run.samples:
             raise UsageError(
-                f"run {run.id} is asked for {run.samples} samples already, and a run only grows",
+                f"run {run.id} is asked for {counted(run.samples, 'sample')} already, and a run only grows",
                 where="--samples",
                 remedy="Ask for more, or start another run",
             )

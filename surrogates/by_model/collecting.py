@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.foundation.counting import counted
 from piiloom.foundation.seeding import digest
 from piiloom.providers.prices import UNKNOWN, ModelSpec
 from piiloom.providers.protocol import Provider, TokenUsage
@@ -64,8 +65,8 @@ def describe(plan: AskPlan) -> str:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in list(plan.kinds.items())[:_SHOWN_KINDS])
     more = f" and {len(plan.kinds) - _SHOWN_KINDS} more kinds" if len(plan.kinds) > _SHOWN_KINDS else ""
     sent = (
-        f"{_count(plan.sentences, 'sentence')} of {_count(plan.documents, 'document')} ({plan.characters:,} characters) would leave this "
-        f"machine for {plan.host} ({plan.provider}, model {plan.model}): one request for each of {_count(plan.values, 'value')} "
+        f"{counted(plan.sentences, 'sentence')} of {counted(plan.documents, 'document')} ({plan.characters:,} characters) would leave this "
+        f"machine for {plan.host} ({plan.provider}, model {plan.model}): one request for each of {counted(plan.values, 'value')} "
         f"({kinds}{more})."
     )
     lines = [
@@ -73,17 +74,13 @@ def describe(plan: AskPlan) -> str:
         f"Each carries one sentence as it stands, at most {REACH} characters to either side of its placeholder, and nothing else.",
     ]
     if plan.known:
-        lines.append(f"What stood in {_count(plan.known, 'gap')} is known here and is not sent; the rest of the sentence is.")
+        lines.append(f"What stood in {counted(plan.known, 'gap')} is known here and is not sent; the rest of the sentence is.")
     if plan.about_usd is None or plan.most_usd is None:
         lines.append("Nobody has told what the model costs.")
     else:
         lines.append(f"Estimated cost: about ${plan.about_usd:,.4f}; under ${plan.most_usd:,.4f} even if every reply is refused.")
     lines.append("Answers that the store holds already are neither asked nor paid for again.")
     return "\n".join(lines)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 class RequestSpool:

@@ -30,7 +30,7 @@ def test_lengths_are_planned_item_by_item_unless_given():
         ("registers", ("forum post", "sonnet"), "registers: needs"),
         ("composer", {"scenarios_per_pair": 0}, "composer.scenarios_per_pair"),
         ("composer", {"value_draws": "many"}, "composer.value_draws"),
-        ("composer", {"rhymes": True}, "composer.rhymes"),
+        ("composer", {"rhymes": True}, "composer: unknown setting 'rhymes'; known: distractors"),
         ("pairs", "health+hobby", "hobby"),
         ("locale", "xx_XX", "xx_XX"),
         ("provider", "oracle", "oracle"),

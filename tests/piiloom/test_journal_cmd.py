@@ -58,10 +58,10 @@ def test_what_may_have_been_paid_for_is_said(cli, empty_store):
         tell(store, sent("k1"), failed("k1", code="unknown_outcome", charge_usd=0.5, final=True), sent("k2", worst_usd=0.75))
         tell(store, sent("k3", batch="b1"), sent("k4"), reply("k4", cost_usd=None))
     out = cli("journal", "show", "--store", empty_store).out
-    assert "$0.5000 for 1 calls that ended without an answer" in out
-    assert "open      1 requests have no outcome on record: they may have been paid for, $0.7500 at most" in out
-    assert "1 requests wait for the answers of their batch" in out
-    assert "1 replies have no known price" in out
+    assert "$0.5000 for 1 call that ended without an answer" in out
+    assert "open      1 request without an outcome on record, which may have been paid for, $0.7500 at most" in out
+    assert "1 request in batches that are not answered yet" in out
+    assert "1 reply of unknown price" in out
     assert out.splitlines()[1].split()[-1] == "2"
 
 

@@ -70,7 +70,7 @@ def test_a_learnt_mapping_is_explained_and_finds_the_same_from_its_file(tmp_path
         ("rules:\n- tag: '[A]'\n  kind: person\n- tag: '[B]'\n  kind: citty\n", "map.yaml:5: unknown kind 'citty'. Did you mean 'city'?"),
         ("rules:\n- regex: '(a'\n  kind: city\n", "map.yaml:2: not a regular expression: missing )"),
         ("rules:\n- tag: a\n  kind: city\n- tag: a\n  kind: city\n", "map.yaml:4: this pattern is given twice, first on line 2"),
-        ("rules:\n- tag: a\n  kind: city\n  colour: red\n", "map.yaml:4: rules[0].colour (line 4): Extra inputs"),
+        ("rules:\n- tag: a\n  kind: city\n  colour: red\n", "map.yaml:4: rules[0]: unknown key 'colour' (line 4); known: "),
         ("rules:\n- kind: city\n", "map.yaml:2: a rule has either a tag or a regex"),
         ("rules:\n- {tag: a, regex: a, kind: city}\n", "map.yaml:2: a rule has either a tag or a regex"),
         ("rules:\n- regex: 'a*'\n  kind: city\n", "map.yaml:2: the pattern fits the empty text"),

@@ -1,0 +1,88 @@
+"""Ctrl-C in a process of its own: swallowed, twice, at the start, at the end, ignored."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from piiloom.foundation import interrupts
+
+BLOW = "signal.raise_signal(signal.SIGINT)"
+HEAD = "import signal, sys, time, os\nfrom piiloom.foundation.interrupts import interrupted, forget, noted_interrupts\n"
+
+
+def ran(code: str, **more: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, **more)  # type: ignore[call-overload]
+
+
+def test_one_that_nobody_could_catch_is_raised_again():
+    """In a destructor Python prints it and goes on."""
+    code = f"""{HEAD}
+class Gone:
+    def __del__(self):
+        {BLOW}
+with noted_interrupts():
+    try:
+        Gone()
+        time.sleep(20)
+    except KeyboardInterrupt:
+        print("caught")
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "caught\n", "")
+
+
+def test_a_second_one_leaves_time_to_close_and_a_later_one_ends_at_once():
+    code = f"""{HEAD}
+import piiloom.foundation.interrupts as interrupts
+with noted_interrupts():
+    try:
+        {BLOW}
+    except KeyboardInterrupt:
+        {BLOW}
+        print("closing", flush=True)
+        interrupts._PATIENCE_S = 0
+        {BLOW}
+        print("never")
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "closing\n", "error: interrupted\n")
+
+
+def test_while_modules_are_loaded_it_ends_the_process_without_a_traceback():
+    code = f"import signal\nfrom piiloom.foundation.quick_end import end_at_once\nend_at_once(also_say='told')\n{BLOW}\nprint('never')"
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "told\n", "error: interrupted\n")
+
+
+def test_at_the_end_it_is_silent_and_keeps_the_exit_code():
+    code = f"import signal\nfrom piiloom.foundation.quick_end import end_silently\nend_silently(7)\n{BLOW}"
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
+
+
+def test_a_job_that_was_told_to_ignore_it_goes_on():
+    code = f"{HEAD}with noted_interrupts():\n    {BLOW}\nprint('went on')"
+    done = ran(code, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "went on\n", "")
+
+
+def test_afterwards_all_is_as_before():
+    handler, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    with interrupts.noted_interrupts():
+        assert signal.getsignal(signal.SIGINT) is not handler
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert interrupts.interrupted()
+    interrupts.forget()
+    assert not interrupts.interrupted()
+    assert (signal.getsignal(signal.SIGINT), sys.unraisablehook) == (handler, hook)
+
+
+def test_the_console_script_loads_next_to_nothing_before_it_takes_care_of_ctrl_c():
+    heavy = "[name for name in ('typer', 'typing', 'pathlib', 'threading', 'signal', 'enum') if name in sys.modules]"
+    done = ran(f"import sys\nbefore = set({heavy})\nimport piiloom.cli.entry\nprint(sorted(set({heavy}) - before))")
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,148 @@
+"""Twenty times Ctrl-C for each command, spread over its time: one line, nothing half written, and it works afterwards."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from piiloom.cli.main import run
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import list_runs
+from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
+from tests.piiloom.small_runs import SMALL
+from tests.piiloom.struck import struck
+from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
+
+pytestmark = pytest.mark.long
+BLOWS = 20
+# Words in capitals stand for paths, made anew for each blow where the command writes there.
+COMMANDS = {
+    "generate": "generate --samples 60 --seed 7 --quiet --store NEW",
+    "generate more": "generate --resume last --samples 90 --json --store STORE",
+    "stages run": "stages run topics subtopics values situation --samples 20 --store NEW",
+    "stages list": "stages list --store STORE",
+    "import": "import ROWS --format native --store NEW --json",
+    "release": "release --name v2 --store STORE",
+    "export": "export --release v1 --format native --out OUT --store STORE",
+    "report": "report --run last --out OUT --store STORE",
+    "probe": "probe TRAIN PEOPLE --json",
+    "surrogate run": "surrogate run NOTES --out OUT --workers 1 --json",
+    "surrogate run by workers": "surrogate run NOTES --out OUT --workers 2",
+    "surrogate survey": "surrogate survey NOTES --out OUT",
+    "surrogate leakage": "surrogate leakage NOTES",
+    "surrogate check": "surrogate check FILLED NOTES",
+    "names top": "names top --country NL --gender female -n 20",
+    "journal show": "journal show --store PAID",
+    "journal export": "journal export --out OUT --store PAID",
+    "journal vacuum": "journal vacuum --store PAID",
+    "cost": "cost --json --store PAID",
+    "trace": "trace last:0 --store PAID",
+    "rejects": "rejects --store PAID",
+    "doctor": "doctor --store STORE",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, paid_bytes):
+    """What the commands read: made once, never written to."""
+    folder = tmp_path_factory.mktemp("made")
+    paths = {"STORE": folder / "store.duckdb", "PAID": folder / "paid.duckdb", "ROWS": folder / "rows" / "train.jsonl"}
+    paths["PAID"].write_bytes(paid_bytes)
+    store = ("--store", str(paths["STORE"]))
+    assert run(["generate", "--samples", "60", *SMALL, "--quiet", *store]) == 0
+    assert run(["release", "--name", "v1", "--test-size", "0", *store]) == 0
+    assert run(["export", "--release", "v1", "--format", "native", "--out", str(folder / "rows"), *store]) == 0
+    paths["TRAIN"] = write_rows(folder / "t.jsonl", [native_row(seed) for seed in range(30)])
+    paths["PEOPLE"] = write_rows(folder / "p.jsonl", [capid_row(seed) for seed in range(100, 115)])
+    paths["NOTES"] = lines(folder / "notes.jsonl", [FIRST, SECOND] * 200)
+    paths["FILLED"] = folder / "filled"
+    assert run(["surrogate", "run", str(paths["NOTES"]), "--out", str(paths["FILLED"]), "--workers", "1", "--json"]) == 0
+    return paths
+
+
+class Scene:
+    """A fresh copy of everything that a command may write to."""
+
+    def __init__(self, folder: Path, made: dict[str, Path], command: str) -> None:
+        self.folder, self._made, self._command = folder, made, command
+
+    def words(self) -> list[str]:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        paths = {**self._made, "NEW": self.folder / "new.duckdb", "OUT": self.folder / "out"}
+        for name in ("STORE", "PAID"):
+            paths[name] = self.folder / f"{name}.duckdb"
+            shutil.copy(self._made[name], paths[name])
+        return [str(paths.get(word, word)) for word in self._command.split()]
+
+    def once_more(self, words: list[str]) -> list[str]:
+        """The command over what the last blow has left; a run that was begun is gone on with."""
+        path = self.folder / "new.duckdb"
+        if not path.exists():
+            return self.words()
+        with Store.open(path) as store:
+            begun = bool(list_runs(store))
+        return ["generate", "--resume", "last", "--store", str(path)] if words[0] == "generate" and begun else words
+
+    def opens(self) -> None:
+        for path in self.folder.glob("*.duckdb"):
+            with Store.open(path, create=False) as store:
+                store.rows("SELECT count(*) FROM records")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, tmp_path):
+    scene = Scene(tmp_path / "scene", made, COMMANDS[name])
+    struck(*scene.words(), after_s=None)  # loads all files once: the time of the second go is what counts
+    whole = struck(*scene.words(), after_s=None)
+    assert whole.code == 0, whole
+    rng = random.Random(name)
+    moments = [whole.seconds * (number + rng.random()) / BLOWS for number in range(BLOWS)]
+    met = 0
+    for after_s in moments:
+        words = scene.words()
+        outcome = struck(*words, after_s=after_s)
+        outcome.check()
+        met += outcome.in_time
+        scene.opens()
+        if "--json" in words and outcome.out.strip() and outcome.code == 1:
+            told = json.loads(outcome.out)
+            assert told.get("status") == "interrupted" or told["error"]["code"] == "interrupted"
+        assert not list(scene.folder.rglob("*.part*")), "half of something was left"
+    assert met >= BLOWS // 2, "the blows came too late to tell anything"
+    last = struck(*scene.once_more(words), after_s=None)
+    assert last.code == 0, last
+
+
+def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
+    scene = Scene(tmp_path / "scene", made, "generate --samples 400 --seed 7 --quiet --store NEW")
+    whole = struck(*scene.words(), after_s=None)
+    rng, said = random.Random(5), set()
+    for number in range(BLOWS):
+        words = scene.words()
+        outcome = struck(*words, after_s=whole.seconds * (number + rng.random()) / BLOWS, again_s=0.1)
+        outcome.check()
+        said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
+        scene.opens()
+        if "--resume" in outcome.err:
+            went_on = struck("generate", "--resume", "last", "--samples", 400, "--quiet", "--store", words[-1], after_s=None)
+            assert went_on.code == 0, went_on
+    assert said & {"error: stopped at once", "interrupted; nothing accepted is lost"}
+
+
+def test_the_annotation_app_starts_and_stops_in_order(made, tmp_path):
+    pytest.importorskip("streamlit")
+    for number in range(BLOWS):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        scene = Scene(tmp_path / "scene", made, f"annotate --store STORE --port {port}")
+        outcome = struck(*scene.words(), after_s=0.3 * number)
+        assert outcome.in_time
+        outcome.check()
+        scene.opens()
