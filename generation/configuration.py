@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,9 +16,12 @@ from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS
 from piiloom.providers.prices import parse_prices
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.scenarios import Bank
 
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 2
@@ -86,6 +90,8 @@ class RunConfig(BaseModel):
     judges: tuple[Literal["relevance", "leak"], ...] = ()
     # A folder with prompt templates of the user's own.
     prompts: Path | None = None
+    # Entity types of the user's own: a YAML file, of which the definitions are kept.
+    types: OwnTypes = ()
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
@@ -108,6 +114,13 @@ class RunConfig(BaseModel):
         # A run can be resumed from another folder.
         return None if path is None else path.absolute()
 
+    @field_validator("types", mode="before")
+    @classmethod
+    def _read(cls, types: object) -> object:
+        if types is None:
+            return ()
+        return read_types_file(Path(types)) if isinstance(types, str | Path) else types
+
     @field_validator("price")
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
@@ -127,7 +140,7 @@ class RunConfig(BaseModel):
         """Refuse what the taxonomy does not know (``UsageError``); gives itself back."""
         if self.provider not in PROVIDERS:
             raise UsageError(f"unknown provider {self.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
-        load_taxonomy().parse_pairs(self.pairs)
+        self.taxonomy().parse_pairs(self.pairs)
         locale = get_locale(self.locale)
         if self.provider != "composer" and (self.bank is not None or self.composer != ComposerSettings()):
             raise UsageError(f"{self.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
@@ -135,6 +148,13 @@ class RunConfig(BaseModel):
             raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
         if self.provider == "composer" and self.batch:
             raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
+        asked = [own.name for own in self.types if own.asks_model()]
+        if self.provider == "composer" and asked:
+            raise UsageError(
+                f"the composer is no model that could be asked for values of {', '.join(asked)}",
+                where="--types",
+                remedy="Give the type a lexicon or a pattern, or name another --provider",
+            )
         if self.provider == "composer" and self.prompts is not None:
             raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
         if self.prompts is not None:
@@ -143,30 +163,64 @@ class RunConfig(BaseModel):
             raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
         if self.provider == "composer" and not locale.composer:
             raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
+        if self.types:
+            self.chosen_pairs()
         return self
+
+    def taxonomy(self) -> Taxonomy:
+        """Give the types of the run: those that ship, and its own."""
+        return extended(self.types)
+
+    def types_in_force(self) -> AbstractContextManager[None]:
+        """Have the types of the run in force inside the block."""
+        return types_in_force(self.types)
 
     def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
         """List the pairs of the run in taxonomy order; "all" are those that can be written: the composer's bank may lack some.
 
-        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of.
+        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of, or for an own type
+        that no text of the bank could hold.
         """
-        wanted = load_taxonomy().parse_pairs(self.pairs)
+        wanted = self.taxonomy().parse_pairs(self.pairs)
         if self.provider != "composer":
             return wanted
-        known = load_bank(get_locale(self.locale).language, self.bank).pairs
+        bank = self._bank()
+        known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
-        if found != wanted and self.pairs.strip().casefold() != "all":
+        if self.pairs.strip().casefold() == "all":
+            self._refuse_unwritable(bank)
+        elif found != wanted:
             missing = ", ".join("+".join(pair) for pair in wanted if pair not in known)
             listed = ", ".join("+".join(pair) for pair in sorted(known))
             raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=f"It has {listed}")
         return found
 
+    def _refuse_unwritable(self, bank: Bank) -> None:
+        """Refuse own types that the bank cannot write about: pairs that the types file names, or types in no sentence at all."""
+        told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
+        told |= {kind for frame in bank.frames for kind, _ in frame.slots}
+        for own in self.types:
+            mates = self.taxonomy().mates(own.name)
+            pairs = [(min(own.name, mate), max(own.name, mate)) for mate in mates if own.pairs != ALL_TYPES or own.name not in told]
+            missing = ", ".join("+".join(pair) for pair in pairs if pair not in bank.pairs)
+            if missing or own.name not in told:
+                raise UsageError(
+                    f"the bank has no scenario of {missing}" if missing else f"the bank has no sentence that holds the type {own.name!r}",
+                    where="--types",
+                    remedy="Add some to a bank file of your own and name it with --bank (docs/own-types.md shows one), take the pair "
+                    "out of the types file, say with --pairs which pairs you want, or name a model with --provider",
+                )
+
+    def _bank(self) -> Bank:
+        with self.types_in_force():
+            return load_bank(get_locale(self.locale).language, self.bank)
+
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
         templates = [(template.id, template.sha256) for template in self.templates()]
-        bank = load_bank(get_locale(self.locale).language, self.bank).digest if self.provider == "composer" else None
+        bank = self._bank().digest if self.provider == "composer" else None
         judges = {"judges": sorted(set(self.judges))} if self.judges else {}
-        return digest(GENERATION_VERSION, self._shaping() | judges, load_taxonomy().digest, bank, templates)
+        return digest(GENERATION_VERSION, self._shaping() | judges, self.taxonomy().digest, bank, templates)
 
     def plan_digest(self) -> str:
         """Fingerprint what shapes the plan: where a model writes, its prompts do not.
@@ -175,7 +229,7 @@ class RunConfig(BaseModel):
         """
         if self.provider == "composer":
             return self.digest()
-        return digest(GENERATION_VERSION, self._shaping(), load_taxonomy().digest)
+        return digest(GENERATION_VERSION, self._shaping(), self.taxonomy().digest)
 
     def templates(self) -> list[PromptTemplate]:
         """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""
@@ -184,7 +238,7 @@ class RunConfig(BaseModel):
         return [library.find(name) for name in library.names if not name.startswith(("judge_", "surrogate_")) or name in asked]
 
     def _shaping(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude={*CONDUCT, "seed", "bank", "judges", "prompts"})
+        return self.model_dump(mode="json", exclude={*CONDUCT, "seed", "bank", "judges", "prompts", "types"})
 
 
 def make_config(settings: dict[str, Any]) -> RunConfig:

@@ -92,6 +92,7 @@ def _first(stage: str) -> Any:
         locale: Annotated[str | None, typer.Option(help="Locale of texts and values, such as en_US.")] = None,
         seed: Annotated[int | None, typer.Option(help="Same seed, same records.")] = None,
         bank: Annotated[Path | None, typer.Option(help="A bank file of your own for the composer, or a folder of them.")] = None,
+        types: Annotated[Path | None, typer.Option(help="A YAML file with entity types of your own.")] = None,
         config: Annotated[Path | None, typer.Option(help="A YAML run file; options win over it.")] = None,
     ) -> None:
         given = {
@@ -104,6 +105,7 @@ def _first(stage: str) -> Any:
             "seed": seed,
             "concurrency": concurrency,
             "bank": bank,
+            "types": types,
         }
         overrides = {key: value for key, value in given.items() if value is not None}
         _report(stage, run_stage_command(stage, store, run_id=run, overrides=overrides, config_path=config))

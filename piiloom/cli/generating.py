@@ -126,14 +126,15 @@ def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
         if wishes.otel and config.provider == "composer":
             raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
         return new_run(wishes.store, config)
-    refused = [f"--{name.replace('_', '-')}" for name in wishes.settings if name not in _RESUMABLE]
+    settings = {name: value for name, value in wishes.settings.items() if name != "types"}  # these are compared with the run's
+    refused = [f"--{name.replace('_', '-')}" for name in settings if name not in _RESUMABLE]
     refused += ["--config"] if wishes.config else []
     if refused:
         raise UsageError(
             f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
             remedy="Only --samples and how calls are made may change; for other settings start a run without --resume",
         )
-    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, **wishes.settings)
+    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, types=wishes.settings.get("types"), **settings)
 
 
 def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
@@ -143,5 +144,6 @@ def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, second
     if wishes.quiet:
         return
     if wishes.show:
-        print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), wishes.show))
+        with opened.config.types_in_force():
+            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), wishes.show))
     say_summary(progress, wishes.store, provider=opened.config.provider, seconds=seconds)

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, TypesOption, examples
 
 EPILOG = examples(
     "piiloom import corpus.jsonl --format capid",
     "piiloom import outputs/v1/train.jsonl --format native --store other.duckdb",
     "piiloom import corpus.jsonl --format capid --locale en_GB --rejects refused.jsonl --json",
+    "piiloom import corpus.jsonl --format native --types my_types.yaml",
 )
 
 
@@ -25,6 +26,7 @@ def import_file(
         Path | None,
         typer.Option(metavar="FILE", help="Where refused rows go, with line and reason (beside the store: <FILE's name>.rejects.jsonl)."),
     ] = None,
+    types: TypesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Import a file and report what became of every row and value.
@@ -34,4 +36,4 @@ def import_file(
     """
     from piiloom.cli.importing import import_and_report
 
-    import_and_report(file, file_format, store, locale=locale, rejects=rejects, as_json=as_json)
+    import_and_report(file, file_format, store, locale=locale, rejects=rejects, types=types, as_json=as_json)

@@ -11,13 +11,19 @@ from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.cli.workspace import store_for_writing
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, import_file
+from piiloom.corpus.releases.manifest import types_beside
+from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
 
 
-def import_and_report(file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None, as_json: bool) -> None:
+def import_and_report(
+    file: Path, file_format: str, store: Path, *, locale: str, rejects: Path | None, types: Path | None, as_json: bool
+) -> None:
     """Import *file* and print the report; all that can be wrong with the request is found before the store is opened."""
     chosen, code = get_format(file_format), get_locale(locale).code
     if not file.is_file():
@@ -27,12 +33,17 @@ def import_and_report(file: Path, file_format: str, store: Path, *, locale: str,
     for taken, name in ((file, "the file to import"), (store, "the store")):
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
+    own = types_beside(file) if types is None else read_types_file(types)
     with store_for_writing(store) as opened:
-        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects)
+        added = keep_types(opened, own)
+        with types_in_force(types_of(opened)):
+            report = import_file(opened, file, chosen, locale=code, rejects_path=rejects)
     if as_json:
         say_json({**report.to_json(), "rejects_file": str(rejects) if report.rejected else None, "store": str(store)})
     else:
         _print(report, store, rejects)
+        if added:
+            say(f"own types that the store remembers from now on: {', '.join(one.name for one in own)}")
 
 
 def _print(report: ImportReport, store: Path, rejects: Path) -> None:

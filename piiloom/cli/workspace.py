@@ -18,6 +18,8 @@ from piiloom.generation.configuration import RunConfig, make_config
 from piiloom.generation.session import open_provider, resume_run, settle, start_run
 from piiloom.generation.sitting import begin, take_up
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.own_types import differences
+from piiloom.taxonomy.own_types_file import read_types_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +62,13 @@ def new_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
 
 
 @contextmanager
-def resumed_run(path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, **changes: Any) -> Iterator[OpenedRun]:
+def resumed_run(
+    path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, types: Path | None = None, **changes: Any
+) -> Iterator[OpenedRun]:
     """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
 
-    *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code.
+    *changes* are of how its calls are made. *retry* names rejected items to try again, by plan index or reason code. A run has
+    its own types with it: a types file is not needed, and refused where it says something else (``UsageError``).
     """
     with Store.open(path, create=False) as store:
         run = get_run(store, run_id)
@@ -73,7 +78,14 @@ def resumed_run(path: Path, run_id: str, *, samples: int | None = None, retry: s
                 where="--samples",
                 remedy="Ask for more, or start another run",
             )
-        check_provider(make_config(run.config))
+        config = make_config(run.config)
+        if types is not None and (changed := differences(config.types, read_types_file(types))):
+            raise UsageError(
+                f"run {run.id} was started with other types; what differs: {', '.join(changed)}",
+                where="--types",
+                remedy="Leave --types out, the run has its types with it; for other types start a run in another --store",
+            )
+        check_provider(config)
         if retry is not None:
             lift_named(store, run, retry)
         taken = take_up(store, run, samples=samples, **changes)
