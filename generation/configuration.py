@@ -148,13 +148,6 @@ class RunConfig(BaseModel):
             raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
         if self.provider == "composer" and self.batch:
             raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
-        asked = [own.name for own in self.types if own.asks_model()]
-        if self.provider == "composer" and asked:
-            raise UsageError(
-                f"the composer is no model that could be asked for values of {', '.join(asked)}",
-                where="--types",
-                remedy="Give the type a lexicon or a pattern, or name another --provider",
-            )
         if self.provider == "composer" and self.prompts is not None:
             raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
         if self.prompts is not None:
@@ -164,8 +157,19 @@ class RunConfig(BaseModel):
         if self.provider == "composer" and not locale.composer:
             raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
         if self.types:
-            self.chosen_pairs()
+            self._check_types()
         return self
+
+    def _check_types(self) -> None:
+        """Refuse own types whose values nobody could draw, or that no text could hold."""
+        asked = [own.name for own in self.types if own.asks_model()]
+        if self.provider == "composer" and asked:
+            raise UsageError(
+                f"the composer is no model that could be asked for values of {', '.join(asked)}",
+                where="--types",
+                remedy="Give the type a lexicon or a pattern, or name another --provider",
+            )
+        self.chosen_pairs()
 
     def taxonomy(self) -> Taxonomy:
         """Give the types of the run: those that ship, and its own."""

@@ -29,6 +29,7 @@ from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
 from piiloom.corpus.releases.freezing import ANY_STATUS, create_release
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
@@ -38,6 +39,8 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.generation.configuration import make_config
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.sitting import sit
+from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 
 __all__ = ["export", "generate", "load", "release", "report"]
 
@@ -48,8 +51,8 @@ def generate(*, samples: int = 100, store: StorePath = None, watch: Watch | None
     """Generate until *samples* records are accepted; gives the final progress (``status``, ``accepted``, ``reasons`` …).
 
     *settings* are those of ``piiloom.generation.configuration.RunConfig``: provider, model, base_url, pairs, locale, seed,
-    concurrency … A run of the same settings and seed in the same store is gone on with rather than refused, so a notebook cell
-    can be run again: it completes the run, adds what a larger *samples* asks for, or gives what is there.
+    concurrency, types (a YAML file) … A run of the same settings and seed in the same store is gone on with rather than refused,
+    so a notebook cell can be run again: it completes the run, adds what a larger *samples* asks for, or gives what is there.
     *watch* is called with the progress after every result. *store* None: ``outputs/piiloom.duckdb``.
 
     A status of "failed" (fewer records than wanted, nothing left to try) is no exception. Raises ``UsageError`` for bad
@@ -89,10 +92,11 @@ def export(release: str, out: str | Path, *, format: str = "native", store: Stor
         return export_release(opened, release, chosen, Path(out), force=force)
 
 
-def load(path: str | Path, *, split: str | None = None, locale: str = "en_US") -> list[Record]:
+def load(path: str | Path, *, split: str | None = None, locale: str = "en_US", types: str | Path | None = None) -> list[Record]:
     """Read the records of a native JSONL file, or of an exported folder: all its splits, or only *split*.
 
-    A folder's format is the one that its ``release.json`` names. Raises ``DataError`` with file, line and field for the first
+    A folder's format is the one that its ``release.json`` names, and so are its own types; *types* is a types file for a file
+    that lies beside none. Raises ``DataError`` with file, line and field for the first
     row that is no record, and ``UsageError`` for a split that is not there.
     """
     source = Path(path)
@@ -101,12 +105,17 @@ def load(path: str | Path, *, split: str | None = None, locale: str = "en_US") -
     if not source.is_dir():
         if split is not None:
             raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
-        return list(read_records(get_format("native"), source, locale=locale))
+        with types_in_force(types_beside(source) if types is None else read_types_file(Path(types))):
+            return list(read_records(get_format("native"), source, locale=locale))
     file_format, files = _manifest(source)
     if split is not None and split not in files:
         raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
     chosen = [name for part, name in files.items() if split in (None, part)]
-    return [record for name in chosen for record in read_records(file_format, source / name, locale=locale)]
+    records: list[Record] = []
+    for name in chosen:
+        with types_in_force(types_beside(source / name) if types is None else read_types_file(Path(types))):
+            records += read_records(file_format, source / name, locale=locale)
+    return records
 
 
 def report(

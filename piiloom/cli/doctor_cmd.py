@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import typer
 
-from piiloom.cli.options import DEFAULT_STORE, BankOption, BaseUrlOption, JsonOption, ModelOption, StoreOption, examples
+from piiloom.cli.options import (
+    DEFAULT_STORE,
+    BankOption,
+    BaseUrlOption,
+    JsonOption,
+    ModelOption,
+    StoreOption,
+    TypesOption,
+    examples,
+)
 
 EPILOG = examples(
     "piiloom doctor",
     "piiloom doctor --base-url http://localhost:11434/v1",
     "piiloom doctor --store other.duckdb --json",
     "piiloom doctor --bank my_bank",
+    "piiloom doctor --types my_types.yaml --bank my_bank",
 )
 
 
@@ -19,9 +29,10 @@ def doctor(
     base_url: BaseUrlOption = None,
     model: ModelOption = None,
     bank: BankOption = None,
+    types: TypesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank, a bank of your own.
+    """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank or --types, your own.
 
     Servers are asked only where a key is set or --base-url is given, and never for anything that costs money. Opening a store
     of an older schema upgrades it after a backup, as every command does.
@@ -29,6 +40,12 @@ def doctor(
     from piiloom.cli.bank_report import report_bank
     from piiloom.cli.health_checks import all_checks, report
 
+    if types is not None:
+        from piiloom.cli.types_report import report_types
+
+        if not report_types(types, bank, as_json=as_json):
+            raise typer.Exit(1)
+        return
     if bank is not None:
         if not report_bank(bank, as_json=as_json):
             raise typer.Exit(1)
