@@ -141,7 +141,7 @@ def clashes(own: Sequence[OwnType]) -> Iterator[tuple[KeyPath, str]]:
             taken = spellings.setdefault(bare, one.name)
             if not bare:
                 yield path, "it has no letter or digit"
-            elif taken != one.name or (path[1] == "name" and any(earlier.name == one.name for earlier in own[:number])):
+            elif taken != one.name or taken in shipped.types or (path[1] == "name" and taken in {earlier.name for earlier in own[:number]}):
                 whose = "that ships with piiloom" if taken in shipped.types else "of this file"
                 yield path, f"{spelling!r} means the type {taken!r} {whose} already"
     pairable = {name for name, kind in shipped.types.items() if kind.pairable} | {one.name for one in own if one.pairs}

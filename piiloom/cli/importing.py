@@ -57,6 +57,8 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
     for title, counts in (("types not in the taxonomy", report.unknown_types), ("fields that were ignored", report.ignored_fields)):
         if counts:
             say(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}")
+    if report.unknown_types:
+        say("  a file that --types names can define them (docs/own-types.md)")
     if report.mapped_types:
         say(f"types taken for ours: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
     if report.rejected:
