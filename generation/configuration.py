@@ -204,8 +204,8 @@ class RunConfig(BaseModel):
         told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
         told |= {kind for frame in bank.frames for kind, _ in frame.slots}
         for own in self.types:
-            mates = self.taxonomy().mates(own.name)
-            pairs = [(min(own.name, mate), max(own.name, mate)) for mate in mates if own.pairs != ALL_TYPES or own.name not in told]
+            named = own.pairs if own.pairs != ALL_TYPES else () if own.name in told else self.taxonomy().mates(own.name)
+            pairs = [(min(own.name, mate), max(own.name, mate)) for mate in named]
             missing = ", ".join("+".join(pair) for pair in pairs if pair not in bank.pairs)
             if missing or own.name not in told:
                 raise UsageError(
