@@ -116,7 +116,7 @@ def test_a_run_file_may_name_them(tmp_path):
 
 
 def test_the_composer_says_which_scenarios_it_lacks():
-    with pytest.raises(UsageError, match=r"no scenario of occupation\+vehicle plate, health\+vehicle plate.*--bank .*own-types\.md"):
+    with pytest.raises(UsageError, match=r"no scenario of health\+vehicle plate, occupation\+vehicle plate.*--bank .*own-types\.md"):
         make_config({"types": TYPES})
     with pytest.raises(UsageError, match=r"the bank has no scenario of health\+pet"):
         make_config({"types": TYPES, "pairs": "pet+health"})

@@ -120,7 +120,7 @@ def test_stages_alone_take_them(cli, store_path):
 def test_what_the_composer_cannot_do_is_refused_before_a_store_is_made(cli, store_path):
     lacking = cli("generate", "--types", TYPES, "--store", store_path)
     assert lacking.code == 2
-    assert "the bank has no scenario of occupation+vehicle plate, health+vehicle plate" in lacking.error_line()
+    assert "the bank has no scenario of health+vehicle plate, occupation+vehicle plate" in lacking.error_line()
     invented = cli("generate", "--types", BY_MODEL, "--store", store_path)
     assert invented.code == 2
     assert "values of hobby" in invented.error_line()
