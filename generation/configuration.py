@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.prompts.compiling import PromptTemplate
@@ -18,7 +18,7 @@ from piiloom.providers.prices import parse_prices
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, types_in_force
+from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, from_json, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
@@ -116,10 +116,13 @@ class RunConfig(BaseModel):
 
     @field_validator("types", mode="before")
     @classmethod
-    def _read(cls, types: object) -> object:
-        if types is None:
-            return ()
-        return read_types_file(Path(types)) if isinstance(types, str | Path) else types
+    def _defined(cls, types: object) -> OwnTypes:
+        if isinstance(types, str | Path):
+            return read_types_file(Path(types))
+        try:
+            return from_json(types or ())  # as a run in the store has them
+        except DataError:
+            raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
 
     @field_validator("price")
     @classmethod

@@ -113,6 +113,11 @@ def test_a_run_file_may_name_them(tmp_path):
     config = read_config(run, {})
     assert [one.name for one in config.types] == ["vehicle plate", "pet"]
     assert {("health", "pet"), ("health", "vehicle plate")} <= set(pair_order(config))
+    for wrong in ("[{name: pet}]", "7", "{pet: cat}"):
+        run.write_text(f"types: {wrong}\n", encoding="utf-8")
+        with pytest.raises(UsageError, match="needs the name of a types file") as caught:
+            read_config(run, {})
+        assert "run.yaml:1" in str(caught.value)
 
 
 def test_the_composer_says_which_scenarios_it_lacks():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,6 +12,7 @@ import piiloom
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.records import iter_records
+from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from tests.taxonomy.own_types_example import BANK, BY_MODEL, TYPES
 
 OWN = ("--types", TYPES, "--bank", BANK, "--pairs", "health+vehicle plate,occupation+vehicle plate,health+pet")
@@ -160,3 +163,34 @@ def test_doctor_refuses_by_file_line_and_key(cli, tmp_path):
     found = json.loads(cli("doctor", "--types", TYPES, "--bank", bank, "--json").out)
     assert not found["usable"]
     assert any("type 'pet' has no subtype 'breed'" in finding["message"] for finding in found["findings"])
+
+
+def test_in_a_notebook_and_in_two_threads_each_run_has_its_own(tmp_path):
+    lexicons = {"a": ("emu", "rhea", "kiwi", "cassowary", "ostrich"), "b": ("newt", "toad", "frog", "axolotl", "salamander")}
+    for name, values in lexicons.items():
+        text = TYPES.read_text(encoding="utf-8").replace("pets.txt", f"[{', '.join(values)}]")
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+    def made(name):
+        path = tmp_path / f"{name}.duckdb"
+        piiloom.generate(samples=12, store=path, types=tmp_path / f"{name}.yaml", bank=BANK, pairs="health+pet")
+        with Store.open(path, create=False) as store:
+            return {s.text_in(r.context).casefold() for r in iter_records(store) for s in r.spans if s.entity_type == "pet"}
+
+    async def in_a_loop():  # as a notebook's cell is
+        return made("a")
+
+    with ThreadPoolExecutor(max_workers=2) as threads:
+        first = threads.submit(lambda: asyncio.run(in_a_loop()))
+        second = threads.submit(made, "b")
+        drawn = {"a": first.result(), "b": second.result()}
+    for name, values in lexicons.items():
+        assert drawn[name]
+        assert drawn[name] <= set(values)
+    assert load_taxonomy() is shipped_taxonomy()
+
+
+def test_an_estimate_counts_the_calls_for_values_of_a_model(cli, tmp_path):
+    words = ("generate", "--provider", "openai", "--samples", 20, "--pairs", "hobby+occupation", "--estimate", "--json")
+    estimate = json.loads(cli(*words, "--types", BY_MODEL).out)
+    assert next(stage for stage in estimate["stages"] if stage["stage"] == "values")["calls"][0] >= 10
