@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.generation.own_type_checks import REMEDY, check_drawable, check_writable
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS
@@ -18,7 +19,7 @@ from piiloom.providers.prices import parse_prices
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, from_json, types_in_force
+from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
@@ -160,19 +161,9 @@ class RunConfig(BaseModel):
         if self.provider == "composer" and not locale.composer:
             raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
         if self.types:
-            self._check_types()
+            check_drawable(self.types, self.provider)
+            self.chosen_pairs()
         return self
-
-    def _check_types(self) -> None:
-        """Refuse own types whose values nobody could draw, or that no text could hold."""
-        asked = [own.name for own in self.types if own.asks_model()]
-        if self.provider == "composer" and asked:
-            raise UsageError(
-                f"the composer is no model that could be asked for values of {', '.join(asked)}",
-                where="--types",
-                remedy="Give the type a lexicon or a pattern, or name another --provider",
-            )
-        self.chosen_pairs()
 
     def taxonomy(self) -> Taxonomy:
         """Give the types of the run: those that ship, and its own."""
@@ -195,28 +186,14 @@ class RunConfig(BaseModel):
         known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
         if self.pairs.strip().casefold() == "all":
-            self._refuse_unwritable(bank)
+            check_writable(self.types, self.taxonomy(), bank)
         elif found != wanted:
-            missing = ", ".join("+".join(pair) for pair in wanted if pair not in known)
-            listed = ", ".join("+".join(pair) for pair in sorted(known))
-            raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=f"It has {listed}")
+            lacking = [pair for pair in wanted if pair not in known]
+            missing = ", ".join("+".join(pair) for pair in lacking)
+            own = {one.name for one in self.types}
+            remedy = REMEDY if any(own.intersection(pair) for pair in lacking) else f"It has {', '.join(map('+'.join, sorted(known)))}"
+            raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=remedy)
         return found
-
-    def _refuse_unwritable(self, bank: Bank) -> None:
-        """Refuse own types that the bank cannot write about: pairs that the types file names, or types in no sentence at all."""
-        told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
-        told |= {kind for frame in bank.frames for kind, _ in frame.slots}
-        for own in self.types:
-            named = own.pairs if own.pairs != ALL_TYPES else () if own.name in told else self.taxonomy().mates(own.name)
-            pairs = [(min(own.name, mate), max(own.name, mate)) for mate in named]
-            missing = ", ".join("+".join(pair) for pair in pairs if pair not in bank.pairs)
-            if missing or own.name not in told:
-                raise UsageError(
-                    f"the bank has no scenario of {missing}" if missing else f"the bank has no sentence that holds the type {own.name!r}",
-                    where="--types",
-                    remedy="Add some to a bank file of your own and name it with --bank (docs/own-types.md shows one), take the pair "
-                    "out of the types file, say with --pairs which pairs you want, or name a model with --provider",
-                )
 
     def _bank(self) -> Bank:
         with self.types_in_force():

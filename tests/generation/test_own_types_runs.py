@@ -123,7 +123,7 @@ def test_a_run_file_may_name_them(tmp_path):
 def test_the_composer_says_which_scenarios_it_lacks():
     with pytest.raises(UsageError, match=r"no scenario of health\+vehicle plate, occupation\+vehicle plate.*--bank .*own-types\.md"):
         make_config({"types": TYPES})
-    with pytest.raises(UsageError, match=r"the bank has no scenario of health\+pet"):
+    with pytest.raises(UsageError, match=r"the bank has no scenario of health\+pet\. Add some to a bank file of your own"):
         make_config({"types": TYPES, "pairs": "pet+health"})
     # Pairs that need none can be had all the same; a model needs no scenario at all.
     assert make_config({"types": TYPES, "pairs": "health+occupation"}).chosen_pairs() == (("health", "occupation"),)
