@@ -14,13 +14,16 @@ from piiloom.corpus.formats.base import Format, Json, ReadTally, RowReject, faul
 from piiloom.corpus.formats.json_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.record import Record
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.adjudications import unreleasable_records
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.reading import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
+from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 
 ALL = "all"
 Tell = Callable[[Sight, Store], None]
@@ -78,6 +81,7 @@ class Corpus:
 
     source: Source
     splits: dict[str, list[Record]]
+    types: OwnTypes = ()  # own ones that are in force where the records come from
 
 
 def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None) -> Corpus:
@@ -89,11 +93,12 @@ def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = N
         run_id = None if run is None else get_run(store, run).id
         unwanted = unreleasable_records(store)
         found = latest_revisions(iter_records(store, run_id=run_id))
+        own = types_of(store)
     records = [record for record in found if record.id not in unwanted]
     if not records:
         where = str(path) if run_id is None else f"{path}, run {run_id}"
         raise StoreError("there are no records to report on", where=where, remedy="Generate or import some first")
-    return Corpus(source=Source(file=path.name, run=run_id, left_out=len(found) - len(records)), splits={ALL: records})
+    return Corpus(source=Source(file=path.name, run=run_id, left_out=len(found) - len(records)), splits={ALL: records}, types=own)
 
 
 def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Corpus:
@@ -101,31 +106,35 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Cor
     with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
         splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
+        own = types_of(store)
     if not splits:
         raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")
-    return Corpus(source=Source(file=path.name, release=row.name, run=row.run_id), splits=splits)
+    return Corpus(source=Source(file=path.name, release=row.name, run=row.run_id), splits=splits, types=own)
 
 
-def corpus_of_file(path: Path, format_name: str | None = None) -> Corpus:
+def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes | None = None) -> Corpus:
     """The records of a native or CAPID JSONL file; without *format_name* the first row tells which it is.
 
+    *types* None: the own types that the export which the file belongs to defines, if it does.
     ``DataError`` when the file cannot be read or no row of it is a record.
     """
     file_format = get_format(format_name) if format_name is not None else _format_of(path)
     tally = ReadTally()
     records: list[Record] = []
     rejects: list[RowReject] = []
-    for row in file_format.read(path, locale=_NO_LOCALE, tally=tally):
-        if isinstance(row, RowReject):
-            rejects.append(row)
-        else:
-            records.append(row)
+    own = types_beside(path) if types is None else types
+    with types_in_force(own):
+        for row in file_format.read(path, locale=_NO_LOCALE, tally=tally):
+            if isinstance(row, RowReject):
+                rejects.append(row)
+            else:
+                records.append(row)
     if not records:
         first = f"; line {rejects[0].line}: {rejects[0].reason}" if rejects else ""
         remedy = f"It was read as {file_format.name}; name another format with --format, or correct the rows"
         raise DataError(f"none of {len(rejects)} rows is a record{first}", where=str(path), remedy=remedy)
     source = Source(file=path.name, format=file_format.name, reading=_reading(tally, rejects))
-    return Corpus(source=source, splits={ALL: records})
+    return Corpus(source=source, splits={ALL: records}, types=own)
 
 
 def latest_revisions(records: Iterable[Record]) -> list[Record]:

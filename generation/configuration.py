@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.generation.own_type_checks import REMEDY, check_drawable, check_writable
 from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP, check_stages, check_taken
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
@@ -18,9 +20,12 @@ from piiloom.providers.factory import KINDS
 from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import load_bank
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.scenarios import Bank
 
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 2
@@ -44,9 +49,9 @@ CONDUCT = frozenset(
     }
 )
 # Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
-PLACES = frozenset({"bank", "prompts"})
+PLACES = frozenset({"bank", "prompts", "types"})
 # Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
-_APART = frozenset({"seed", "bank", "judges", "prompts", "temperature", "top_p", "extra_body", "sampling"})
+_APART = frozenset({"seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"})
 _AS_EVER = SamplingSettings()
 
 
@@ -119,6 +124,8 @@ class RunConfig(BaseModel):
     top_p: TopP = None
     extra_body: ExtraBody = None
     sampling: dict[str, StageSampling] = {}
+    # Entity types of the user's own: a YAML file, of which the definitions are kept.
+    types: OwnTypes = ()
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
@@ -141,6 +148,16 @@ class RunConfig(BaseModel):
         # A run can be resumed from another folder.
         return None if path is None else path.absolute()
 
+    @field_validator("types", mode="before")
+    @classmethod
+    def _defined(cls, types: object) -> OwnTypes:
+        if isinstance(types, str | Path):
+            return read_types_file(Path(types))
+        try:
+            return from_json(types or ())  # as a run in the store has them
+        except DataError:
+            raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
+
     @field_validator("price")
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
@@ -160,8 +177,23 @@ class RunConfig(BaseModel):
         """Refuse what the taxonomy does not know (``UsageError``); gives itself back."""
         if self.provider not in PROVIDERS:
             raise UsageError(f"unknown provider {self.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
-        load_taxonomy().parse_pairs(self.pairs)
+        self.taxonomy().parse_pairs(self.pairs)
         locale = get_locale(self.locale)
+        self._check_fit()
+        if self.prompts is not None:
+            open_library(self.prompts)
+        self._check_sampling()
+        if self.bank is not None and not self.bank.exists():
+            raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
+        if self.provider == "composer" and not locale.composer:
+            raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
+        if self.types:
+            check_drawable(self.types, self.provider)
+            self.chosen_pairs()
+        return self
+
+    def _check_fit(self) -> None:
+        """Refuse settings that the provider has no use for."""
         if self.provider != "composer" and (self.bank is not None or self.composer != ComposerSettings()):
             raise UsageError(f"{self.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
         if self.provider == "composer" and self.judges:
@@ -173,14 +205,6 @@ class RunConfig(BaseModel):
         if self.response_format != "auto" and self.provider != "compatible":
             remedy = "Leave --response-format out: what other providers take is known"
             raise UsageError("only a compatible server can be told a response format", where="--response-format", remedy=remedy)
-        if self.prompts is not None:
-            open_library(self.prompts)
-        self._check_sampling()
-        if self.bank is not None and not self.bank.exists():
-            raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
-        if self.provider == "composer" and not locale.composer:
-            raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {self.locale}", remedy="Use another provider")
-        return self
 
     def _check_sampling(self) -> None:
         judges = {f"judge_{name}": f"Add the judge {name}, or leave it out" for name in ("relevance", "leak") if name not in self.judges}
@@ -198,31 +222,49 @@ class RunConfig(BaseModel):
             return _AS_EVER
         return (self._sampling() if own is None else own.over(self._sampling())).settings()
 
+    def taxonomy(self) -> Taxonomy:
+        """Give the types of the run: those that ship, and its own."""
+        return extended(self.types)
+
+    def types_in_force(self) -> AbstractContextManager[None]:
+        """Have the types of the run in force inside the block."""
+        return types_in_force(self.types)
+
     def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
         """List the pairs of the run in taxonomy order; "all" are those that can be written: the composer's bank may lack some.
 
-        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of.
+        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of, or for an own type
+        that no text of the bank could hold.
         """
-        wanted = load_taxonomy().parse_pairs(self.pairs)
+        wanted = self.taxonomy().parse_pairs(self.pairs)
         if self.provider != "composer":
             return wanted
-        known = load_bank(get_locale(self.locale).language, self.bank).pairs
+        bank = self._bank()
+        known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
-        if found != wanted and self.pairs.strip().casefold() != "all":
-            missing = ", ".join("+".join(pair) for pair in wanted if pair not in known)
-            listed = ", ".join("+".join(pair) for pair in sorted(known))
-            raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=f"It has {listed}")
+        if self.pairs.strip().casefold() == "all":
+            check_writable(self.types, self.taxonomy(), bank)
+        elif found != wanted:
+            lacking = [pair for pair in wanted if pair not in known]
+            missing = ", ".join("+".join(pair) for pair in lacking)
+            own = {one.name for one in self.types}
+            remedy = REMEDY if any(own.intersection(pair) for pair in lacking) else f"It has {', '.join(map('+'.join, sorted(known)))}"
+            raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=remedy)
         return found
+
+    def _bank(self) -> Bank:
+        with self.types_in_force():
+            return load_bank(get_locale(self.locale).language, self.bank)
 
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
         templates = [(template.id, template.sha256) for template in self.templates()]
-        bank = load_bank(get_locale(self.locale).language, self.bank).digest if self.provider == "composer" else None
+        bank = self._bank().digest if self.provider == "composer" else None
         judges = {"judges": sorted(set(self.judges))} if self.judges else {}
         drawing = self._sampling().given() | (
             {"sampling": {name: own.given() for name, own in self.sampling.items()}} if self.sampling else {}
         )
-        return digest(GENERATION_VERSION, self._shaping() | judges | drawing, load_taxonomy().digest, bank, templates)
+        return digest(GENERATION_VERSION, self._shaping() | judges | drawing, self.taxonomy().digest, bank, templates)
 
     def plan_digest(self) -> str:
         """Fingerprint what shapes the plan: where a model writes, its prompts and sampling settings do not.
@@ -231,7 +273,7 @@ class RunConfig(BaseModel):
         """
         if self.provider == "composer":
             return self.digest()
-        return digest(GENERATION_VERSION, self._shaping(), load_taxonomy().digest)
+        return digest(GENERATION_VERSION, self._shaping(), self.taxonomy().digest)
 
     def templates(self) -> list[PromptTemplate]:
         """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""

@@ -111,9 +111,10 @@ def estimate_run(
     if known.free or not records:
         return known
     # With the model's name the plan is the very one that the run will have.
-    rehearsal = _Rehearsal(config.model_copy(update={"model": model}))
-    rehearsal.list_topics(planned_for(config.samples, config.margin), topics_known, subtopics_known)
-    rehearsal.write_items(accepted, records)
+    with config.types_in_force():
+        rehearsal = _Rehearsal(config.model_copy(update={"model": model}))
+        rehearsal.list_topics(planned_for(config.samples, config.margin), topics_known, subtopics_known)
+        rehearsal.write_items(accepted, records)
     names = (topics.NAME, subtopics.NAME, *(stage.name for stage in rehearsal.stages))
     return replace(known, stages=tuple(_summed(name, rehearsal.calls[name], known, spec) for name in names if rehearsal.calls[name]))
 

@@ -15,6 +15,8 @@ from piiloom.generation.asking import Fault
 from piiloom.generation.item import Item
 from piiloom.generation.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
 from piiloom.generation.stage import Stage
+from piiloom.generation.texts import type_label
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 NOWHERE = "nowhere"
 PLACES = (NOWHERE, "question", "sentence")
@@ -24,7 +26,10 @@ def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
     return {
         "post": _masked_text(item.passage.text if item.passage else "", item.spans, facts),
         "question": item.question.abstracted if item.question else "",
-        "facts": [{"id": fact.name, "value": fact.text, "kind": fact.value.entity_type, "masked": _masked(fact)} for fact in facts],
+        "facts": [
+            {"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, load_taxonomy()), "masked": _masked(fact)}
+            for fact in facts
+        ],
     }
 
 

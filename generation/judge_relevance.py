@@ -13,13 +13,15 @@ from typing import Any
 from piiloom.generation.item import Item
 from piiloom.generation.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
 from piiloom.generation.stage import Stage
+from piiloom.generation.texts import type_label
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
     return {
         "post": item.passage.text if item.passage else "",
         "question": item.question.abstracted if item.question else "",
-        "facts": [{"id": fact.name, "value": fact.text, "kind": fact.value.entity_type} for fact in facts],
+        "facts": [{"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, load_taxonomy())} for fact in facts],
     }
 
 

@@ -52,7 +52,7 @@ class ParaphraseStage:
             template="paraphrase",
             variables={
                 "sentences": [add_marks(sentence) for sentence in sentences],
-                "values": value_variables(item.values),
+                "values": value_variables(item.values, ctx),
                 "first": {"id": first.id, "text": first.text} if first else None,
                 "lead": plan.lead,
                 "ends": [value_id for aside in plan.asides if aside.closing for value_id in aside.values],

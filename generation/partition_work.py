@@ -95,7 +95,7 @@ async def _worked(assignment: Assignment, path: Path, link: DeskLink) -> Partiti
     error: PiiloomError | None = None
     try:
         _check_same_piiloom(assignment)
-        with Store.open(path, create=False) as store:
+        with Store.open(path, create=False) as store, config.types_in_force():
             provider = open_provider(config)
             async with DeskClient(link, assignment.partition.id, concurrency=config.concurrency, on_stop=stop.request) as client:
                 conduct = Conduct(

@@ -49,7 +49,7 @@ class PeripheralStage:
             variables={
                 "topic": plan.topic,
                 "subtopic": plan.subtopic,
-                "values": value_variables(values),
+                "values": value_variables(values, ctx),
                 "others": other_texts(item, values),
                 "frame": aside.frame,
                 "opening": aside.opening,

@@ -9,7 +9,7 @@ from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.topics import Pair
 from piiloom.pii_values.catalogue import kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 
@@ -172,4 +172,15 @@ def draw_subtype(entity_type: str, subtypes: Iterable[str], rng: random.Random) 
 
 
 def _others(pair: Pair) -> list[str]:
-    return [kind.name for kind in load_taxonomy().types.values() if kind.pairable and kind.name not in pair]
+    taxonomy = load_taxonomy()
+    others = [kind for kind in taxonomy.types.values() if kind.pairable and kind.name not in pair]
+    # An own type may be one that matters beside some types only.
+    return [
+        kind.name
+        for kind in others
+        if not any(taxonomy.types[name].own for name in (kind.name, *pair)) or _pairs_with(kind.name, pair, taxonomy)
+    ]
+
+
+def _pairs_with(name: str, pair: Pair, taxonomy: Taxonomy) -> bool:
+    return all((min(name, other), max(name, other)) in taxonomy.pairs for other in pair)

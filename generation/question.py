@@ -18,7 +18,7 @@ from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_sch
 from piiloom.generation.texts import check_first_person, check_length, check_no_meta, value_variables
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 
 NAME = "question"
 
@@ -64,7 +64,7 @@ class QuestionStage:
                 **known,
                 "scenario": plan.scenario,
                 "pair": list(plan.pair),
-                "values": value_variables(item.high_values()),
+                "values": value_variables(item.high_values(), ctx),
                 "others": [value.text for value in item.values if value.relevance == "low"],
                 "language": ctx.locale.language_name,
                 "seed": plan.seed,
@@ -80,14 +80,14 @@ def _check_leaks(text: str, item: Item) -> None:
         pair=item.plan.pair,
         values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in item.values),
     )
-    verdict = _leaks_gate().check(Record(id="question", context="", question=text), expected)
+    verdict = _leaks_gate(load_taxonomy()).check(Record(id="question", context="", question=text), expected)
     if verdict is not None:
         raise Fault(verdict.code, verdict.detail)
 
 
-@lru_cache(maxsize=1)
-def _leaks_gate() -> QuestionLeaksGate:
-    return QuestionLeaksGate({name: kind.type_words for name, kind in load_taxonomy().types.items()})
+@lru_cache(maxsize=4)
+def _leaks_gate(taxonomy: Taxonomy) -> QuestionLeaksGate:
+    return QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()})
 
 
 STAGE: Stage = QuestionStage()

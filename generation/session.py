@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.progress import lift_rejects
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_config, set_run_samples, set_run_status
 from piiloom.execution.committing import GroupCommitter
@@ -106,7 +107,8 @@ def conduct_of(config: RunConfig) -> Conduct:
 
 def bank_of(config: RunConfig) -> Bank:
     """The bank that the composer of *config* composes from."""
-    bank = load_bank(get_locale(config.locale).language, config.bank)
+    with config.types_in_force():
+        bank = load_bank(get_locale(config.locale).language, config.bank)
     most = config.composer.scenarios_per_pair
     return limited(bank, most) if most else bank
 
@@ -125,6 +127,7 @@ def start_run(store: Store, config: RunConfig) -> RunRow:
             where=str(store.path),
             remedy=f"Go on with it by --resume {known.id}, or choose another --seed or --store",
         )
+    keep_types(store, config.types)
     return create_run(
         store,
         provider=config.provider,

@@ -57,6 +57,15 @@ BankOption = Annotated[
         "--bank", metavar="DIR", rich_help_panel=_RUN, help="Scenarios and sentences of your own: a bank file, or a folder of them."
     ),
 ]
+TypesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--types",
+        metavar="YAML",
+        rich_help_panel=_RUN,
+        help="Entity types of your own beside the 15 that ship (docs/own-types.md); the run and its store remember them.",
+    ),
+]
 TopicsOption = Annotated[
     int | None,
     typer.Option("--topics-per-pair", min=1, rich_help_panel=_RUN, help="How many topics are asked for a pair of types (default 10)."),
@@ -160,6 +169,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "concurrency": ConcurrencyOption,
         "values": ValuesOption,
         "bank": BankOption,
+        "types": TypesOption,
         "topics_per_pair": TopicsOption,
         "subtopics_per_topic": SubtopicsOption,
         "max_attempts": AttemptsOption,

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -106,7 +107,8 @@ def sit(
                 return await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
             return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
 
-    return _run(work, stop)
+    with config.types_in_force():
+        return _run(work, stop)
 
 
 def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal | None = None) -> R:
@@ -120,7 +122,7 @@ def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal | None = N
         return await work()
 
     with ThreadPoolExecutor(max_workers=1) as thread:
-        future = thread.submit(lambda: asyncio.run(noted()))
+        future = thread.submit(copy_context().run, lambda: asyncio.run(noted()))  # the types in force go along
         try:
             return future.result()
         except KeyboardInterrupt:  # a notebook's stop button reaches its own thread, not the one that works

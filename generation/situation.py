@@ -39,7 +39,7 @@ class SituationStage:
                 "topic": plan.topic,
                 "subtopic": plan.subtopic,
                 "scenario": plan.scenario,
-                "values": value_variables(values),
+                "values": value_variables(values, ctx),
                 "pair": list(plan.pair),
                 "others": other_texts(item, values),
                 "words": {"min": low, "max": high},

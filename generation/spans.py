@@ -66,7 +66,7 @@ class SpansStage:
             stage=NAME,
             template="span_retrieval",
             variables={
-                "value": value_variables([value])[0],
+                "value": value_variables([value], ctx)[0],
                 "text": text,
                 "language": ctx.locale.language_name,
                 "seed": item.plan.seed,

@@ -77,7 +77,7 @@ class StageContext:
 
     def type_variables(self, names: tuple[str, ...]) -> list[dict[str, Any]]:
         """Describe entity types to a template."""
-        return [{"name": name, "definition": self.taxonomy.get(name).definition} for name in names]
+        return [{"name": name, "definition": self.taxonomy.get(name).described()} for name in names]
 
 
 class Stage(Protocol):

@@ -11,8 +11,10 @@ from piiloom.corpus.record import Record
 from piiloom.foundation.words import count_words
 from piiloom.generation.asking import Fault
 from piiloom.generation.item import Band, Item, ItemValue
+from piiloom.generation.stage import StageContext
 from piiloom.screening.gate import Expectations
 from piiloom.screening.refusals import RefusalsGate
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.wording import FIRST_PERSON
 
 _REFUSALS = RefusalsGate()
@@ -89,9 +91,22 @@ def other_texts(item: Item, values: Sequence[ItemValue]) -> list[str]:
     return [value.text for value in item.values if value not in values]
 
 
-def value_variables(values: Iterable[ItemValue]) -> list[dict[str, str]]:
-    """Describe values to a template (and to the composer)."""
+def value_variables(values: Iterable[ItemValue], ctx: StageContext) -> list[dict[str, str]]:
+    """Describe values to a template (and to the composer, which takes types by their bare names)."""
     return [
-        {"id": v.id, "text": v.text, "type": v.entity_type, "subtype": v.subtype or "", "subject": v.subject, "relevance": v.relevance}
+        {
+            "id": v.id,
+            "text": v.text,
+            "type": v.entity_type if ctx.bank is not None else type_label(v.entity_type, ctx.taxonomy),
+            "subtype": v.subtype or "",
+            "subject": v.subject,
+            "relevance": v.relevance,
+        }
         for v in values
     ]
+
+
+def type_label(name: str, taxonomy: Taxonomy) -> str:
+    """The type as a model is told it: an own type with its definition, since the name alone may tell nothing."""
+    known = taxonomy.types.get(name)
+    return f"{name}, that is: {known.definition.rstrip('.')}" if known is not None and known.own else name

@@ -1,7 +1,7 @@
 """Stage 3: the values an item is about.
 
 In: a plan item. Out: one value for each that the plan wants, of one coherent persona, none inside another. Drawn by code
-(``pii_values``); with ``--values llm`` the model is asked for each.
+(``pii_values``); with ``--values llm`` the model is asked for each, else only for those of own types that say so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from piiloom.generation.item import Item, ItemValue, WantedValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.pii_values.drawing import DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME = "values"
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
@@ -32,12 +33,11 @@ class ValuesStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Give the item its values; rejected when no distinct ones can be had."""
-        if ctx.config.values == "code":
-            return replace_values(item, draw_by_code(item, ctx.config.composer))
-        values: list[ItemValue] = []
+        drawn = [wanted for wanted in item.plan.wanted if ctx.config.values == "code" and not _is_asked(wanted, ctx.taxonomy)]
+        values = list(draw_by_code(item, ctx.config.composer, drawn)) if drawn else []
         refused = item.refused
         # Whoever a fact is told of comes first.
-        for wanted in sorted(item.plan.wanted, key=lambda w: w.subject.startswith("@")):
+        for wanted in sorted((w for w in item.plan.wanted if w not in drawn), key=lambda w: w.subject.startswith("@")):
             value, again = await self._ask(wanted, values, item, ctx)
             values.append(value)
             refused += again
@@ -91,19 +91,26 @@ def replace_values(item: Item, values: tuple[ItemValue, ...], *, refused: int | 
     return Item(plan=item.plan, values=values, refused=item.refused if refused is None else refused)
 
 
-def draw_by_code(item: Item, composer: ComposerSettings) -> tuple[ItemValue, ...]:
-    """Draw the item's values from one persona; rejected when the persona has no distinct ones."""
+def _is_asked(wanted: WantedValue, taxonomy: Taxonomy) -> bool:
+    """Whether the value is of an own type, or a subtype of it, whose values only the model gives."""
+    kind = taxonomy.get(wanted.entity_type)
+    chosen = [subtype for subtype in kind.subtypes if not wanted.subtypes or subtype.name in wanted.subtypes]
+    return any(subtype.generator is not None and subtype.generator.kind == "model" for subtype in chosen)
+
+
+def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedValue]) -> tuple[ItemValue, ...]:
+    """Draw the values *drawn* of the item from one persona; rejected when the persona has no distinct ones."""
     plan = item.plan
     rng = derive_rng("values", plan.seed % composer.value_draws if composer.value_draws else plan.seed)
-    place = {wanted.id: number for number, wanted in enumerate(plan.wanted)}
-    requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=_owner(w, place)) for w in plan.wanted]
+    place = {wanted.id: number for number, wanted in enumerate(drawn)}
+    requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=_owner(w, place)) for w in drawn]
     try:
-        drawn = _drawn(requests, plan.locale, composer, rng)
+        found = _drawn(requests, plan.locale, composer, rng)
     except PiiloomError as error:
         raise ItemRejected("no_values", str(error), stage=NAME) from error
     return tuple(
         ItemValue(id=w.id, entity_type=d.entity_type, subtype=d.subtype, text=d.text, relevance=w.relevance, subject=d.subject)
-        for w, d in zip(plan.wanted, drawn, strict=True)
+        for w, d in zip(drawn, found, strict=True)
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -24,8 +24,10 @@ from piiloom.pii_values.drawers import (
     ties,
     work,
 )
-from piiloom.pii_values.drawers.kind import Kind
+from piiloom.pii_values.drawers.kind import Drawer, Kind
 from piiloom.pii_values.sampling import Weighted, weighted
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value
 
 __all__ = ["KINDS", "Kind", "kinds_for"]
 
@@ -50,12 +52,35 @@ KINDS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
 )
 
 
-@cache
 def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
-    """The kinds of a type (None: all, else the named ones), weighted; raises ``UsageError`` for unknown names."""
-    known = KINDS.get(entity_type)
-    if known is None:
-        raise UsageError(f"no values for type {entity_type!r}", remedy=f"Known: {', '.join(KINDS)}.")
+    """The kinds of a type (None: all, else the named ones), weighted; raises ``UsageError`` for unknown names.
+
+    Own types that are in force have those that their generators give.
+    """
+    if entity_type in KINDS:
+        return _shipped_kinds(entity_type, subtypes)
+    return _own_kinds(load_taxonomy(), entity_type, subtypes)
+
+
+@lru_cache(maxsize=256)
+def _own_kinds(taxonomy: Taxonomy, entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
+    own = taxonomy.types.get(entity_type)
+    if own is None or not own.own:
+        raise UsageError(f"no values for type {entity_type!r}", remedy=f"Known: {', '.join(taxonomy.types)}.")
+    known = [Kind(subtype=s.name, share=1, draw=_drawer(s.generator)) for s in own.subtypes if s.generator is not None]
+    return _weighted(entity_type, known, subtypes)
+
+
+def _drawer(generator: ValueGenerator) -> Drawer:
+    return lambda _persona, rng, _attempt: draw_own_value(generator, rng)
+
+
+@cache
+def _shipped_kinds(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
+    return _weighted(entity_type, KINDS[entity_type], subtypes)
+
+
+def _weighted(entity_type: str, known: Sequence[Kind], subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
     names = [kind.subtype for kind in known]
     unknown = [name for name in subtypes or () if name not in names]
     if unknown:

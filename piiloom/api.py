@@ -32,11 +32,12 @@ from piiloom.cli.surrogate_keywords import SurrogateOptions, told
 from piiloom.cli.workspace import new_or_known_run
 from piiloom.corpus.formats.base import Format, read_records
 from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.importing import ImportReport
+from piiloom.corpus.importing import ImportReport, OnConflict
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
 from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_release
 from piiloom.corpus.releases.freezing import ANY_STATUS
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
@@ -48,6 +49,8 @@ from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.run_options import RunOptions
 from piiloom.generation.sitting import sit
 from piiloom.surrogates.running_progress import RunReport
+from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 
 __all__ = ["RunOptions", "SurrogateOptions", "export", "generate", "import_file", "load", "probe", "release", "report", "surrogate"]
 
@@ -76,15 +79,30 @@ def import_file(
     format: str = "native",  # noqa: A002 - the word users know
     locale: str = "en_US",
     rejects: str | Path | None = None,
+    on_conflict: OnConflict = "fail",
+    skip_values: bool = False,
+    types: str | Path | None = None,
     store: StorePath = None,
 ) -> ImportReport:
     """Add the records of a ``native`` or ``capid`` JSONL file to the store; gives what became of every row and value.
 
     Refused rows go to the file *rejects* with their reasons (beside the store, ``<name>.rejects.jsonl``, when not given); *locale* is
-    that of rows that name none. Raises ``DataError`` for a file that cannot be read or has no valid row, ``UsageError``,
+    that of rows that name none. *on_conflict* says what becomes of rows whose id is stored with other content (``fail``, ``skip``,
+    ``update`` or ``new``), *skip_values* keeps rows without the values that have no exact place, *types* is a types file.
+    Raises ``DataError`` for a file that cannot be read or has no valid row, ``UsageError``,
     ``OutputError`` and ``StoreError``.
     """
-    return import_into(Path(path), format, _store(store), locale=locale, rejects=None if rejects is None else Path(rejects))[0]
+    done = import_into(
+        Path(path),
+        format,
+        _store(store),
+        locale=locale,
+        rejects=None if rejects is None else Path(rejects),
+        on_conflict=on_conflict,
+        skip_values=skip_values,
+        types=None if types is None else Path(types),
+    )
+    return done.report
 
 
 def release(
@@ -126,10 +144,12 @@ def load(
     split: str | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     locale: str = "en_US",
+    types: str | Path | None = None,
 ) -> list[Record]:
     """Read the records of a JSONL file (*format* native, or capid), or of an exported folder: all its splits, or only *split*.
 
-    A folder's format is the one that its ``release.json`` names; *locale* is that of rows that name none.
+    A folder's format is the one that its ``release.json`` names, and so are its own types; *types* is a types file for a file that
+    lies beside none; *locale* is that of rows that name none.
     Raises ``DataError`` with file, line and field for the first
     row that is no record, and ``UsageError`` for a split that is not there or a format that a folder has not.
     """
@@ -139,14 +159,19 @@ def load(
     if not source.is_dir():
         if split is not None:
             raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
-        return list(read_records(get_format(format or "native"), source, locale=locale))
+        with types_in_force(types_beside(source) if types is None else read_types_file(Path(types))):
+            return list(read_records(get_format(format or "native"), source, locale=locale))
     file_format, files = _manifest(source)
     if format not in {None, file_format.name}:
         raise UsageError(f"the export is {file_format.name}, not {format}", where=str(source), remedy="Leave the format out")
     if split is not None and split not in files:
         raise UsageError(f"there is no split {split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
     chosen = [name for part, name in files.items() if split in (None, part)]
-    return [record for name in chosen for record in read_records(file_format, source / name, locale=locale)]
+    records: list[Record] = []
+    for name in chosen:
+        with types_in_force(types_beside(source / name) if types is None else read_types_file(Path(types))):
+            records += read_records(file_format, source / name, locale=locale)
+    return records
 
 
 def report(

@@ -11,7 +11,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.words import count_words
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name
 from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import repeated_alternatives, slot_counts
 from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
 
@@ -31,9 +31,9 @@ def slot_name(entity_type: str) -> str:
     return entity_type.replace(" ", "_")
 
 
-def check_bank_file(parsed: BankFile, document: YamlDocument) -> None:
+def check_bank_file(parsed: BankFile, document: YamlDocument, taxonomy: Taxonomy) -> None:
     """Raise ``ConfigError`` (file, line, key) at the first entry that no text could be made from."""
-    for path, fault in bank_faults(parsed, load_taxonomy()):
+    for path, fault in bank_faults(parsed, taxonomy):
         raise ConfigError(f"{key_name(path)}: {fault}", where=document.where(path), remedy="Correct the entry named here.")
 
 
@@ -84,6 +84,8 @@ def _pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
             yield f"type {name!r} cannot be part of a pair"
     if len(set(pair)) != 2:
         yield "a pair is two different types"
+    elif all(name in taxonomy.types and taxonomy.types[name].pairable for name in pair) and (min(pair), max(pair)) not in taxonomy.pairs:
+        yield f"the types file does not pair {pair[0]!r} with {pair[1]!r}"
 
 
 def _type_faults(path: KeyPath, uses: Mapping[str, Iterable[str]], taxonomy: Taxonomy) -> Iterator[Fault]:

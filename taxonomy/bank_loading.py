@@ -16,7 +16,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import YamlDocument, read_document, validate_document
 from piiloom.taxonomy.bank_checks import MOST_SLOTS, check_bank_file
 from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
-from piiloom.taxonomy.entity_types import Pair
+from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
 from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
 
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
@@ -56,11 +56,11 @@ class _Reading:
             read=self.read.copy(),
         )
 
-    def add(self, source: Traversable | Path, *, check: bool) -> None:
+    def add(self, source: Traversable | Path, check: Taxonomy | None) -> None:
         document = read_document(source)
         parsed = validate_document(document, BankFile)
-        if check:
-            check_bank_file(parsed, document)
+        if check is not None:
+            check_bank_file(parsed, document, check)
         for index, entry in enumerate(parsed.scenarios):
             scenario = _frozen(entry, document.where(("scenarios", index)))
             known = self.scenarios.setdefault(scenario.id, scenario)
@@ -142,23 +142,29 @@ def frame_slots(text: str) -> tuple[SlotKey, ...]:
 def load_bank(language: str = "en", extra: Path | None = None) -> Bank:
     """The bank of *language* (ISO 639-1) that ships with piiloom, with the file or folder *extra* added to it.
 
-    Raises ``ConfigError`` (file, line, key) when no bank of the language ships, a file is malformed, an id is taken, or
-    *extra* names unknown types or subtypes or holds a pattern that no text can be made from. Without *extra* the same
-    object is given every time.
+    *extra* may speak of all types that are in force. Raises ``ConfigError`` (file, line, key) when no bank of the language
+    ships, a file is malformed, an id is taken, or *extra* names unknown types or subtypes or holds a pattern that no text can
+    be made from. Without *extra* the same object is given every time.
     """
     if extra is None:
         return _shipped_bank(language)
-    return _user_bank(language, extra, tuple((s.name, s.read_bytes()) for s in user_sources(extra)) if extra.exists() else ())
+    contents = tuple((s.name, s.read_bytes()) for s in user_sources(extra)) if extra.exists() else ()
+    return _user_bank(language, extra, contents, load_taxonomy())
 
 
 @lru_cache(maxsize=8)
 def _shipped_bank(language: str) -> Bank:
-    return _read_bank(language, None)
+    return _read_bank(language, None, None)
 
 
 @lru_cache(maxsize=4)
-def _user_bank(language: str, extra: Path, contents: tuple[tuple[str, bytes], ...]) -> Bank:  # noqa: ARG001 - part of the key
-    return _read_bank(language, extra)
+def _user_bank(
+    language: str,
+    extra: Path,
+    contents: tuple[tuple[str, bytes], ...],  # noqa: ARG001 - part of the key
+    taxonomy: Taxonomy,
+) -> Bank:
+    return _read_bank(language, extra, taxonomy)
 
 
 def bank_languages() -> tuple[str, ...]:
@@ -184,12 +190,12 @@ def limited(bank: Bank, scenarios_per_pair: int) -> Bank:
     return replace(bank, pairs=MappingProxyType(pairs), scenarios=MappingProxyType(kept))
 
 
-def _read_bank(language: str, extra: Path | None) -> Bank:
+def _read_bank(language: str, extra: Path | None, taxonomy: Taxonomy | None) -> Bank:
     reading = _shipped_reading(language)
     if extra is not None:
         reading = reading.copied()
         for source in user_sources(extra):
-            reading.add(source, check=True)
+            reading.add(source, taxonomy)
     return reading.bank(language)
 
 
@@ -198,7 +204,7 @@ def _shipped_reading(language: str) -> _Reading:
     """What ships, read once a process (half a second) also where several banks are added to it in turn; not to be added to itself."""
     reading = _Reading()
     for source in shipped_sources(language):
-        reading.add(source, check=False)
+        reading.add(source, None)
     return reading
 
 

@@ -1,13 +1,16 @@
 """The PII types: what each one means, how its values look, and what other data sets call it.
 
-One file of ``data/types`` is one type; adding a type means adding a file.
+One file of ``data/types`` is one type; adding a type that ships means adding a file. A run or a store may have types of its own
+beside them (``own_types``): ``load_taxonomy`` gives the types that are in force where it is called.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -21,25 +24,34 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.taxonomy.value_generators import ValueGenerator
 
 Form = Literal["noun_phrase", "count_noun", "adjective", "noun", "proper", "amount", "number", "code", "phrase"]
 Pair = tuple[str, str]
+_SHOWN_EXAMPLES = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subtype:
-    """One kind of value of a type. ``form`` is how it stands in a sentence; ``open`` means that values seldom repeat."""
+    """One kind of value of a type. ``form`` is how it stands in a sentence; ``open`` means that values seldom repeat.
+
+    Only a subtype of an own type has a ``generator``; values of the others come from ``pii_values``.
+    """
 
     name: str
     definition: str
     form: Form
     examples: tuple[str, ...]
     open: bool
+    generator: ValueGenerator | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityType:
-    """One PII type. ``type_words`` name it in a question; ``aliases`` are its spellings in imported files."""
+    """One PII type. ``type_words`` name it in a question; ``aliases`` are its spellings in imported files.
+
+    ``own``: it does not ship with piiloom.
+    """
 
     name: str
     definition: str
@@ -50,16 +62,30 @@ class EntityType:
     open: bool
     type_words: frozenset[str]
     aliases: tuple[str, ...]
+    own: bool = False
+
+    def described(self) -> str:
+        """What it means, for a template; an own type is told with examples, since no model can know it."""
+        if not self.own:
+            return self.definition
+        examples = dict.fromkeys(example for subtype in self.subtypes for example in subtype.examples)
+        return f"{self.definition} For example: {'; '.join(list(examples)[:_SHOWN_EXAMPLES])}."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Taxonomy:
-    """All types in canonical order, the pairs they form, and the sha256 of the files they came from."""
+    """All types in canonical order, the pairs they form, and the sha256 of what they came from, by which two are compared."""
 
     types: Mapping[str, EntityType]
     pairs: tuple[Pair, ...]
     spellings: Mapping[str, str]
     digest: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Taxonomy) and other.digest == self.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     def get(self, name: str) -> EntityType:
         """The type spelled *name*; raises ``UsageError`` that lists the known names and the closest one."""
@@ -70,7 +96,7 @@ class Taxonomy:
 
     def resolve(self, raw: str) -> str | None:
         """The canonical name for a spelling found in another data set; case, spaces and punctuation don't matter."""
-        return self.spellings.get(_bare(raw))
+        return self.spellings.get(bare_spelling(raw))
 
     def subtype(self, entity_type: str, subtype: str) -> Subtype:
         """One subtype; raises ``UsageError`` when the type or the subtype is unknown."""
@@ -78,6 +104,10 @@ class Taxonomy:
         if subtype not in subtypes:
             raise UsageError(f"type {entity_type!r} has no subtype {subtype!r}", remedy=self._known(subtype, subtypes))
         return subtypes[subtype]
+
+    def mates(self, name: str) -> tuple[str, ...]:
+        """The types that *name* forms pairs with, in order."""
+        return tuple(other for other in self.types if (min(name, other), max(name, other)) in self.pairs)
 
     def parse_pairs(self, text: str) -> tuple[Pair, ...]:
         """The pairs that ``"all"`` or ``"health+occupation,age+belief"`` names, each once, in the order given.
@@ -97,6 +127,10 @@ class Taxonomy:
         if len(names) != 2 or names[0] == names[1]:
             raise UsageError(f"{part!r} is not a pair", remedy='A pair is two different types, such as "health+occupation".')
         first, second = sorted(names)
+        if (first, second) not in self.pairs:
+            own = next(name for name in names if self.types[name].own)
+            mates = ", ".join(self.mates(own))
+            raise UsageError(f"the types file does not pair {first!r} with {second!r}", remedy=f"{own} pairs with: {mates}.")
         return first, second
 
     def _pairable(self, raw: str) -> str:
@@ -167,9 +201,33 @@ class _TypeFile(BaseModel):
 
 
 @lru_cache(maxsize=1)
-def load_taxonomy() -> Taxonomy:
+def shipped_taxonomy() -> Taxonomy:
     """The taxonomy that ships with piiloom; raises ``ConfigError`` (file, line, key) when one of its files is malformed."""
     return read_taxonomy(files("piiloom.taxonomy") / "data" / "types")
+
+
+_in_force: ContextVar[Taxonomy | None] = ContextVar("taxonomy_in_force", default=None)
+_of_process: list[Taxonomy] = []  # a server's, whose threads are not ours to start
+
+
+def load_taxonomy() -> Taxonomy:
+    """The types in force: those that ship, and the own types of the run or store that is worked on."""
+    return _in_force.get() or (_of_process[-1] if _of_process else shipped_taxonomy())
+
+
+@contextmanager
+def taxonomy_in_force(taxonomy: Taxonomy) -> Iterator[None]:
+    """Have ``load_taxonomy`` give *taxonomy* inside the block, and in tasks and threads that take its context along."""
+    token = _in_force.set(taxonomy)
+    try:
+        yield
+    finally:
+        _in_force.reset(token)
+
+
+def set_process_taxonomy(taxonomy: Taxonomy | None) -> None:
+    """Have *taxonomy* in force wherever nothing else is, in every thread; None: what ships. For a process that serves one store."""
+    _of_process[:] = [] if taxonomy is None else [taxonomy]
 
 
 def read_taxonomy(folder: Traversable) -> Taxonomy:
@@ -180,7 +238,7 @@ def read_taxonomy(folder: Traversable) -> Taxonomy:
     spellings: dict[str, str] = {}
     for model, source in sorted(found, key=lambda pair: (pair[0].order, pair[0].name)):
         types[model.name] = model.frozen()
-        for spelling in dict.fromkeys(_bare(s) for s in (model.name, *model.aliases)):
+        for spelling in dict.fromkeys(bare_spelling(s) for s in (model.name, *model.aliases)):
             if spelling in spellings:
                 raise ConfigError(f"{spelling!r} already means {spellings[spelling]!r}", where=f"{source.name}: aliases")
             spellings[spelling] = model.name
@@ -192,6 +250,6 @@ def read_taxonomy(folder: Traversable) -> Taxonomy:
     return Taxonomy(types=MappingProxyType(types), pairs=pairs, spellings=MappingProxyType(spellings), digest=digest.hexdigest())
 
 
-def _bare(raw: str) -> str:
+def bare_spelling(raw: str) -> str:
     """A spelling reduced to its letters and digits, so that ``Sexual_Orientation`` and ``sexualorientation`` agree."""
     return re.sub(r"[\W_]+", "", raw.casefold())

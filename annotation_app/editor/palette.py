@@ -25,8 +25,14 @@ _COLOURS = (
     "#7d4fa8",
     "#4a8c7f",
 )
+# For own types: between the hues above.
+_FURTHER = ("#a8556b", "#3f8fae", "#9b5fc0", "#7f8a4a", "#c2603f", "#5c7fc9", "#3f9a4f", "#b06f8f", "#8b7a2f")
 
 
 def colours(types: Iterable[str]) -> Mapping[str, str]:
-    """A colour for each of *types*, in order; they come round again where there are more types than colours."""
-    return {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(types)}
+    """A colour for each of *types*, in order; they come round again where there are more types than colours.
+
+    Own types come after those that ship, in the order in which their store got them, so a type keeps its colour.
+    """
+    ordered = (*_COLOURS, *_FURTHER)
+    return {name: ordered[place % len(ordered)] for place, name in enumerate(types)}

@@ -23,7 +23,10 @@ from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsBook
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.guidelines import newest_version
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.shared import SharedStore
+from piiloom.taxonomy.entity_types import set_process_taxonomy
+from piiloom.taxonomy.own_types import extended
 
 # Enough for aggregates over a large store; the commands make do with less.
 _MEMORY, _THREADS = "512MB", 2
@@ -56,16 +59,22 @@ class Workplace:
         """Let go of the store, once whoever writes has done."""
         self.snapshots.stop()
         self.shared.close()
+        set_process_taxonomy(None)
 
 
 def open_workplace(
     path: Path, *, clock: Clock = utc_now, snapshot_every_s: float = SNAPSHOT_EVERY_S, keep_snapshots: int = KEEP_SNAPSHOTS
 ) -> Workplace:
-    """Open the store at *path*, which must be there; raises what ``Store.open`` does. Snapshots begin with ``snapshots.start``."""
+    """Open the store at *path*, which must be there; raises what ``Store.open`` does. Snapshots begin with ``snapshots.start``.
+
+    The own types of the store are in force in all of the process until the workplace is closed.
+    """
     store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
     try:
+        set_process_taxonomy(extended(types_of(store)))
         return _over(path, SharedStore(store), clock, SnapshotPlan(snapshot_every_s, keep_snapshots))
     except BaseException:
+        set_process_taxonomy(None)
         store.close()
         raise
 

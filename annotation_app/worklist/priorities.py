@@ -22,7 +22,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.screening.gate import Expectations, Gate
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.unlisted import UnlistedGate
-from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 
 # No text holds these: a record without a pair has no type words that its question could leak.
 _NO_PAIR = ("\0", "\0")
@@ -45,7 +45,7 @@ class Signals:
 def screening_doubts(record: Record) -> tuple[str, ...]:
     """The codes of the gates that would refuse the record as it stands."""
     expected = Expectations(pair=pair_of(record) or _NO_PAIR)
-    verdicts = (gate.check(record, expected) for gate in _gates())
+    verdicts = (gate.check(record, expected) for gate in _gates(load_taxonomy()))
     return tuple(verdict.code for verdict in verdicts if verdict is not None)
 
 
@@ -76,9 +76,9 @@ def explained(reason: str) -> str:
     if reason.startswith(f"{JUDGES}:"):
         count = reason.partition(":")[2]
         return "a judge went against one planned label" if count == "1" else f"judges went against {count} planned labels"
-    return {code: words for gate in _gates() for code, words in gate.codes.items()}.get(reason, reason)
+    return {code: words for gate in _gates(load_taxonomy()) for code, words in gate.codes.items()}.get(reason, reason)
 
 
-@lru_cache(maxsize=1)
-def _gates() -> tuple[Gate, ...]:
-    return (UnlistedGate(), QuestionLeaksGate({name: kind.type_words for name, kind in load_taxonomy().types.items()}))
+@lru_cache(maxsize=4)
+def _gates(taxonomy: Taxonomy) -> tuple[Gate, ...]:
+    return (UnlistedGate(), QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()}))

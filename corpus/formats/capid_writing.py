@@ -1,7 +1,8 @@
 """One record as a CAPID row, and what the row does not say.
 
 The loss report is found by reading the row again in memory, not by guessing: a record without an entry of its own comes
-back with the same context, question and (range, type, relevance) of every span.
+back with the same context, question and (range, type, relevance) of every span. A value of an own type is told there as well:
+we read it again, by the definition in ``release.json``, but nobody else does.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from piiloom.corpus.formats.base import Json, LossEntry
 from piiloom.corpus.formats.placing import Placed, place_values
 from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _Labels = tuple[str, Relevance]  # entity type, relevance
 
@@ -23,6 +25,7 @@ DISAGREE = "mentions disagree about type or relevance: the value gets the labels
 REPEATED = "repeated value: its mentions merge into one entry"
 UNMARKED = "also stands where it is not marked: reading would mark it there too"
 NOT_WHOLE = "stands only inside a longer word: reading would refuse the row"
+OWN_TYPE = "its type is none of CAPID's fifteen: written under its own name, which other readers of the format don't know"
 OVERLAPPED = "reading would mark a longer or earlier value where this one stands"
 
 
@@ -62,6 +65,8 @@ def _reasons(mentions: list[Span], labels: _Labels | None, read: set[tuple[int, 
         return
     if any((span.entity_type, span.relevance) != labels for span in mentions):
         yield DISAGREE
+    if labels[0] not in shipped_taxonomy().types:
+        yield OWN_TYPE
     if len(mentions) > 1:
         yield REPEATED
     marked = {(span.start, span.end) for span in mentions}

@@ -19,13 +19,14 @@ from piiloom.corpus.formats.base import Format, Json, LossReport
 from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.releases.foreign_files import refuse_foreign
 from piiloom.corpus.releases.import_losses import ImportLosses
-from piiloom.corpus.releases.manifest import ExportedFile, SplitCounts, manifest
+from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, SplitCounts, manifest
 from piiloom.corpus.releases.splits import SPLITS
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import types_of
 from piiloom.corpus.store.releases import get_release, iter_release_records, withheld_of
 from piiloom.foundation.errors import OutputError
 
-MANIFEST = "release.json"
+__all__ = ["MANIFEST", "ExportReport", "export_release"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ def export_release(store: Store, name: str, file_format: Format | str, out: Path
             else:
                 drafts.discard(file_name)
         loss = LossReport(fields=losses[0].fields, entries=(*lost.entries, *(entry for part in losses for entry in part.entries)))
-        about = manifest(release, chosen.name, counts=counts, files=files, withheld=withheld, loss=loss)
+        about = manifest(release, chosen.name, counts=counts, files=files, withheld=withheld, loss=loss, own_types=types_of(store))
         drafts.path(MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
         drafts.publish()
     return ExportReport(release=name, format=chosen.name, out=out, files=tuple(files), withheld=len(withheld), loss=loss)

@@ -5,16 +5,21 @@ Equal releases therefore give equal bytes on every machine with the same version
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossReport
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
 
 SCHEMA = 1
+MANIFEST = "release.json"
+OWN_TYPES = "own_types"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +97,12 @@ def manifest(
     files: Sequence[ExportedFile],
     withheld: Sequence[tuple[str, str]],
     loss: LossReport,
+    own_types: OwnTypes = (),
 ) -> Json:
-    """The content of ``release.json``, keys in fixed order."""
-    return {
+    """The content of ``release.json``, keys in fixed order; definitions of own types only where its spans have any."""
+    occurring = {name for split in counts.values() for name in split.types}
+    told = [one for one in own_types if one.name in occurring]
+    about: Json = {
         "schema": SCHEMA,
         "name": release.name,
         "format": format_name,
@@ -108,6 +116,17 @@ def manifest(
         "withheld": [{"record": record_id, "reason": reason} for record_id, reason in withheld],
         "loss": loss.to_json(),
     }
+    return about | {OWN_TYPES: to_json(tuple(told))} if told else about
+
+
+def types_beside(file: Path) -> OwnTypes:
+    """The own types that the export which *file* belongs to defines; none where it lies beside no ``release.json`` of ours."""
+    try:
+        about = json.loads((file.parent / MANIFEST).read_text(encoding="utf-8"))
+        told = about.get(OWN_TYPES, []) if file.name in about["files"] else []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+    return from_json(told)
 
 
 def piiloom_version() -> str:

@@ -182,3 +182,8 @@ def _annotation(connection: duckdb.DuckDBPyConnection) -> None:
             record_id VARCHAR NOT NULL, adjudicator VARCHAR NOT NULL, outcome VARCHAR NOT NULL, document VARCHAR NOT NULL,
             made_at VARCHAR NOT NULL, event BIGINT NOT NULL);
     """)
+
+
+@MIGRATIONS.register(5, "entity types of the store's own")
+def _own_types(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("CREATE TABLE own_types (position INTEGER NOT NULL, name VARCHAR NOT NULL, definition VARCHAR NOT NULL)")

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
+from piiloom.taxonomy.entity_types import EntityType, load_taxonomy
 from piiloom.taxonomy.registers import Register
 from piiloom.taxonomy.scenarios import Talk
 
@@ -74,11 +75,18 @@ def _typeset(marked: str, rng: random.Random) -> str:
 
 
 def _lowered(marked: str, kinds: Mapping[str, str]) -> str:
+    types = load_taxonomy().types
+    kept = {_KEPT_CASE, *(kind for kind in kinds.values() if kind in types and types[kind].own and _is_code(types[kind]))}
+
     def lower(found: re.Match[str]) -> str:
         value_id, surface = found.groups()
-        return found.group() if kinds.get(value_id) == _KEPT_CASE else mark(value_id, _lower_value(surface))
+        return found.group() if kinds.get(value_id) in kept else mark(value_id, _lower_value(surface))
 
     return MARK.sub(lower, _outside(marked, str.lower))
+
+
+def _is_code(kind: EntityType) -> bool:
+    return any(subtype.form == _KEPT_CASE for subtype in kind.subtypes)
 
 
 def _lower_value(surface: str) -> str:

@@ -12,6 +12,7 @@ from piiloom.cli.options import DEFAULT_STORE, StoreOption, examples
 EPILOG = examples(
     "piiloom annotate",
     "piiloom annotate --store outputs/health.duckdb --port 8600",
+    "piiloom annotate --types my_types.yaml",
     "piiloom annotate --login --snapshot-every 5 --keep-snapshots 48",
     "piiloom annotate --host 0.0.0.0 --behind-https",
     "piiloom annotate --restore outputs/piiloom.duckdb.snapshots/2026-11-22T101500.000Z.duckdb",
@@ -37,6 +38,10 @@ def annotate(
     keep_snapshots: Annotated[
         int, typer.Option("--keep-snapshots", metavar="N", min=1, help="How many of these copies are kept; the oldest go first.")
     ] = 24,
+    types: Annotated[
+        Path | None,
+        typer.Option("--types", metavar="YAML", help="Entity types of your own to choose from as well; the store remembers them."),
+    ] = None,
     restore: Annotated[
         Path | None,
         typer.Option("--restore", metavar="SNAPSHOT", help="Put this copy in the place of the store, keep what was there, and end."),
@@ -61,5 +66,6 @@ def annotate(
             behind_https=behind_https,
             snapshot_every_s=snapshot_every * 60,
             keep_snapshots=keep_snapshots,
+            types=types,
         )
     )

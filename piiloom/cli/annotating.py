@@ -13,10 +13,12 @@ from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.login_sessions import end_all_sessions
+from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.interrupts import forget
+from piiloom.taxonomy.own_types_file import read_types_file
 
 EXTRA = how_to_install("annotate")
 _ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
@@ -33,6 +35,7 @@ class Wanted:
     behind_https: bool
     snapshot_every_s: float
     keep_snapshots: int
+    types: Path | None = None
 
 
 @contextmanager
@@ -53,6 +56,10 @@ def serve_and_print(wanted: Wanted) -> None:
         from piiloom.annotation_app.serving.opening import open_workplace  # noqa: PLC0415
         from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415
         from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
+    if wanted.types is not None:
+        own = read_types_file(wanted.types)
+        with Store.open(wanted.store, create=False) as store:
+            keep_types(store, own)
     workplace = open_workplace(wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots)
     try:
         apply_settings()

@@ -23,20 +23,27 @@ def report_bank(path: Path, *, as_json: bool) -> bool:
 
     Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
     """
+    findings, usable = lint_bank(path)
+    if as_json:
+        say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
+    else:
+        console().print(findings_table(findings) if findings else "no findings: the composer can use this bank")
+    return usable
+
+
+def lint_bank(path: Path) -> tuple[list[Finding], bool]:
+    """What is wrong with the bank at *path* by the types in force, and whether the composer can use it; raises as ``report_bank``."""
     if not path.exists():
         raise UsageError(f"there is no {path}", where="--bank", remedy="Name a YAML file or a folder of them.")
     findings = lint_files(user_sources(path), load_taxonomy())
     usable = not any(finding.rule in _REFUSED for finding in findings)
     if usable:
         load_bank("en", path)  # ids that the shipped bank has already are refused here
-    if as_json:
-        say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
-    else:
-        console().print(_table(findings) if findings else "no findings: the composer can use this bank")
-    return usable
+    return findings, usable
 
 
-def _table(findings: Sequence[Finding]) -> Table:
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """One row a finding."""
     table = Table(title=f"{len(findings)} findings")
     for column in ("where", "entry", "rule", "what"):
         table.add_column(column, overflow="fold")

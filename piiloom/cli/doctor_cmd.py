@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
-from piiloom.generation.setting_options import BankOption, BaseUrlOption, ModelOption
+from piiloom.generation.setting_options import BankOption, BaseUrlOption, ModelOption, TypesOption
 
 EPILOG = examples(
     "piiloom doctor",
@@ -13,6 +13,7 @@ EPILOG = examples(
     "piiloom doctor --base-url http://localhost:8080/v1 --model qwen3",
     "piiloom doctor --store other.duckdb --json",
     "piiloom doctor --bank my_bank",
+    "piiloom doctor --types my_types.yaml --bank my_bank",
 )
 
 
@@ -21,9 +22,10 @@ def doctor(
     base_url: BaseUrlOption = None,
     model: ModelOption = None,
     bank: BankOption = None,
+    types: TypesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank, a bank of your own.
+    """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank or --types, your own.
 
     Servers are asked only where a key is set or --base-url is given, and never for anything that costs
     money, but that --base-url with --model sends some tiny calls to find out which response formats the server takes. Opening a store
@@ -32,6 +34,12 @@ def doctor(
     from piiloom.cli.bank_report import report_bank
     from piiloom.cli.health_checks import all_checks, report
 
+    if types is not None:
+        from piiloom.cli.types_report import report_types
+
+        if not report_types(types, bank, as_json=as_json):
+            raise typer.Exit(1)
+        return
     if bank is not None:
         if not report_bank(bank, as_json=as_json):
             raise typer.Exit(1)

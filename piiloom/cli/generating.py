@@ -171,5 +171,6 @@ def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, second
     if wishes.quiet:
         return
     if wishes.show:
-        print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), wishes.show))
+        with opened.config.types_in_force():
+            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), wishes.show))
     say_summary(progress, wishes.store, provider=opened.config.provider, seconds=seconds)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
+from piiloom.generation.setting_options import TypesOption
 
 EPILOG = examples(
     "piiloom import corpus.jsonl --format capid",
@@ -15,6 +16,7 @@ EPILOG = examples(
     "piiloom import outputs/v1/train.jsonl --format native --store other.duckdb",
     "piiloom import corrected.jsonl --format native --on-conflict update",
     "piiloom import corpus.jsonl --format capid --locale en_GB --rejects refused.jsonl --json",
+    "piiloom import corpus.jsonl --format native --types my_types.yaml",
 )
 
 
@@ -39,6 +41,7 @@ def import_file(
         bool,
         typer.Option("--skip-values", help="Keep a row whose values are not all whole words of its text, without those values; list them."),
     ] = False,
+    types: TypesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Import a file and report what became of every row and value.
@@ -56,5 +59,6 @@ def import_file(
         rejects=rejects,
         on_conflict=on_conflict,
         skip_values=skip_values,
+        types=types,
         as_json=as_json,
     )

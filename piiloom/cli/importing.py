@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
@@ -12,14 +13,27 @@ from piiloom.cli.workspace import store_for_writing
 from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict, import_file
+from piiloom.corpus.releases.manifest import types_beside
+from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
 _NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values"}
 _OVERRULED = "updated, but what people have validated stands above the update"
 _BEGUN = "updated, but people are at work on the text before; what they decide will stand above the update"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import did: its report, the file with what it refused, and own types that the store has learnt from it."""
+
+    report: ImportReport
+    rejects: Path
+    own_types: tuple[str, ...]
 
 
 def import_and_report(
@@ -31,17 +45,20 @@ def import_and_report(
     rejects: Path | None,
     on_conflict: OnConflict,
     skip_values: bool,
+    types: Path | None,
     as_json: bool,
 ) -> None:
     """Import *file* and print the report."""
-    report, rejects = import_into(
-        file, file_format, store, locale=locale, rejects=rejects, on_conflict=on_conflict, skip_values=skip_values
+    done = import_into(
+        file, file_format, store, locale=locale, rejects=rejects, on_conflict=on_conflict, skip_values=skip_values, types=types
     )
     if as_json:
-        beside = str(rejects) if report.rejected or report.skipped_values else None
-        say_json({**report.to_json(), "rejects_file": beside, "store": str(store)})
-    else:
-        _print(report, store, rejects)
+        beside = str(done.rejects) if done.report.rejected or done.report.skipped_values else None
+        say_json({**done.report.to_json(), "rejects_file": beside, "store": str(store)})
+        return
+    _print(done.report, store, done.rejects)
+    if done.own_types:
+        say(f"own types that the store remembers from now on: {', '.join(done.own_types)}")
 
 
 def import_into(
@@ -53,8 +70,9 @@ def import_into(
     rejects: Path | None,
     on_conflict: OnConflict = "fail",
     skip_values: bool = False,
-) -> tuple[ImportReport, Path]:
-    """Import *file*; gives the report and where refused rows are.
+    types: Path | None = None,
+) -> Imported:
+    """Import *file*, with the types of the file *types* or of the export that it belongs to.
 
     All that can be wrong with the request is found before the store is opened.
     """
@@ -66,9 +84,12 @@ def import_into(
     for taken, name in ((file, "the file to import"), (store, "the store")):
         if rejects.resolve() == taken.resolve():
             raise UsageError(f"rejects would overwrite {name}", where="--rejects", remedy="Name another file")
+    own = types_beside(file) if types is None else read_types_file(types)
     with store_for_writing(store) as opened:
-        report = import_file(opened, file, chosen, locale=code, rejects_path=rejects, on_conflict=on_conflict, skip_values=skip_values)
-    return report, rejects
+        added = keep_types(opened, own)
+        with types_in_force(types_of(opened)):
+            report = import_file(opened, file, chosen, locale=code, rejects_path=rejects, on_conflict=on_conflict, skip_values=skip_values)
+    return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
 
 
 def _print(report: ImportReport, store: Path, rejects: Path) -> None:
@@ -82,6 +103,8 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
     for title, counts in (("types not in the taxonomy", report.unknown_types), ("fields that were ignored", report.ignored_fields)):
         if counts:
             say(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}")
+    if report.unknown_types:
+        say("  a file that --types names can define them (docs/own-types.md)")
     if report.mapped_types:
         say(f"types taken for ours: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
     for ids, what in ((report.overruled, _OVERRULED), (report.begun, _BEGUN)):

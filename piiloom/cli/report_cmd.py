@@ -34,6 +34,10 @@ def report(
         str | None,
         typer.Option("--format", metavar="FORMAT", help="How the --input is written: native or capid; else its first row tells."),
     ] = None,
+    types: Annotated[
+        Path | None,
+        typer.Option("--types", metavar="YAML", help="The own types of the --input, where no release.json beside it defines them."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write report.json, report.md and plots to this folder, new or empty.")
     ] = None,
@@ -48,5 +52,5 @@ def report(
     """
     from piiloom.cli.reporting import Choice, report_and_print
 
-    choice = Choice(store=store, run=run, release=release, file=file, file_format=file_format)
+    choice = Choice(store=store, run=run, release=release, file=file, file_format=file_format, types=types)
     report_and_print(choice, out, force=force, seed=seed, as_json=as_json)

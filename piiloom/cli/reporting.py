@@ -18,6 +18,8 @@ from piiloom.evaluation.report_folder import WrittenReport, check_folder, report
 from piiloom.evaluation.report_sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
 from piiloom.evaluation.report_tables import ReportTable, all_tables
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.own_types import types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
 
 _NAME = 30
 
@@ -31,6 +33,7 @@ class Choice:
     release: str | None = None
     file: Path | None = None
     file_format: str | None = None
+    types: Path | None = None
 
     def __post_init__(self) -> None:
         of_store = [
@@ -40,13 +43,15 @@ class Choice:
             raise UsageError(f"a report on a file has no use for {' and '.join(of_store)}", where="--input", remedy="Leave one out")
         if self.file is None and self.file_format is not None:
             raise UsageError("only an --input has a format", where="--format", remedy="Name the file with --input, or leave it out")
+        if self.file is None and self.types is not None:
+            raise UsageError("a store knows its own types", where="--types", remedy="Name a file with --input, or leave it out")
         if self.run is not None and self.release is not None:
             raise UsageError("a release has its records already", where="--run", remedy="Name a run or a release")
 
     def corpus(self) -> Corpus:
         """Read the records."""
         if self.file is not None:
-            return corpus_of_file(self.file, self.file_format)
+            return corpus_of_file(self.file, self.file_format, None if self.types is None else read_types_file(self.types))
         store = DEFAULT_STORE if self.store is None else self.store
         if self.release is not None:
             return corpus_of_release(store, self.release, tell=say_sight)
@@ -68,11 +73,12 @@ def make_report(choice: Choice, out: Path | None, *, force: bool, seed: int, wat
         check_folder(out, force=force)
     watch("reading")
     corpus = choice.corpus()
-    figures = measure(corpus.splits, seed=seed, watch=watch)
     written = None
-    if out is not None:
-        watch("plots")
-        written = write_report(out, corpus.source, figures, force=force)
+    with types_in_force(corpus.types):
+        figures = measure(corpus.splits, seed=seed, watch=watch)
+        if out is not None:
+            watch("plots")
+            written = write_report(out, corpus.source, figures, force=force)
     return MadeReport(source=corpus.source, figures=figures, written=written)
 
 

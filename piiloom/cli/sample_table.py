@@ -12,7 +12,7 @@ from piiloom.cli.terminal import harmless
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import load_taxonomy
 
-# Told apart on dark and on light backgrounds; a sixteenth type starts over.
+# Told apart on dark and on light backgrounds; the last five are for own types.
 _COLOURS = (
     "dark_orange3",
     "red3",
@@ -29,6 +29,11 @@ _COLOURS = (
     "grey53",
     "cyan4",
     "indian_red",
+    "spring_green4",
+    "deep_sky_blue3",
+    "dark_goldenrod",
+    "plum4",
+    "hot_pink3",
 )
 _STYLES = {"high": "bold reverse", "low": "underline", None: ""}
 

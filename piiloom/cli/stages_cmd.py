@@ -7,7 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption, examples
-from piiloom.generation.setting_options import chosen_settings, takes_settings
+from piiloom.generation.setting_options import (
+    chosen_settings,
+    takes_settings,
+)
 
 _LIST = ("piiloom stages list", "piiloom stages list --run last --json")
 _RUN = (

@@ -14,11 +14,13 @@ from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig
+from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
 from piiloom.generation.lifting import lift_named
 from piiloom.generation.session import changed_config, model_of, resumed_config
 from piiloom.generation.sitting import begin, or_forgotten, take_up
 from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.own_types import differences
+from piiloom.taxonomy.own_types_file import read_types_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,8 @@ def resumed_run(
     """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
 
     *changes* are those of ``changed_config``. *retry* names rejected items to try again, by plan index or reason code. Whatever is
-    refused, by *refuse* or else, is refused before anything in the store changes.
+    refused, by *refuse* or else, is refused before anything in the store changes. A run has
+    its own types with it: a types file is not needed, and refused where it says something else (``UsageError``).
     """
     with Store.open(path, create=False) as store:
         run = get_run(store, run_id)
@@ -92,6 +95,7 @@ def resumed_run(
                 remedy="Ask for more, or start another run",
             )
         changes["samples"] = samples
+        _refuse_other_types(run, changes.pop("types", None))
         config = resumed_config(store, run, **changes)
         refuse(config)
         check_provider(config)
@@ -99,6 +103,15 @@ def resumed_run(
             lift_named(store, run, retry)
         taken = take_up(store, run, **changes)
         yield OpenedRun(store=store, run=taken[0], config=taken[1], provider=taken[2])
+
+
+def _refuse_other_types(run: RunRow, types: Path | None) -> None:
+    if types is not None and (changed := differences(make_config(run.config).types, read_types_file(types))):
+        raise UsageError(
+            f"run {run.id} was started with other types; what differs: {', '.join(changed)}",
+            where="--types",
+            remedy="Leave --types out, the run has its types with it; for other types start a run in another --store",
+        )
 
 
 @contextmanager
@@ -115,7 +128,7 @@ def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
             check_provider(config)
             run, settled, provider = begin(store, config)
         else:
-            changes = {name: getattr(config, name) for name in config.model_fields_set & (CONDUCT | PLACES)}
+            changes = {name: getattr(config, name) for name in config.model_fields_set & (CONDUCT | PLACES - {"types"})}
             changes["samples"] = max(config.samples, known.samples)
             check_provider(changed_config(known, changes))
             run, settled, provider = take_up(store, known, **changes)

@@ -1,0 +1,40 @@
+"""Can a run write about its own types at all? Asked before anything is written: whose values can be had, and in which texts."""
+
+from __future__ import annotations
+
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes
+from piiloom.taxonomy.scenarios import Bank
+
+REMEDY = (
+    "Add some to a bank file of your own and name it with --bank (docs/own-types.md shows one), take the pair out of the types "
+    "file, say with --pairs which pairs you want, or name a model with --provider"
+)
+
+
+def check_drawable(own: OwnTypes, provider: str) -> None:
+    """Refuse types whose values are asked of a model where *provider* is none (``UsageError``)."""
+    asked = [one.name for one in own if one.asks_model()]
+    if asked and provider == "composer":
+        raise UsageError(
+            f"the composer is no model that could be asked for values of {', '.join(asked)}",
+            where="--types",
+            remedy="Give the type a lexicon or a pattern, or name another --provider",
+        )
+
+
+def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
+    """Refuse what the composer cannot write about: pairs that the types file names and *bank* lacks, types in no sentence at all."""
+    told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
+    told |= {kind for frame in bank.frames for kind, _ in frame.slots}
+    for one in own:
+        named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
+        pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
+        missing = ", ".join("+".join(pair) for pair in pairs if pair not in bank.pairs)
+        if missing or one.name not in told:
+            raise UsageError(
+                f"the bank has no scenario of {missing}" if missing else f"the bank has no sentence that holds the type {one.name!r}",
+                where="--types",
+                remedy=REMEDY,
+            )

@@ -1,0 +1,103 @@
+"""The work behind ``piiloom doctor --types``: what a types file adds, with values as its generators draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from piiloom.cli.bank_report import findings_table, lint_bank
+from piiloom.cli.terminal import console, harmless, say, say_json
+from piiloom.foundation.seeding import derive_rng
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
+from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.value_generators import draw_own_value
+
+_DRAWN = 5
+# With fewer values one will soon stand in many records.
+_FEW = 50
+
+
+def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
+    """Print what the file at *path* adds, and what is wrong with *bank* under its types; whether both can be used.
+
+    Raises ``ConfigError`` (file, line, key) for a types file that cannot be used.
+    """
+    own = read_types_file(path)
+    taxonomy = extended(own)
+    with types_in_force(own):
+        findings, usable = ([], True) if bank is None else lint_bank(bank)
+        scenarios = load_bank("en", bank).pairs if usable else {}
+    told = [_told(one, taxonomy, {pair: len(found) for pair, found in scenarios.items()}) for one in own]
+    if as_json:
+        say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})
+        return usable
+    console().print(_table(told))
+    for line in _notes(own, told):
+        say(line)
+    if findings:
+        console().print(findings_table(findings))
+    elif bank is not None:
+        say(f"no findings in {harmless(str(bank))}")
+    return usable
+
+
+def _told(one: OwnType, taxonomy: Taxonomy, scenarios: dict[Pair, int]) -> dict[str, Any]:
+    pairs = [(min(one.name, mate), max(one.name, mate)) for mate in taxonomy.mates(one.name)]
+    return {
+        "name": one.name,
+        "definition": one.definition,
+        "aliases": list(one.aliases),
+        "pairs": {"+".join(pair): scenarios.get(pair, 0) for pair in pairs},
+        "subtypes": [
+            {
+                "name": subtype.name,
+                "slot": f"{{{one.name.replace(' ', '_')}.{subtype.name}}}",
+                "form": subtype.form,
+                "generator": subtype.generator.kind,
+                "values": subtype.generator.count(),
+                "drawn": _drawn(subtype),
+            }
+            for subtype in one.subtypes
+        ],
+    }
+
+
+def _drawn(subtype: OwnSubtype) -> list[str]:
+    if subtype.generator.kind == "model":
+        return []
+    rng = derive_rng("doctor", subtype.name)
+    return list(dict.fromkeys(draw_own_value(subtype.generator, rng) for _ in range(_DRAWN)))
+
+
+def _table(told: list[dict[str, Any]]) -> Table:
+    table = Table(title="types that this file adds", show_lines=True)
+    for column in ("type", "slot in asides", "values", "as drawn", "pairs (scenarios in the bank)"):
+        table.add_column(column, overflow="fold")
+    for one in told:
+        pairs = ", ".join(f"{pair} ({count})" for pair, count in one["pairs"].items()) or "none: asides only"
+        for place, subtype in enumerate(one["subtypes"]):
+            number = "" if subtype["values"] is None else f", {subtype['values']:,}"
+            drawn = "; ".join(subtype["drawn"]) or "asked of the model"
+            first = (one["name"], pairs) if place == 0 else ("", "")
+            row = (first[0], subtype["slot"], f"{subtype['generator']}{number}", drawn, first[1])
+            table.add_row(*(harmless(text) for text in row))
+    return table
+
+
+def _notes(own: OwnTypes, told: list[dict[str, Any]]) -> Iterator[str]:
+    for one, about in zip(own, told, strict=True):
+        for subtype in one.subtypes:
+            number = subtype.generator.count()
+            if number is not None and number < _FEW:
+                yield f"note: {one.name}.{subtype.name} has {number} values: each will stand in many records"
+        if one.asks_model():
+            yield f"note: values of {one.name} are asked of the model, so the composer cannot write about it"
+        lacking = [pair for pair, count in about["pairs"].items() if not count]
+        if lacking and not one.asks_model():
+            yield f"note: the composer needs a scenario in a --bank of your own for {', '.join(lacking)}; a model needs none"

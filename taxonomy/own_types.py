@@ -1,0 +1,176 @@
+"""Entity types of a user's own, beside those that ship: what a types file says, and the taxonomy that comes of it.
+
+``own_types_file`` reads the file. The definitions themselves are kept in the settings of a run and in its store, so that
+nothing needs the file again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from piiloom.foundation.errors import ConfigError, DataError
+from piiloom.foundation.yaml_files import KeyPath
+from piiloom.taxonomy.entity_types import (
+    EntityType,
+    Form,
+    Pair,
+    Subtype,
+    Taxonomy,
+    bare_spelling,
+    shipped_taxonomy,
+    taxonomy_in_force,
+)
+from piiloom.taxonomy.value_generators import ValueGenerator
+
+ALL_TYPES: Literal["all"] = "all"
+VALUE = "value"  # the subtype of a type that names none
+# Slots that bank texts use for something else.
+_RESERVED = frozenset({"both", "values", "any"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSubtype:
+    """One kind of value of an own type, and where its values come from."""
+
+    name: str
+    definition: str
+    examples: tuple[str, ...]
+    form: Form
+    generator: ValueGenerator
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnType:
+    """One type as a types file defines it. ``pairs``: the types it forms pairs with, "all", or none."""
+
+    name: str
+    definition: str
+    subtypes: tuple[OwnSubtype, ...]
+    pairs: tuple[str, ...] | Literal["all"]
+    counts: tuple[str, ...] = ()
+    does_not_count: tuple[str, ...] = ()
+    type_words: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def asks_model(self) -> bool:
+        """Whether values of it are asked of the model."""
+        return any(subtype.generator.kind == "model" for subtype in self.subtypes)
+
+    def frozen(self) -> EntityType:
+        """The type as stages and screens know it."""
+        return EntityType(
+            name=self.name,
+            definition=self.definition,
+            counts=self.counts,
+            does_not_count=self.does_not_count,
+            subtypes=tuple(
+                Subtype(name=s.name, definition=s.definition, form=s.form, examples=s.examples, open=True, generator=s.generator)
+                for s in self.subtypes
+            ),
+            pairable=bool(self.pairs),
+            open=True,
+            type_words=frozenset(self.type_words or (word for word in self.name.split())),
+            aliases=self.aliases,
+            own=True,
+        )
+
+
+OwnTypes = tuple[OwnType, ...]
+_JSON: TypeAdapter[OwnTypes] = TypeAdapter(OwnTypes)
+
+
+@lru_cache(maxsize=16)
+def _extended(fingerprint: str) -> Taxonomy:
+    own, shipped = from_json(json.loads(fingerprint)), shipped_taxonomy()
+    for path, fault in clashes(own):
+        name = own[int(path[0])].name
+        raise ConfigError(f"type {name!r}: {fault}", remedy="Correct the types file")
+    types = {**shipped.types, **{one.name: one.frozen() for one in own}}
+    spellings = dict(shipped.spellings)
+    for one in own:
+        spellings.update(dict.fromkeys((bare_spelling(spelling) for spelling in (one.name, *one.aliases)), one.name))
+    digest = hashlib.sha256(f"{shipped.digest}\0{fingerprint}".encode()).hexdigest()
+    return Taxonomy(
+        types=MappingProxyType(types),
+        pairs=(*shipped.pairs, *_own_pairs(own, shipped)),
+        spellings=MappingProxyType(spellings),
+        digest=digest,
+    )
+
+
+def extended(own: OwnTypes) -> Taxonomy:
+    """The types that ship and *own* after them; raises ``ConfigError`` where two get into each other's way."""
+    return _extended(json.dumps(to_json(own), ensure_ascii=False)) if own else shipped_taxonomy()
+
+
+def types_in_force(own: OwnTypes) -> AbstractContextManager[None]:
+    """Have *own* in force beside the types that ship."""
+    return taxonomy_in_force(extended(own))
+
+
+def _own_pairs(own: OwnTypes, shipped: Taxonomy) -> Iterator[Pair]:
+    pairable = [name for name, kind in shipped.types.items() if kind.pairable] + [one.name for one in own if one.pairs]
+    seen: set[Pair] = set()
+    for one in own:
+        for other in pairable if one.pairs == ALL_TYPES else one.pairs:
+            pair = (min(one.name, other), max(one.name, other))
+            if other != one.name and pair not in seen:
+                seen.add(pair)
+                yield pair
+
+
+def clashes(own: Sequence[OwnType]) -> Iterator[tuple[KeyPath, str]]:
+    """Where *own* gets into the way of the types that ship, or of itself: the place in the list of types, and the fault."""
+    shipped = shipped_taxonomy()
+    spellings: dict[str, str] = dict(shipped.spellings)
+    for number, one in enumerate(own):
+        if one.name in _RESERVED:
+            yield (number, "name"), f"the name {one.name!r} is taken: bank texts use it for something else"
+        listed = (((number, "name"), one.name), *(((number, "aliases", place), alias) for place, alias in enumerate(one.aliases)))
+        for path, spelling in listed:
+            bare = bare_spelling(spelling)
+            taken = spellings.setdefault(bare, one.name)
+            if not bare:
+                yield path, "it has no letter or digit"
+            elif taken != one.name or taken in shipped.types or (path[1] == "name" and taken in {earlier.name for earlier in own[:number]}):
+                whose = "that ships with piiloom" if taken in shipped.types else "of this file"
+                yield path, f"{spelling!r} means the type {taken!r} {whose} already"
+    pairable = {name for name, kind in shipped.types.items() if kind.pairable} | {one.name for one in own if one.pairs}
+    for number, one in enumerate(own):
+        for place, other in enumerate(one.pairs if one.pairs != ALL_TYPES else ()):
+            if other == one.name or other not in pairable:
+                known = other in shipped.types or any(other == known.name for known in own)
+                why = "it cannot pair with itself" if other == one.name else f"{other!r} can be part of no pair"
+                yield (number, "pairs", place), why if known else f"there is no type {other!r}"
+
+
+def to_json(own: OwnTypes) -> list[dict[str, Any]]:
+    """*own* as JSON values."""
+    return [json.loads(json.dumps(asdict(one))) for one in own]
+
+
+def from_json(data: object) -> OwnTypes:
+    """What ``to_json`` gave; raises ``DataError`` for anything else."""
+    try:
+        return _JSON.validate_python(data)
+    except ValidationError:
+        raise DataError("the definitions of own types are damaged", remedy="Give the types file again") from None
+
+
+def differences(kept: OwnTypes, given: OwnTypes) -> list[str]:
+    """In what *given* differs from *kept*, as "type.key"; other keys of one type, types that are gone, types that are new."""
+    before, after = ({one.name: asdict(one) for one in types} for types in (kept, given))
+    found = [f"{name} (not there before)" for name in after if name not in before]
+    found += [f"{name} (gone)" for name in before if name not in after]
+    for name in before.keys() & after.keys():
+        found += [f"{name}.{key}" for key, value in before[name].items() if after[name][key] != value]
+    return sorted(found)

@@ -1,0 +1,187 @@
+r"""Patterns of values, as own types give them: ``AB-[0-9]{6}``, ``(north|south) gate [1-9]``. A finite subset of regular expressions.
+
+There are characters, classes (``[A-Z0-9]``, ``\d`` for a digit), choices in round brackets, and ``{n}``, ``{m,n}`` and ``?`` behind
+any of these; a backslash takes the next character as it is. There is no ``*`` and no ``+``: every pattern has a longest value.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+from dataclasses import dataclass
+from functools import lru_cache
+
+from piiloom.foundation.errors import ConfigError
+
+MOST_CHARACTERS = 80  # of a value
+_MOST_DEPTH = 8
+_REPEATED = re.compile(r"\{(\d{1,2})(?:,(\d{1,2}))?\}")
+_SPECIAL = frozenset("[](){}|?*+.^$\\")
+_ENDLESS = frozenset("*+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One of *options*, *fewest* to *most* times; an option is a text or the parts of a bracket."""
+
+    options: tuple[str | tuple[_Part, ...], ...]
+    fewest: int = 1
+    most: int = 1
+
+    def draw(self, rng: random.Random) -> str:
+        number = self.fewest if self.fewest == self.most else rng.randint(self.fewest, self.most)
+        return "".join(_drawn(rng.choice(self.options), rng) for _ in range(number))
+
+    def count(self) -> int:
+        one = sum(1 if isinstance(option, str) else _counted(option) for option in self.options)
+        return sum(one**number for number in range(self.fewest, self.most + 1))
+
+    def longest(self) -> int:
+        return self.most * max(len(option) if isinstance(option, str) else _longest(option) for option in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePattern:
+    """A pattern that has been read."""
+
+    parts: tuple[_Part, ...]
+
+    def draw(self, rng: random.Random) -> str:
+        """One of its values."""
+        return _drawn(self.parts, rng)
+
+    @property
+    def count(self) -> int:
+        """How many values it has; one that can be read in two ways counts twice."""
+        return _counted(self.parts)
+
+    @property
+    def longest(self) -> int:
+        """The characters of its longest value."""
+        return _longest(self.parts)
+
+
+@lru_cache(maxsize=256)
+def read_value_pattern(pattern: str) -> ValuePattern:
+    """Read *pattern*; raises ``ConfigError`` saying what is wrong at which character."""
+    reading = _Reading(pattern)
+    parts = reading.sequence(0)
+    if reading.at < len(pattern):
+        raise reading.fault("')' closes nothing")
+    found = ValuePattern(parts)
+    if not parts:
+        raise ConfigError("the pattern is empty")
+    if found.longest > MOST_CHARACTERS:
+        raise ConfigError(f"its longest value has {found.longest} characters; {MOST_CHARACTERS} at most can be a value")
+    return found
+
+
+def _drawn(option: str | tuple[_Part, ...], rng: random.Random) -> str:
+    return option if isinstance(option, str) else "".join(part.draw(rng) for part in option)
+
+
+def _counted(parts: tuple[_Part, ...]) -> int:
+    number = 1
+    for part in parts:
+        number *= part.count()
+    return number
+
+
+def _longest(parts: tuple[_Part, ...]) -> int:
+    return sum(part.longest() for part in parts)
+
+
+class _Reading:
+    """Reads from left to right; ``at`` is the next character."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self.at = 0
+
+    def fault(self, what: str) -> ConfigError:
+        return ConfigError(f"character {self.at + 1} of the pattern: {what}")
+
+    def sequence(self, depth: int) -> tuple[_Part, ...]:
+        """The parts up to the end, a ``|`` or a closing bracket."""
+        parts: list[_Part] = []
+        while self.at < len(self._pattern) and self._pattern[self.at] not in "|)":
+            parts.append(self._repeated(self._one(depth)))
+        if depth == 0 and self.at < len(self._pattern) and self._pattern[self.at] == "|":
+            raise self.fault("a choice stands in round brackets, as in (a|b)")
+        return tuple(parts)
+
+    def _one(self, depth: int) -> _Part:
+        character = self._pattern[self.at]
+        if character == "[":
+            return self._class()
+        if character == "(":
+            return self._choice(depth + 1)
+        if character == "\\":
+            return self._escaped()
+        if character in _ENDLESS:
+            raise self.fault(f"{character!r} has no end; say how many times, as in {{1,4}}")
+        if character in _SPECIAL:
+            raise self.fault(f"{character!r} has no meaning here; write \\{character} for the character itself")
+        self.at += 1
+        return _Part((character,))
+
+    def _escaped(self) -> _Part:
+        if self.at + 1 == len(self._pattern):
+            raise self.fault("a backslash has nothing behind it")
+        character = self._pattern[self.at + 1]
+        if character.isalnum() and character != "d":
+            raise self.fault(f"\\{character} is not known; there is \\d for a digit")
+        self.at += 2
+        return _Part(tuple(string.digits)) if character == "d" else _Part((character,))
+
+    def _class(self) -> _Part:
+        end = self._pattern.find("]", self.at + 1)
+        inside = self._pattern[self.at + 1 : end] if end > 0 else ""
+        if end < 0 or not inside:
+            raise self.fault("'[' is never closed" if end < 0 else "the class is empty")
+        if inside[0] == "^" or "\\" in inside or "[" in inside:
+            raise self.fault("a class lists characters and ranges, as in [A-Z0-9]")
+        found: dict[str, None] = {}
+        place = 0
+        while place < len(inside):
+            if inside[place + 1 : place + 2] == "-" and place + 2 < len(inside):
+                first, last = ord(inside[place]), ord(inside[place + 2])
+                if not first <= last < first + 128:
+                    raise self.fault(f"the range {inside[place : place + 3]} is upside down or too wide")
+                found.update(dict.fromkeys(map(chr, range(first, last + 1))))
+                place += 3
+            else:
+                found[inside[place]] = None
+                place += 1
+        self.at = end + 1
+        return _Part(tuple(found))
+
+    def _choice(self, depth: int) -> _Part:
+        if depth > _MOST_DEPTH:
+            raise self.fault("brackets are nested too deeply")
+        opened = self.at
+        options: list[str | tuple[_Part, ...]] = []
+        while not options or self._pattern[self.at] == "|":
+            self.at += 1
+            options.append(self.sequence(depth))
+            if self.at == len(self._pattern):
+                self.at = opened
+                raise self.fault("'(' is never closed")
+        self.at += 1
+        return _Part(tuple(options))
+
+    def _repeated(self, part: _Part) -> _Part:
+        rest = self._pattern[self.at : self.at + 1]
+        if rest == "?":
+            self.at += 1
+            return _Part(part.options, 0, 1)
+        if rest != "{":
+            return part
+        counted = _REPEATED.match(self._pattern, self.at)
+        fewest = int(counted[1]) if counted else 0
+        most = int(counted[2]) if counted and counted[2] else fewest
+        if counted is None or not 0 <= fewest <= most or most == 0:
+            raise self.fault("say how many times as {n} or {m,n}, from 1 to 99")
+        self.at = counted.end()
+        return _Part(part.options, fewest, most)
