@@ -14,6 +14,7 @@ from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.generation.configuration import make_config
 from piiloom.generation.pipeline import STAGE_NAMES
@@ -63,7 +64,7 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
 
 
 def _check_provider_of(path: Path, run_id: str) -> None:
-    with store_for_reading(path) as store:
+    with Store.open(path, create=False) as store:
         run = get_run(store, run_id)
     check_provider(make_config(run.config))
 
