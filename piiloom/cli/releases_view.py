@@ -73,8 +73,8 @@ def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) ->
         say(f"  reasons   {_most(Counter(reason for _, reason in withheld))}")
     for one in judged:
         what = "question leaks a value" if one.kind == "leak" else "relevance is another"
-        judged, records = counted(one.judged, "value"), counted(one.records, "record")
-        say(f"\njudged for {one.kind}: {judged}; for {one.disagree:,} of them, in {records}, the {what}")
+        values, records = counted(one.judged, "value"), counted(one.records, "record")
+        say(f"\njudged for {one.kind}: {values}; for {one.disagree:,} of them, in {records}, the {what}")
 
 
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
