@@ -106,7 +106,7 @@ def refuse_tied(store: Store, run_id: str) -> None:
         )
     if ties.partitions:
         raise RunError(
-            f"run {run_id} is being worked on, or was left, in {ties.partitions} partition files",
+            f"run {run_id} is being worked on, or was left, in partition files ({ties.partitions})",
             where=where,
             remedy=f"Bring them in first: piiloom generate --resume {run_id}{of_store}",
         )
@@ -117,7 +117,7 @@ def refuse_tied(store: Store, run_id: str) -> None:
         )
     if ties.annotated:
         raise RunError(
-            f"people have {ties.annotated} records of run {run_id} to annotate, or have annotated them, and their work is kept for good",
+            f"people annotate records of run {run_id} ({ties.annotated}), or have done so, and their work is kept for good",
             where=where,
             remedy="Keep the run; to go on without it, release and export the other runs and import them into another store",
         )

@@ -10,6 +10,7 @@ import typer
 
 from piiloom.cli.costing import COMPOSER
 from piiloom.cli.pace import dollars
+from piiloom.cli.paging import counted
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.database import Store
@@ -34,7 +35,7 @@ def delete_run_and_report(path: Path, run_id: str, *, with_journal: bool, confir
     if as_json:
         say_json({"store": str(path), "run": run.id, "with_journal": with_calls, "deleted": asdict(contents)})
     else:
-        say(f"deleted run {run.id}: {_number(contents.records, 'record')} and all that made them")
+        say(f"deleted run {run.id}: {counted(contents.records, 'record')} and all that made them")
         say(f"  next      piiloom journal vacuum{store_option(path)}   (until then the file holds the texts in its free space)")
     return True
 
@@ -67,17 +68,13 @@ def _may(what: str, *, confirmed: bool) -> bool:
 
 
 def _going(run: RunRow, contents: RunContents, *, with_calls: bool) -> str:
-    results = f"{_number(contents.plan_items, 'plan item')}, {_number(contents.stage_results, 'stage result')}"
-    line = f"run {run.id} ({run.status}) will be deleted: {_number(contents.records, 'record')} with {_number(contents.spans, 'span')}, "
-    line += f"{results}, {_number(contents.rejects, 'reject')}"
+    results = f"{counted(contents.plan_items, 'plan item')}, {counted(contents.stage_results, 'stage result')}"
+    line = f"run {run.id} ({run.status}) will be deleted: {counted(contents.records, 'record')} with {counted(contents.spans, 'span')}, "
+    line += f"{results}, {counted(contents.rejects, 'reject')}"
     if run.provider == COMPOSER or not contents.calls:
         return line
-    replies = f"{_number(contents.replies, 'reply', 'replies')} of {_number(contents.calls, 'call')} ({dollars(contents.cost_usd)})"
+    replies = f"{counted(contents.replies, 'reply', 'replies')} of {counted(contents.calls, 'call')} ({dollars(contents.cost_usd)})"
     if not with_calls:
         return f"{line}; the journal keeps {replies}, for later runs and for the sums (--with-journal deletes them, too)"
-    lent = f", but for {_number(contents.lent, 'reply', 'replies')} that other runs use" if contents.lent else ""
+    lent = f", but for {counted(contents.lent, 'reply', 'replies')} that other runs use" if contents.lent else ""
     return f"{line}; and from the journal {replies}{lent}: what was paid for them is then in no sum, and who asks the same pays again"
-
-
-def _number(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

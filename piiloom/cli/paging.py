@@ -1,4 +1,4 @@
-"""Long lists: a part of them at a time, and as JSON without holding them in memory."""
+"""Long lists: a part of them at a time, how many there are, and as JSON without holding them in memory."""
 
 from __future__ import annotations
 
@@ -35,3 +35,8 @@ def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> N
         write(f"{separator}    {json.dumps(item, ensure_ascii=False)}")
         separator = ",\n"
     write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Write how many there are of something: "1 record", "2 records"; *many* where an s is not enough."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

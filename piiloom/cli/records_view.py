@@ -13,7 +13,7 @@ from rich.text import Text
 
 from piiloom.cli.paging import rest_of_list, say_json_list
 from piiloom.cli.reading import seen_store, sight_to_json
-from piiloom.cli.sample_table import marked_context, type_colours
+from piiloom.cli.sample_table import legend, marked_context, type_colours
 from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.store.database import Store
@@ -113,13 +113,17 @@ def _line(name: str, place: str, status: str, pair: str, spans: str, text: str) 
 
 def _print_texts(found: Iterator[StoredRecord], text: str | None) -> int:
     """Print whole texts, what was looked for standing out; gives how many."""
-    to, colours, shown = console(), type_colours(), 0
+    to, colours, shown, seen = console(), type_colours(), 0, set[str]()
     pattern = re.compile(re.escape(harmless(text)), re.IGNORECASE) if text else None
     for shown, one in enumerate(found, 1):
         if shown > 1:
             to.print()
         to.print(Text(harmless(head_of(one)), style="bold" if to.color_system else ""), soft_wrap=True)
         print_texts_of(to, one, colours, pattern)
+        seen.update(span.entity_type for span in one.record.spans)
+    if seen and to.color_system is not None:
+        to.print()
+        to.print(legend(colours, seen))
     return shown
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.cli.columns import in_columns
-from piiloom.cli.paging import rest_of_list, say_json_list
+from piiloom.cli.paging import counted, rest_of_list, say_json_list
 from piiloom.cli.reading import seen_store, sight_to_json
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import say, say_aside, say_json
@@ -58,9 +58,9 @@ def print_release(path: Path, name: str, *, as_json: bool) -> None:
         return
     run = f"of run {release.run_id}" if release.run_id else "of all runs and imports"
     chosen = f"status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
-    say(f"release {name}: {line['records']:,} records {run}, {chosen}")
+    say(f"release {name}: {counted(line['records'], 'record')} {run}, {chosen}")
     for split, held in counts.items():
-        say(f"\n{split}: {held.records:,} records, {held.spans:,} spans")
+        say(f"\n{split}: {counted(held.records, 'record')}, {counted(held.spans, 'span')}")
         for group in _GROUPS:
             say(f"  {group:<9} {_most(getattr(held, group))}")
     _say_left_out(withheld, judged)
@@ -69,11 +69,12 @@ def print_release(path: Path, name: str, *, as_json: bool) -> None:
 
 def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) -> None:
     if withheld:
-        say(f"\nwithheld: {len(withheld):,} records")
+        say(f"\nwithheld: {counted(len(withheld), 'record')}")
         say(f"  reasons   {_most(Counter(reason for _, reason in withheld))}")
     for one in judged:
         what = "question leaks a value" if one.kind == "leak" else "relevance is another"
-        say(f"\njudged for {one.kind}: {one.judged:,} values; for {one.disagree:,} of them, in {one.records:,} records, the {what}")
+        values, records = counted(one.judged, "value"), counted(one.records, "record")
+        say(f"\njudged for {one.kind}: {values}; for {one.disagree:,} of them, in {records}, the {what}")
 
 
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:

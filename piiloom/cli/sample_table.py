@@ -51,7 +51,7 @@ def print_samples(console: Console, records: Iterable[Record]) -> None:
         table.add_row(_plan(record), Text("\n\n").join([marked_context(record, colours, coloured=coloured), *_question(record)]))
     console.print(table)
     if coloured:
-        console.print(_legend(colours, seen))
+        console.print(legend(colours, seen))
 
 
 def type_colours() -> dict[str, str]:
@@ -89,9 +89,10 @@ def _plan(record: Record) -> Text:
     return Text(harmless("\n".join(parts)))
 
 
-def _legend(colours: dict[str, str], seen: set[str]) -> Text:
-    legend = Text().append("high relevance", style=_STYLES["high"]).append("  ").append("low relevance", style=_STYLES["low"])
+def legend(colours: dict[str, str], seen: set[str]) -> Text:
+    """Say what the marks mean, for the types that were *seen*."""
+    line = Text().append("high relevance", style=_STYLES["high"]).append("  ").append("low relevance", style=_STYLES["low"])
     for name, colour in colours.items():
         if name in seen:
-            legend.append("  ").append(name, style=colour)
-    return legend
+            line.append("  ").append(name, style=colour)
+    return line

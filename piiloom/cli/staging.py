@@ -15,6 +15,7 @@ from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
 from piiloom.cli.terminal import console, say, say_aside, say_json
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.counting import counted
@@ -80,7 +81,7 @@ def _told_how_to_go_on(stage: str, path: Path) -> Iterator[None]:
 
 
 def _check_provider_of(path: Path, run_id: str, changes: dict[str, Any]) -> None:
-    with store_for_reading(path) as store:
+    with Store.open(path, create=False) as store:
         config = resumed_config(store, get_run(store, run_id), **changes)
     check_provider(config)
 

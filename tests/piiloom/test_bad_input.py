@@ -220,6 +220,7 @@ def test_a_locked_store_names_its_holder(cli, empty_store):
     ) as holder:
         assert holder.stdout.readline() == "held\n"
         outcomes = [cli("generate", *SMALL, "--store", empty_store), cli("release", "--name", "v1", "--store", empty_store)]
+        outcomes.append(cli("stages", "run", "values", "--store", empty_store))
         holder.communicate("")
     for outcome in outcomes:
         assert outcome.code == 1

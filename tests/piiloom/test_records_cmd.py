@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from rich.console import Console
 
+from piiloom.cli import records_view
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -126,3 +128,14 @@ def test_texts_reach_the_terminal_as_texts(cli, store_path):
     ambiguous = cli("records", "show", "xxxxxx", "--store", store_path)
     assert ambiguous.code == 2
     assert "several" in ambiguous.error_line()
+
+
+def test_on_a_terminal_spans_are_coloured_and_what_was_looked_for_stands_out(cli, filled, monkeypatch):
+    record = listed(cli, filled)["records"][0]
+    high = next(span for span in record["spans"] if span["relevance"] == "high")
+    monkeypatch.setattr(records_view, "console", lambda: Console(force_terminal=True, color_system="256", width=200, markup=False))
+    out = cli("records", "search", high["text"], "--in-values", "--limit", 1, "--store", filled).out
+    assert "\x1b[1;7;" in out or "\x1b[1;7;21" in out  # bold and reversed: of high relevance
+    assert f"[{high['text']}|" not in out
+    assert "low relevance" in out.splitlines()[-1]
+    assert high["type"] in out.splitlines()[-1]

@@ -93,7 +93,7 @@ def test_judgements_of_a_release_are_counted(cli, released):
         )
     found = json.loads(cli("releases", "show", "v1", "--store", released, "--json").out)
     assert found["judged"] == [{"kind": "leak", "judged": 2, "disagree": 1, "records": 1}]
-    assert "for 1 of them, in 1 records, the question leaks a value" in cli("releases", "show", "v1", "--store", released).out
+    assert "for 1 of them, in 1 record, the question leaks a value" in cli("releases", "show", "v1", "--store", released).out
 
 
 def test_a_deletion_is_confirmed_or_not_done(cli, released):
