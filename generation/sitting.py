@@ -17,7 +17,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, forget_untouched_run
 from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import StopSignal
-from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.errors import PiiloomError, RunError, UsageError
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.run import generate_records
@@ -61,10 +61,10 @@ def take_up(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfi
 
 @contextmanager
 def or_forgotten(store: Store, run: RunRow) -> Iterator[None]:
-    """Forget the new *run* when an error ends the block before anything of it is kept, so that the same can be started again."""
+    """Forget the new *run* when it is refused before anything of it is kept, so that the same can be started again."""
     try:
         yield
-    except PiiloomError:
+    except (UsageError, RunError):
         forget_untouched_run(store, run.id)
         raise
 

@@ -60,10 +60,6 @@ def generate_records(wishes: Wishes) -> bool:
     if wishes.estimate:
         _estimate(wishes)
         return True
-    if wishes.otel:
-        check_telemetry()
-    if wishes.ray is not None:
-        check_ray(wishes.ray, wishes.ray_address)
     started = time.monotonic()
     with _opened(wishes) as opened:
         again = f"piiloom generate --resume {opened.run.id}{store_option(wishes.store)}"
@@ -145,7 +141,10 @@ def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
     def refuse(config: RunConfig) -> None:
         if wishes.otel and config.provider == "composer":
             raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
+        if wishes.otel:
+            check_telemetry()
         if wishes.ray is not None:
+            check_ray(wishes.ray, wishes.ray_address)
             check_partitioned(config, returned=wishes.ray_address is not None and wishes.ray_folder is None)
 
     if wishes.resume is None:

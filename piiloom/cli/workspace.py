@@ -60,7 +60,7 @@ Refuse = Callable[[RunConfig], object]
 def new_run(path: Path, config: RunConfig, *, refuse: Refuse = lambda _config: None) -> Iterator[OpenedRun]:
     """Start a run of *config* in the store at *path*, having seen that its provider works and that *refuse* raises nothing.
 
-    A run that an error ends before anything of it is kept is none.
+    A run that is refused before anything of it is kept is none.
     """
     refuse(config)
     check_provider(config)
