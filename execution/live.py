@@ -28,7 +28,7 @@ from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited,
 from piiloom.providers.protocol import Completion, Provider
 
 # So many slots are served by one call that is written down ahead of its slot.
-_SLOTS_A_CALL_AHEAD = 8
+_SLOTS_A_CALL_AHEAD = 4
 _AHEAD_AT_LEAST = 2
 
 

@@ -258,7 +258,7 @@ def test_a_kill_leaves_in_doubt_what_has_left_and_the_few_next_in_line(store, co
     provider = PaidProvider(held)
     on_line(store, run, provider, work, **conduct)
     ((left, doubted),) = at_the_kill
-    assert left <= doubted <= left + max(2, conduct["concurrency"] // 8)
+    assert left <= doubted <= left + max(2, conduct["concurrency"] // 4)
     assert open_sends(store, run) == []
 
 
