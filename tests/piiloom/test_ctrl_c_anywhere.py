@@ -87,7 +87,8 @@ class Scene:
             return self.words()
         with Store.open(path) as store:
             begun = bool(list_runs(store))
-        return ["generate", "--resume", "last", "--store", str(path)] if words[0] == "generate" and begun else words
+        how = {"generate": ["generate", "--resume"], "stages": ["stages", "run", "topics", "subtopics", "values", "situation", "--run"]}
+        return [*how[words[0]], "last", "--store", str(path)] if words[0] in how and begun else words
 
     def opens(self) -> None:
         for path in self.folder.glob("*.duckdb"):

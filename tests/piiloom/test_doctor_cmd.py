@@ -21,7 +21,7 @@ def test_a_healthy_machine(cli, filled):
     outcome = cli("doctor", "--store", filled, "--json")
     assert (outcome.code, outcome.err) == (0, "")
     checks = _report(outcome)
-    assert "1 runs, 12 records" in checks["store"]["detail"]
+    assert "1 run, 12 records" in checks["store"]["detail"]
     assert "duckdb" in checks["packages"]["detail"]
     assert "scenarios" in checks["scenario bank en"]["detail"]
     assert checks["scenario bank en"]["detail"].endswith("no findings")
