@@ -35,7 +35,7 @@ class SnapshotKeeper:
 
     def start(self) -> None:
         """Begin; at once when the newest snapshot is older than the interval. A store in memory has none."""
-        if self._thread is None and self._shared.path != MEMORY:
+        if self._thread is None and self._shared.path is not MEMORY:
             self._stopped.clear()
             self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
             self._thread.start()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from pathlib import Path
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
 from piiloom.corpus.store.database import MEMORY, Store
@@ -41,7 +40,7 @@ def main() -> None:
 
 def contexts(number: int) -> dict[str, str]:
     """Compose *number* contexts, by id."""
-    with Store.open(Path(MEMORY)) as store:
+    with Store.open(MEMORY) as store:
         sit(store, *begin(store, make_config({"samples": number, "seed": 7})))
         return {record.id: record.context for record in iter_records(store)}
 

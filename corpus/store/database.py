@@ -17,6 +17,7 @@ from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 
+# Only this object: a path of this name that somebody typed is a file like any other, or all of it would be lost.
 MEMORY = Path(":memory:")
 # Rows fetched at a time where a result is read in pieces.
 _FETCH = 10_000
@@ -46,13 +47,13 @@ class Store:
         threads: int = 1,
         migrations: Migrations = MIGRATIONS,
     ) -> Store:
-        """Open the store at *path* (``:memory:`` for one that is never written), made or upgraded as needed.
+        """Open the store at *path* (``MEMORY`` for one that is never written), made or upgraded as needed.
 
         *memory_limit* and *threads* bound DuckDB. An older store is first copied to ``<name>.v<version>.bak``. Raises
         ``StoreLocked``, ``StoreTooNew``, ``NotAStore``, ``StoreError`` (absent without *create*, damaged, failed upgrade)
         and ``OutputError`` (cannot be written).
         """
-        in_memory = path == MEMORY
+        in_memory = path is MEMORY
         is_new = not in_memory and _prepare(path, create=create)
         settings: Settings = {
             "memory_limit": memory_limit,

@@ -41,7 +41,7 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
     Others may read and write meanwhile. *store* must not be in a transaction. Raises ``OutputError`` (no room) and
     ``StoreError``; then nothing is left behind and the older snapshots stay.
     """
-    if store.path == MEMORY:
+    if store.path is MEMORY:
         raise StoreError("a store in memory has no snapshots", where=str(store.path), remedy="Name a file with --store")
     with _one_at_a_time:
         snapshot = next_snapshot(store.path, now)

@@ -141,7 +141,7 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
 
 
 def _print_skipped(report: ImportReport, rejects: Path) -> None:
-    say(f"{counted(len(report.skipped_values), 'skipped value')} with their reasons: {rejects}")
+    say(f"{_with_reasons(len(report.skipped_values), 'skipped value')}{rejects}")
     for one in report.skipped_values[:_SHOWN]:
         say(f"  line {one.line}: {quoted(one.value.text)} {one.value.reason}")
     if len(report.skipped_values) > _SHOWN:
@@ -151,8 +151,12 @@ def _print_skipped(report: ImportReport, rejects: Path) -> None:
 
 def _print_rejects(report: ImportReport, rejects: Path) -> None:
     kinds = Counter(kind for _, reason in report.rejected for kind in set(fault_kinds(reason)))
-    say(f"{counted(len(report.rejected), 'rejected row')} with their reasons: {rejects}")
+    say(f"{_with_reasons(len(report.rejected), 'rejected row')}{rejects}")
     for line, reason in report.rejected[:_SHOWN]:
         say(f"  line {line}: {reason}")
     if len(report.rejected) > _SHOWN:
         say(f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})")
+
+
+def _with_reasons(count: int, what: str) -> str:
+    return f"{counted(count, what)} with {'its reason' if count == 1 else 'their reasons'}: "

@@ -73,5 +73,6 @@ def _print(report: ExportReport) -> None:
     for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
         if entries:
             records = len({entry.record_id for entry in entries})
-            say(f"{where}: {len(entries):,} values or fields of {counted(records, 'record')} (release.json lists them)")
+            many = "value or field" if len(entries) == 1 else "values or fields"
+            say(f"{where}: {len(entries):,} {many} of {counted(records, 'record')} (release.json lists them)")
     say(f"description and hashes: {report.out / 'release.json'}")

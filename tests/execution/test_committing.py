@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.progress import RejectRow, load_plan_items, load_rejects, load_shared_results
 from piiloom.corpus.store.runs import create_run
 from piiloom.execution.committing import Batch, GroupCommitter
@@ -16,7 +15,7 @@ from piiloom.foundation.errors import DataError
 
 @pytest.fixture
 def store():
-    with Store.open(Path(":memory:")) as opened:
+    with Store.open(MEMORY) as opened:
         yield opened
 
 

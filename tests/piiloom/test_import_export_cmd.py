@@ -105,7 +105,7 @@ def test_skipped_values_are_printed_and_kept(cli, store_path):
     rejects = store_path.parent / "small_capid.rejects.jsonl"
     assert f"2 skipped values with their reasons: {rejects}" in outcome.out
     assert 'line 2: "flu" is not in the context' in outcome.out
-    assert "1 rejected row with" in outcome.out
+    assert "1 rejected row with its reason: " in outcome.out
     kept = [json.loads(line) for line in rejects.read_text().splitlines()]
     assert [(row["line"], row.get("value")) for row in kept] == [(2, "age"), (2, "flu"), (4, None)]
     report = json.loads(cli(*words, "--json").out)

@@ -95,6 +95,14 @@ def test_a_new_store_of_any_name_is_on_disk(cli, tmp_path, suffix):
         assert count_records(store) == 2
 
 
+def test_a_store_called_memory_is_on_disk_too(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("import", CAPID, "--format", "capid", "--store", ":memory:", "--rejects", tmp_path / "r", "--json")
+    assert json.loads(cli(*words).out)["records"] == 2
+    assert json.loads(cli(*words).out)["already_stored"] == 2
+    assert (tmp_path / ":memory:").is_file()
+
+
 def test_doctor_says_that_it_is_no_store(tmp_path):
     data = tmp_path / "data.csv"
     data.write_bytes(b"a,b\n1,2\n")
