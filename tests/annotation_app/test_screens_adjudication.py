@@ -34,7 +34,7 @@ def test_one_button_takes_a_version_whole_and_the_next_record_comes(workplace):
     taken = _validated(workplace)[first]
     assert [(span.entity_type, span.relevance) for span in taken.spans] == [("health", "high"), ("location", "high")]
     assert shown.selectbox(key="adjudicated_record").value != first
-    assert "1 records wait" in said(shown)
+    assert "1 record to be decided" in said(shown)
 
 
 def test_spans_are_chosen_one_by_one(workplace):

@@ -110,7 +110,7 @@ def test_a_late_edit_of_one_person_waits_on_the_page_and_nothing_else_does(tmp_p
         does(alone, "local", "r001", ACCEPT)
         alone.log.clock.turn(11)
         shown = page("adjudication", "admin", "local")
-        assert "1 records wait" in said(shown)
+        assert "1 record to be decided" in said(shown)
         assert alone.lists.counts()["validated"] == 1
         shown = press(shown, "Take local, other tab")
         assert "Nothing waits for a decision" in said(shown)

@@ -147,7 +147,7 @@ def test_a_test_without_relevance_shows_no_figure_for_it(cli, train, tmp_path):
     plain = write_rows(tmp_path / "plain.jsonl", [{"context": "I am 40.", "spans": [{"start": 5, "end": 7, "type": "age"}]}])
     outcome = cli("probe", train, plain)
     assert outcome.code == 0
-    assert "1 spans (0 high, 0 low)" in outcome.out
+    assert "1 span (0 high, 0 low)" in outcome.out
     assert outcome.out.count("– │") == 2
 
 
