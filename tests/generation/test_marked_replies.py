@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +22,7 @@ from piiloom.generation.texts import (
     read_sentences,
     value_variables,
 )
+from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.generation.scripted_provider import SITUATION, VALUES, an_item, surfaces
 
 FILLING = ["\u00e9t\u00e9", "👩‍🚀", "e\u0301", "שלום", "\r\n", "\u200b", "𝔘", ".", "river", "I"]
@@ -176,6 +178,7 @@ def test_the_other_values_of_an_item_are_those_not_named():
 
 
 def test_values_are_described_to_templates_in_json_values_only():
-    assert value_variables([value("asthma")]) == [
+    asked_of_a_model = SimpleNamespace(bank=None, taxonomy=load_taxonomy())
+    assert value_variables([value("asthma")], asked_of_a_model) == [
         {"id": "v1", "text": "asthma", "type": "health", "subtype": "", "subject": "self", "relevance": "high"}
     ]

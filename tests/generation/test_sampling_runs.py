@@ -89,7 +89,7 @@ def test_without_settings_a_run_has_the_digest_it_always_had(given):
         ({"provider": "openai", "sampling": {"screen": {"temperature": 1}}}, "'screen' is no stage that asks a model"),
         ({"provider": "openai", "sampling": {"values": {"temperature": 1}}}, "this run asks no model at the stage values"),
         ({"provider": "openai", "sampling": {"judge_leak": {"top_p": 1}}}, "this run asks no model at the stage judge_leak"),
-        ({"provider": "openai", "sampling": {"topics": {"heat": 1}}}, "sampling.topics.heat"),
+        ({"provider": "openai", "sampling": {"topics": {"heat": 1}}}, "sampling.topics: unknown setting 'heat'"),
         ({"provider": "openai", "temperature": 3}, "temperature: "),
         ({"provider": "openai", "temperature": float("nan")}, "temperature: "),
         ({"provider": "openai", "top_p": 0}, "top_p: "),
