@@ -27,8 +27,9 @@ from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_documents import AnnotationDocument
-from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, launch, make_project, sync_api
+from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_project, sync_api
 from tests.annotation_app.served_app import served
+from tests.one_browser import launch
 
 STROKE_S, PREPARATION_S = 0.28, 1.35
 _LEAST_SHARED = 0.5

@@ -26,7 +26,8 @@ from benchmarks.annotation_peers_piiloom import Piiloom
 from benchmarks.annotation_peers_trials import TRIALS
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
-from tests.annotation_app.app_driver import launch, sync_api
+from tests.annotation_app.app_driver import sync_api
+from tests.one_browser import launch
 
 
 def main() -> None:

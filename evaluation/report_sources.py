@@ -124,7 +124,7 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
     rejects: list[RowReject] = []
     own = types_beside(path) if types is None else types
     with types_in_force(own):
-        for row in file_format.read(path, locale=_NO_LOCALE, tally=tally):
+        for row in file_format.read(path, locale=_NO_LOCALE, tally=tally, blank_contexts=True):
             if isinstance(row, RowReject):
                 rejects.append(row)
             else:

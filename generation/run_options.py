@@ -15,6 +15,7 @@ class RunOptions(TypedDict, total=False):
 
     ``samples`` counts accepted records. ``pairs``: "all", or for example "health+occupation,age+belief". ``values``: who draws
     the PII values. ``budget_usd`` holds for the whole run. ``price``: "input=0.5,output=1.5" (USD per million tokens).
+    ``stop_after``: how many rejects for one reason, with nothing accepted meanwhile, stop a paid run (0: none do). ``types``: a types file.
     ``sampling``: ``{"situation": {"temperature": 1.1}}``, in place of the run's own temperature, top_p and extra_body.
     """
 
@@ -45,8 +46,11 @@ class RunOptions(TypedDict, total=False):
     price: str | None
     unpriced: bool
     batch: bool
+    response_format: Literal["auto", "json_schema", "json_object", "text"]
+    stop_after: int
     judges: Sequence[Literal["relevance", "leak"]]
     prompts: str | Path | None
+    types: str | Path | Sequence[Mapping[str, Any]]
     temperature: float | None
     top_p: float | None
     extra_body: Mapping[str, Any] | None

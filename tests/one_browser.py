@@ -13,6 +13,11 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 _ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
 
+def launch(playwright: Any) -> Any:
+    """A headless Chromium of *playwright*."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+
+
 class OneBrowser:
     """The browser of this process. Playwright's loop runs as long as it is open, so tests with a loop of their own need it closed."""
 
@@ -27,7 +32,7 @@ class OneBrowser:
             if not Path(CHROMIUM).exists():
                 pytest.skip("Chromium is not installed")
             playwright = self._held.enter_context(sync_api.sync_playwright())
-            self._browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+            self._browser = launch(playwright)
             self._held.callback(self._browser.close)
         return self._browser
 

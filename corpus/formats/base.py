@@ -143,12 +143,19 @@ class Format(Protocol):
     suffix: str
 
     def read(
-        self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None, skip_values: bool = False
+        self,
+        path: Path,
+        *,
+        locale: str = "en_US",
+        tally: ReadTally | None = None,
+        skip_values: bool = False,
+        blank_contexts: bool = False,
     ) -> Iterator[Record | RowReject]:
         """The rows of *path* in order; *locale* is for rows that name none. ``DataError`` if the file cannot be read.
 
         A value without an exact place in its context makes its row a reject, or, with *skip_values*, is left out of the record and
-        listed in *tally* and in the record's source.
+        listed in *tally* and in the record's source. A context without text makes its row a reject, unless *blank_contexts*: a corpus
+        that surrogates were put into keeps the place of an empty document.
         """
         ...
 
@@ -159,7 +166,7 @@ class Format(Protocol):
 
 def read_records(file_format: Format, path: Path, *, locale: str = "en_US") -> Iterator[Record]:
     """The records of *path*; the first row that is no record raises ``DataError`` with file, line and field."""
-    for row in file_format.read(path, locale=locale):
+    for row in file_format.read(path, locale=locale, blank_contexts=True):
         if isinstance(row, RowReject):
             remedy = "Correct the row, or import the file to set such rows aside"
             raise DataError(row.reason, where=f"{path.name}:{row.line}", remedy=remedy)

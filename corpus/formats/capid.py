@@ -46,10 +46,16 @@ class CapidFormat:
     suffix = ".jsonl"
 
     def read(
-        self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None, skip_values: bool = False
+        self,
+        path: Path,
+        *,
+        locale: str = "en_US",
+        tally: ReadTally | None = None,
+        skip_values: bool = False,
+        blank_contexts: bool = False,
     ) -> Iterator[Record | RowReject]:
         """The rows of *path*; ids are digests of content and ordinal, ``source`` says file and line, and what was left out."""
-        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values)
+        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values, blank_contexts=blank_contexts)
         return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
@@ -65,7 +71,8 @@ class CapidFormat:
 class _Reader:
     """One reading of one file."""
 
-    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool) -> None:
+    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool, blank_contexts: bool) -> None:
+        self._blank_contexts = blank_contexts
         self._skip_values = skip_values
         self._file = file
         self._locale = locale
@@ -77,7 +84,7 @@ class _Reader:
         context, question, piis = row.get("context"), row.get("question"), row.get("piis")
         if not isinstance(context, str):
             raise RowFault("context: not a text")
-        if not context.strip():
+        if not (self._blank_contexts or context.strip()):
             raise RowFault("context: there is no text in it")
         if question is not None and not isinstance(question, str):
             raise RowFault("question: neither a text nor null")

@@ -29,10 +29,16 @@ class NativeFormat:
     suffix = ".jsonl"
 
     def read(
-        self, path: Path, *, locale: str = "en_US", tally: ReadTally | None = None, skip_values: bool = False
+        self,
+        path: Path,
+        *,
+        locale: str = "en_US",
+        tally: ReadTally | None = None,
+        skip_values: bool = False,
+        blank_contexts: bool = False,
     ) -> Iterator[Record | RowReject]:
         """The rows of *path*; a row without ``locale`` gets *locale*, one without ``id`` a digest of its content."""
-        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values)
+        reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values, blank_contexts=blank_contexts)
         return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
@@ -45,7 +51,8 @@ class NativeFormat:
 class _Reader:
     """One reading of one file."""
 
-    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool) -> None:
+    def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool, blank_contexts: bool) -> None:
+        self._blank_contexts = blank_contexts
         self._skip_values = skip_values
         self._file = file
         self._locale = locale
@@ -58,7 +65,7 @@ class _Reader:
             row = NativeRow.model_validate(parse_object(line))
         except ValidationError as error:
             raise fault_of(error, NativeRow) from error
-        if not row.context.strip():
+        if not (self._blank_contexts or row.context.strip()):
             raise RowFault("context: there is no text in it")
         self.tally.ignored_fields.update(extra_keys(row))
         lost: list[LostValue] = []

@@ -12,7 +12,7 @@ from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.records import add_records
 from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
-from tests.annotation_app.app_driver import AppPage, documents_in, labels, launch, make_project, sync_api
+from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project
 from tests.annotation_app.desk_stories import Tab
 from tests.annotation_app.project_stories import record
 from tests.annotation_app.served_app import served
@@ -60,20 +60,17 @@ def test_a_chosen_type_is_kept_and_an_unknown_one_refused(path):
     assert labels(documents_in(path)["r1", "ana"])[0] == ("baker", "pet", "high")
 
 
-def test_annotate_takes_a_types_file_and_the_store_remembers_it(tmp_path):
+def test_annotate_takes_a_types_file_and_the_store_remembers_it(browser, tmp_path):
     path = make_project(tmp_path / "s.duckdb", [record()], {"ana": "annotator"})
-    with sync_api.sync_playwright() as playwright:
-        browser = launch(playwright)
-        with served(path, "--snapshot-every", "0", "--types", str(BY_MODEL)) as server:
-            page = AppPage(browser, server, "ana")
-            page.open()
-            page.at("I am 34.")
-            page.press("Tab", "t")
-            page.type("hob")
-            page.press("Enter")
-            page.saved()
-            assert server.stop()[0] == 0
-        browser.close()
+    with served(path, "--snapshot-every", "0", "--types", str(BY_MODEL)) as server:
+        page = AppPage(browser, server, "ana")
+        page.open()
+        page.at("I am 34.")
+        page.press("Tab", "t")
+        page.type("hob")
+        page.press("Enter")
+        page.saved()
+        assert server.stop()[0] == 0
     assert ("baker", "hobby", "high") in labels(documents_in(path)["r1", "ana"])
     with Store.open(path, create=False) as store:
         assert [one.name for one in types_of(store)] == ["hobby"]

@@ -102,8 +102,6 @@ def with_span(**changes: object) -> dict[str, object]:
         (with_span(relevance="maybe"), "spans[0].relevance: "),
         ({**GOOD, "context": 5}, "context: "),
         ({"spans": []}, "context: "),
-        ({**GOOD, "context": "", "spans": []}, "context: there is no text in it"),
-        ({**GOOD, "context": "\t \n", "spans": []}, "context: there is no text in it"),
         ({**GOOD, "spans": None}, "spans: "),
         ({**GOOD, "meta": {"pair": ["health"]}}, "meta.pair: "),
         ({**GOOD, "meta": {"pair": ["health", "horoscope"]}}, "meta.pair: not one of the known types"),
@@ -124,6 +122,15 @@ def test_a_wrong_row_is_refused_with_its_line_and_field(file: Path, row: dict[st
     with pytest.raises(DataError) as caught:
         list(read_records(NATIVE, file))
     assert str(caught.value).startswith(f"rows.jsonl:2: {reason}")
+
+
+@pytest.mark.parametrize("blank", ["", "\t \n"])
+def test_a_context_without_text_is_refused_but_where_documents_keep_their_places(file: Path, blank: str) -> None:
+    (refused,) = read(file, json.dumps({**GOOD, "context": blank, "spans": []}))
+    assert isinstance(refused, RowReject)
+    assert refused.reason == "context: there is no text in it"
+    (record,) = read_records(NATIVE, file)
+    assert record.context == blank
 
 
 @pytest.mark.parametrize(

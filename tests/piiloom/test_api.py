@@ -126,7 +126,10 @@ def test_an_export_of_the_same_is_confirmed_and_of_others_refused(filled, tmp_pa
     (out / "train.jsonl").write_text("mine\n")
     with pytest.raises(OutputError, match="not empty"):
         piiloom.export("v1", out, store=filled)
+    with pytest.raises(OutputError, match="changed since it was exported"):
+        piiloom.export("v1", out, store=filled, force=True)
     assert (out / "train.jsonl").read_text() == "mine\n"
+    (out / "train.jsonl").write_bytes(before["train.jsonl"][1])
     assert piiloom.export("v1", out, store=filled, force=True).files == first.files
 
 

@@ -17,6 +17,7 @@ from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
 from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
+from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.taxonomy.bank_example import written
@@ -59,14 +60,18 @@ OTHER: dict[str, Any] = {
     "price": "input=3,output=4",
     "unpriced": True,
     "batch": True,
+    "response_format": "json_object",
+    "stop_after": 5,
     "judges": ("leak",),
     "prompts": "moved",
+    "types": "moved",
     "temperature": 0.7,
     "top_p": 0.5,
     "extra_body": {"top_k": 40},
     "sampling": {"situation": {"temperature": 0.2}},
 }
 ONLY_COMPOSED = {"bank", "composer"}
+OWN_TYPES = Path(__file__).parents[2] / "docs" / "samples" / "own_types" / "by_model.yaml"
 # What a run has that was given everything; a caller's word must hold against it.
 GIVEN = {"concurrency": 9, "rpm": 50.0, "tpm": 9000.0, "timeout_s": 30.0, "budget_usd": 7.0, "price": "input=1,output=2", "margin": 0.2}
 
@@ -101,7 +106,12 @@ def base(request, server, monkeypatch, place):
     if field == "prompts":
         template = Path(__file__).parents[2] / "prompts" / "templates" / "situation.v1.j2"
         (place / "situation.v2.j2").write_text(template.read_text(encoding="utf-8").replace("\n", "\n\n", 1), encoding="utf-8")
+    if field == "batch":
+        return {**PAID, **GIVEN, "provider": "openai", "model": "gpt-6-luna", "base_url": server.openai_url}
     chosen = COMPOSED if field in ONLY_COMPOSED else {**PAID, **GIVEN, "base_url": server.openai_url}
+    if field == "types":
+        shutil.copy(OWN_TYPES, place)
+        return {**chosen, field: place / OWN_TYPES.name}
     return {**chosen, field: place} if field in PLACES else chosen
 
 
@@ -110,7 +120,8 @@ def other(request, elsewhere, base, place, tmp_path):
     """The value that the caller gives."""
     field = request.node.callspec.params["field"]
     if field in PLACES:
-        return shutil.copytree(place, tmp_path / "moved")
+        moved = shutil.copytree(place, tmp_path / "moved")
+        return moved / OWN_TYPES.name if field == "types" else moved
     return elsewhere.openai_url if field == "base_url" else OTHER[field]
 
 
@@ -166,7 +177,8 @@ def test_what_a_resumed_run_is_given_holds(field, base, other, place, store_path
     shutil.rmtree(place)
     with resumed_run(store_path, first, **{field: other}) as opened:
         asyncio.run(opened.provider.aclose())
-    assert getattr(opened.config, field) == getattr(stored(store_path, first), field) == other
+    expected = read_types_file(other) if field == "types" else other
+    assert getattr(opened.config, field) == getattr(stored(store_path, first), field) == expected
 
 
 def test_what_a_resumed_run_keeps_is_refused(filled):

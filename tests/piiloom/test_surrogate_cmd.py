@@ -12,6 +12,7 @@ import zipfile
 
 import pytest
 
+from piiloom.foundation.counting import counted
 from tests.piiloom.surrogate_runs import FIRST, PARTS, SECOND, TAG, _own_names, fill, lines, notes, put_in, records
 
 __all__ = ["_own_names", "fill", "notes"]
@@ -51,7 +52,7 @@ def test_every_format_is_filled_mirrored_and_proved(cli, fill, tmp_path, notes, 
     assert [path.name for path in (out / "mirror").iterdir()] == [file]
     outcome = cli("surrogate", "check", out, source)
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith(f"{documents} documents, {report['replaced']['total']} replaced ranges; ")
+    assert outcome.out.startswith(f"{counted(documents, 'document')}, {counted(report['replaced']['total'], 'replaced range')}; ")
 
 
 def test_a_folder_is_read_with_all_below_it(fill, notes, tmp_path):

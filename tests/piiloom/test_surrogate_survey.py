@@ -26,7 +26,7 @@ def test_survey_to_a_file_prints_a_table_and_replaces_nothing_unasked(cli, notes
     outcome = cli("surrogate", "survey", notes, "--out", file)
     assert outcome.code == 0
     assert "[NAME {index}]" in outcome.out
-    assert f"8 rules, 1 unknown tags, 1 kinds of brackets left alone: {file}" in outcome.out
+    assert f"8 rules, 1 unknown tag, 1 kinds of brackets left alone: {file}" in outcome.out
     before = file.read_bytes()
     file.write_text("mine")
     refused = cli("surrogate", "survey", notes, "--out", file)
