@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -24,6 +25,12 @@ if not os.environ.get("PIILOOM_EXPLORE"):
     settings.load_profile("steady")
 
 _BROWSER = OneBrowser()
+
+
+def pytest_configure() -> None:
+    """Called by pytest first. A shell that runs it in the background may have it ignore Ctrl-C, and so would all that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
