@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from piiloom.annotation_app.editor import assets
 from piiloom.corpus.record import Record, Span
 from tests.annotation_app.app_driver import AppPage, make_project
@@ -28,6 +30,7 @@ def test_an_edit_sends_the_record_and_not_the_editor(browser: Any, tmp_path: Pat
         page.context.close()
 
 
+@pytest.mark.long
 def test_the_script_has_an_address_of_its_own_and_is_kept_by_browsers(tmp_path: Path) -> None:
     path = make_project(tmp_path / "s.duckdb", [], {"ana": "annotator"})
     assert assets.address() in assets.loader()

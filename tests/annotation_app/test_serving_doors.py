@@ -209,6 +209,7 @@ def test_forged_messages_of_lower_roles_change_nothing(tmp_path):
         workplace.close()
 
 
+@pytest.mark.long
 def test_the_same_messages_of_an_admin_do_change_something(tmp_path):
     """The check of the check: were the messages above not as a browser makes them, nothing would follow from them."""
     path = make_project(tmp_path / "s.duckdb", RECORDS, {"boss": "admin"})

@@ -140,6 +140,7 @@ def test_headers_and_closed_doors(server, client):
     assert client.post("/_stcore/agent/interact", json={}).status_code in {403, 404, 405}
 
 
+@pytest.mark.long
 def test_behind_https_cookies_are_secure_and_ctrl_c_stops_cleanly(tmp_path):
     store = _make_store(tmp_path / "s.duckdb", ana="admin")
     with served(store, "--behind-https", "--snapshot-every", "60") as server:

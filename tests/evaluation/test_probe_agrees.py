@@ -141,6 +141,7 @@ def files(tmp_path_factory):
     return train, [*tests, *(path for path in (CAPID,) if path.exists())]
 
 
+@pytest.mark.long
 def test_figures_are_the_same(files):
     train, tests = files
     done = subprocess.run([sys.executable, TOOL, train, *tests], capture_output=True, text=True, timeout=120, check=True)

@@ -38,6 +38,7 @@ def test_the_folder_holds_everything(tmp_path):
     assert all(f"]({name}.png)" in card for name in PLOTS)
 
 
+@pytest.mark.long
 def test_equal_records_give_equal_bytes(tmp_path):
     for name in ("a", "b"):
         write_report(tmp_path / name, SOURCE, measure({"all": varied()}))
@@ -58,6 +59,7 @@ def test_a_folder_that_is_not_empty_is_left_alone_unless_forced(tmp_path):
     assert names(tmp_path) == {"mine.txt", "report.json", "report.md", "lengths.png", "lengths.svg", "openers.png", "openers.svg"}
 
 
+@pytest.mark.long
 def test_a_file_is_no_folder(tmp_path):
     path = tmp_path / "file"
     path.write_text("")

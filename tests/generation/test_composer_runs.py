@@ -162,6 +162,7 @@ def digests(folder):
     return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.long
 def test_two_processes_and_every_concurrency_give_the_same_bytes(path, tmp_path):
     runs = []
     for concurrency, hash_seed in ((1, 11), (32, 12)):

@@ -236,6 +236,7 @@ def test_a_long_shared_prefix_may_come_from_the_cache(tmp_path):
     assert cached["question"].low == cached["situation"].high == 0
 
 
+@pytest.mark.long
 def test_what_is_left_of_a_run(tmp_path, monkeypatch):
     set_keys(monkeypatch)
     with LLMServer(Author(2)) as server, Store.open(tmp_path / "s.duckdb") as store:

@@ -124,6 +124,7 @@ def test_every_item_ends_as_a_record_or_a_reject(name, values, wanted, tmp_path,
     assert holding(tmp_path, KEY) == []
 
 
+@pytest.mark.long
 def test_what_was_paid_is_never_paid_again(tmp_path):
     """All that can be recomputed from the journal is deleted; going on asks nothing and gives the same."""
     kinds = {30 + 8 * number + again: kind for number, kind in enumerate(UNUSABLE) for again in range(3)}

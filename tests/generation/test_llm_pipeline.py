@@ -72,6 +72,7 @@ def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
         assert all(row.cost_usd for row in kept.completions)
 
 
+@pytest.mark.long
 def test_every_kind_of_text_is_written(tmp_path):
     """Texts with none to four values that matter, on behalf of somebody, at every cue level, with up to eight other values."""
     registers = ("second-hand", "forum post", "chat message")
@@ -100,6 +101,7 @@ def test_a_server_without_schemas_is_served_too(tmp_path):
     assert server.outcomes["ok"] == len(kept.completions)
 
 
+@pytest.mark.long
 def test_concurrency_changes_no_byte(tmp_path):
     found = []
     with LLMServer(Author(2, {**CLUMSY, "situation/dropped": 0.6})) as server:
@@ -128,6 +130,7 @@ def test_values_from_the_model(tmp_path):
     assert {"values"} == {row.stage for row in kept.completions if row.template == "pii_value.v1"}
 
 
+@pytest.mark.long
 def test_stages_one_by_one_equal_generate(tmp_path):
     """Also: when only the gates are left, going on asks nothing and gives the same."""
     path, copy = tmp_path / "steps.duckdb", tmp_path / "copy.duckdb"

@@ -20,6 +20,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import config_for, read_back, resume, set_keys, start
 from tests.generation.partition_crews import HereCrew, run_by
 from tests.generation.scripted_provider import bench
+from tests.longer import mostly_long
 
 FEW = {"pairs": "health+occupation,age+belief", "samples": 10, "max_attempts": 1, "max_low": 1, "stop_after": 4}
 GOOD = Author(3)
@@ -36,7 +37,7 @@ def without(stage):
     return lambda request: bad if request.schema_name == stage else GOOD(request)
 
 
-@pytest.mark.parametrize("concurrency", [1, 6])
+@pytest.mark.parametrize("concurrency", mostly_long([1, 6], quick={6}))
 def test_a_run_that_gets_nowhere_stops_and_goes_on_to_the_same_end(concurrency, tmp_path):
     with LLMServer(without("situation")) as server:
         config = config_for("compatible", server, concurrency=concurrency, **FEW)
@@ -91,6 +92,7 @@ def test_a_judge_whose_replies_are_never_of_use_stops_the_run(tmp_path):
         assert (progress.stopped.stage, progress.stopped.code) == ("judge_relevance", "judged_incompletely")
 
 
+@pytest.mark.long
 def test_pairs_without_topics_stop_the_run_before_all_are_asked(tmp_path):
     with LLMServer(without("topics")) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for("compatible", server, **{**FEW, "pairs": "all", "samples": 78, "concurrency": 2}))
@@ -113,6 +115,7 @@ def test_by_batch_too(tmp_path):
         assert len(store.rows("SELECT id FROM batches")) == 3
 
 
+@pytest.mark.long
 def test_in_partitions_too(tmp_path):
     with LLMServer(without("situation")) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = run_by(HereCrew(2), store, config_for("openai", server, **{**FEW, "samples": 40}))

@@ -76,6 +76,7 @@ def test_most_values_of_two_thousand_records_differ():
     assert len(set(drawn)) >= 0.6 * len(drawn)
 
 
+@pytest.mark.long
 def test_equal_seeds_agree_between_processes():
     root = Path(__file__).parents[2]
     outputs = set()

@@ -146,6 +146,7 @@ def _read_until(terminal, question):
     return shown
 
 
+@pytest.mark.long
 def test_a_password_is_asked_for_twice_on_a_terminal(empty_store):
     terminal, end = pty.openpty()
     words = ["annotators", "add", "ana", "--store", str(empty_store)]

@@ -268,6 +268,7 @@ def test_no_room_for_a_store_leaves_none(spawn, store_path):
     assert not store_path.exists()
 
 
+@pytest.mark.long
 def test_a_disk_that_fills_up_leaves_a_run_to_go_on_with(spawn, cli, empty_store):
     # The language model of the screening is unpacked to a temporary file: not what is to fail here.
     before = f"import piiloom.screening.language\npiiloom.screening.language._classifier('en')\n{LIMITED.format(bytes=20_000)}"

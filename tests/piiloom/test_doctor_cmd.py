@@ -17,6 +17,7 @@ def _report(outcome):
     return {check["name"]: check for check in json.loads(outcome.out)["checks"]}
 
 
+@pytest.mark.long
 def test_a_healthy_machine(cli, filled):
     outcome = cli("doctor", "--store", filled, "--json")
     assert (outcome.code, outcome.err) == (0, "")

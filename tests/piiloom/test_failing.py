@@ -13,6 +13,7 @@ import pytest
 from piiloom.cli.failing import code_of
 from piiloom.foundation.errors import PiiloomError, ProviderError
 from piiloom.providers import errors as provider_errors
+from tests.longer import mostly_long
 
 
 def error_of(outcome):
@@ -85,7 +86,7 @@ def test_a_result_is_no_error(cli, filled):
     assert "error" not in json.loads(cli("rejects", "--json", "--store", filled).out)
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("closed", mostly_long([">&-", "2>&-", "<&-", ">&- 2>&- <&-"], quick={">&-"}))
 @pytest.mark.parametrize(("words", "code"), [("rejects --json", 0), ("rejects --run nope", 1)])
 def test_closed_streams_are_no_error(filled, closed, words, code):
     before = filled.read_bytes()

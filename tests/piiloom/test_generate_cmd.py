@@ -12,6 +12,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run
+from tests.longer import mostly_long
 from tests.piiloom.small_runs import SMALL
 
 # Lines of progress come at once, so that the test knows when to send its signal.
@@ -75,7 +76,7 @@ def test_resuming_a_finished_run_adds_nothing(cli, filled):
     assert len(_contexts(filled)) == 12
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], quick={signal.SIGINT}))
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
     words = ["generate", "--samples", "5000", "--store", str(store_path)]
     with subprocess.Popen([sys.executable, "-c", EAGER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

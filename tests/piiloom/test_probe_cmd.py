@@ -11,6 +11,7 @@ from rich.console import Console
 import piiloom.cli.probe_progress as view
 from piiloom.evaluation.probe_run import ProbeStep
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
+from tests.longer import mostly_long
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ def test_a_probe_that_fails_leaves_no_errors_file_and_the_old_one_alone(cli, tra
     assert sorted(path.name for path in tmp_path.iterdir()) == ["errors.jsonl", "people.jsonl", "train.jsonl"]
 
 
-@pytest.mark.parametrize("package", ["sklearn_crfsuite", "sklearn"])
+@pytest.mark.parametrize("package", mostly_long(["sklearn_crfsuite", "sklearn"], quick={"sklearn"}))
 def test_without_the_extra_the_command_names_it(spawn, train, people, package):
     outcome = spawn("probe", train, people, before=f"sys.modules[{package!r}] = None")
     assert outcome.code == 2

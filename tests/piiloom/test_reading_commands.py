@@ -100,6 +100,7 @@ def test_all_of_them_work_while_another_process_writes(cli, released, temporary)
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_is_read_and_not_disturbed(cli, store_path, temporary):
     command = [sys.executable, "-c", GENERATE, "generate", "--samples", "150", *SMALL, "--quiet", "--json", "--store", str(store_path)]
     seen = []
@@ -122,6 +123,7 @@ def test_a_run_that_goes_on_is_read_and_not_disturbed(cli, store_path, temporary
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.uname().machine not in CAPSET, reason="the number of capset on this machine is not known here")
 def test_all_of_them_work_where_nobody_may_write(spawn, cli, released):
     before = LIKE_ANY_USER.format(capset=CAPSET[os.uname().machine])

@@ -80,6 +80,7 @@ def test_what_people_have_rejected_is_left_out_and_counted(cli, store):
     assert json.loads(cli("report", "--store", store, "--release", "v1", "--json").out)["counts"]["records"] == 14  # is what it was
 
 
+@pytest.mark.long
 def test_a_published_file_is_measured_as_it_is(cli, tmp_path):
     path = write_capid(varied(), tmp_path / "published.jsonl")
     with path.open("a") as fh:
@@ -99,6 +100,7 @@ def test_text_of_the_corpus_does_not_steer_the_terminal(cli, tmp_path):
     assert not set(outcome.out) & set("\x1b\x07\r")
 
 
+@pytest.mark.long
 def test_a_folder_is_not_overwritten_unless_forced(cli, store, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
@@ -137,6 +139,7 @@ def test_without_the_extra_the_command_says_what_to_install(spawn, store, tmp_pa
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.json", "report.md"}
 
 
+@pytest.mark.long
 def test_from_python(store, tmp_path):
     path = write_native(varied(), tmp_path / "native.jsonl")
     of_store, of_file = piiloom.report(store), piiloom.report(str(path), out=tmp_path / "out")

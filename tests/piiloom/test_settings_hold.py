@@ -20,6 +20,7 @@ from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_co
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
+from tests.longer import mostly_long
 from tests.taxonomy.bank_example import written
 
 PAID = {
@@ -141,7 +142,9 @@ def test_no_field_of_a_run_is_forgotten_here():
     assert OTHER.keys() > CONDUCT | PLACES
 
 
-@pytest.mark.parametrize("field", sorted(OTHER))
+@pytest.mark.parametrize(
+    "field", mostly_long(sorted(OTHER), quick={"budget_usd", "rpm", "base_url", "seed", "prompts", "types", "sampling"})
+)
 def test_what_python_asks_for_holds_on_a_known_run(field, base, other, place, store_path):
     first, _, _ = open_and_close(store_path, base)
     shutil.rmtree(place)
@@ -171,7 +174,7 @@ def test_none_takes_a_limit_away(field, base, store_path):
     assert (again, getattr(config, field)) == (first, None)
 
 
-@pytest.mark.parametrize("field", sorted(CONDUCT | PLACES))
+@pytest.mark.parametrize("field", mostly_long(sorted(CONDUCT | PLACES), quick={"samples", "base_url", "stop_after", "bank"}))
 def test_what_a_resumed_run_is_given_holds(field, base, other, place, store_path):
     first, _, _ = open_and_close(store_path, base)
     shutil.rmtree(place)
@@ -230,6 +233,7 @@ def test_a_bank_of_other_content_is_no_other_place_of_it(filled, place):
         pass
 
 
+@pytest.mark.long
 def test_a_lower_budget_stops_a_known_run(server, store_path):
     settings = {**PAID, "base_url": server.openai_url, "price": "input=1,output=2", "store": store_path}
     assert piiloom.generate(**settings, budget_usd=5.0).accepted == 2

@@ -123,6 +123,7 @@ def test_stages_stop_at_the_budget(cli, store_path, tiny):
     assert "piiloom stages run topics" in outcome.error_line()
 
 
+@pytest.mark.long
 def test_a_run_that_gets_nowhere_is_stopped_and_says_how_to_go_on(cli, store_path, tiny):
     server, words = tiny
     server.answer = lambda request: {"text": "[[v1|"} if request.schema_name == "situation" else Author(7)(request)

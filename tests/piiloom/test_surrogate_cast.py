@@ -62,6 +62,7 @@ def test_groups_by_cue_take_names_of_the_texts_own_country(fill, tmp_path):
     assert shares["exact"] < 0.5
 
 
+@pytest.mark.long
 def test_english_only_leaves_names_that_are_known_in_english_speaking_countries(fill, tmp_path):
     report = fill(lines(tmp_path / "a.jsonl", ["[NAME 1] left."] * 60), "--english-only")
     pools = NamePools(builtin(), english_only=True)

@@ -127,6 +127,7 @@ def test_without_the_scan_nothing_is_said_of_leftovers(fill, tmp_path):
     assert "looks_like_personal_information_still" not in fill(source, "--no-scan", out="not")["engine"]
 
 
+@pytest.mark.long
 def test_a_bar_on_a_terminal_does_not_disturb_the_json(notes, tmp_path):
     """Standard error is a terminal here, standard output a pipe."""
     ours, theirs = pty.openpty()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 
+import pytest
+
 from tests.piiloom.surrogate_runs import _own_names, fill, notes
 
 __all__ = ["_own_names", "fill", "notes"]
@@ -32,6 +34,7 @@ def test_leakage_as_json_is_json_also_when_files_are_written(cli, notes, tmp_pat
     assert json.loads(cli(*words, "--out", tmp_path / "l").out) == plain == json.loads((tmp_path / "l" / "leakage.json").read_text())
 
 
+@pytest.mark.long
 def test_leakage_without_matplotlib_says_what_is_missing(spawn, notes, tmp_path):
     before = "sys.modules['matplotlib'] = None"
     outcome = spawn("surrogate", "leakage", notes, "--miss", "0.05", "--out", tmp_path / "l", before=before)

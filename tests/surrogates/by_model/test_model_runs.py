@@ -284,6 +284,7 @@ Corpus(Path(sys.argv[1]), [f"Job {number} at <COMPANY>." for number in range(40)
 """
 
 
+@pytest.mark.long
 def test_a_killed_run_pays_again_at_most_for_what_was_in_flight(tmp_path):
     corpus = Corpus(tmp_path, [f"Job {number} at <COMPANY>." for number in range(40)])
     with LLMServer(naming(), latency_s=0.05) as server:
