@@ -56,7 +56,7 @@ coverage: $(DEV)
 	$(PYTEST) -m "not long" --cov --cov-report=term
 
 test-long: $(DEV)
-	$(BIN)/python -m pytest -m "long and not alone" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "long and not alone" -n 2 --dist worksteal
 	$(BIN)/python -m pytest -m "long and alone"
 
 bench: $(CORE)

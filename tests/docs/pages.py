@@ -5,7 +5,8 @@ stands for anything. An HTML comment in the line before a block, which no reader
 
 - ``<!-- not run: REASON -->``: the block is left alone;
 - ``<!-- file: PATH -->``: the block is the content of a file;
-- ``<!-- serves -->``: its last command serves until it is interrupted.
+- ``<!-- serves -->``: its last command serves until it is interrupted;
+- ``<!-- columns: N -->``: the terminal is that wide (80 where nothing is said).
 """
 
 from __future__ import annotations

@@ -46,10 +46,11 @@ class Session:
         text = command.text.replace("=…", "=sk-LOOPBACK-2").replace("http://127.0.0.1:8000/v1", self.server.openai_url)
         code, out, err = self._serve(text, command.shown) if serves else self._run(text)
         refused = command.shown.startswith("error: ")
+        shown = command.shown.replace(":8501", ":…") if serves else command.shown
         where = f"{page.name}:{command.line}: $ {command.text}"
         if (code != 0) != refused:
             self.faults.append(f"{where}\n  ended with {code}\n{out}{err}")
-        elif command.shown and not any(agrees(command.shown, printed) for printed in (out, err, out + err)):
+        elif shown and not any(agrees(shown, printed) for printed in (out, err, out + err)):
             self.faults.append(f"{where}\n  printed\n{out}{err}\n  but the page shows\n{command.shown}")
             self.printed[command.line] = out.rstrip("\n") or err.rstrip("\n")
 
@@ -64,10 +65,9 @@ class Session:
         return done.returncode, done.stdout, done.stderr
 
     def _serve(self, text: str, shown: str) -> tuple[int, str, str]:
-        """The same for a command that serves: interrupted, as by Ctrl-C, when it has printed what is *shown*."""
-        with subprocess.Popen(
-            ["bash", "-c", f"exec {text}"], cwd=self.clone, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as server:
+        """The same for a command that serves: at any free port, and interrupted, as by Ctrl-C, when it has printed what is *shown*."""
+        piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(["bash", "-c", f"exec {text} --port 0"], cwd=self.clone, env=self.environment, **piped) as server:
             assert server.stdout is not None
             assert server.stderr is not None
             lines = [server.stdout.readline() for _ in shown.splitlines()]
@@ -130,6 +130,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page, session):
             path.write_text(block.text, encoding="utf-8")
         elif block.kind == "console":
             commands = block.commands()
+            session.environment["COLUMNS"] = block.note.removeprefix("columns: ") if block.note.startswith("columns: ") else "80"
             for command in commands:
                 session.command(page, command, serves=block.note == "serves" and command is commands[-1])
         elif block.kind == "python":
@@ -146,7 +147,7 @@ def _update(page: Path, session: Session) -> None:
     for command in reversed(commands):
         if command.line in session.printed and "…" not in command.shown:
             first = command.line + command.text.count("\n")
-            lines[first : first + command.shown.count("\n") + 1] = session.printed[command.line].split("\n")
+            lines[first : first + command.shown.count("\n") + 1] = [line.rstrip() for line in session.printed[command.line].split("\n")]
     page.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -155,7 +156,7 @@ def test_every_block_is_run_or_says_why_not(page):
     for block in blocks_of(page):
         where = f"{page.name}:{block.line}"
         assert block.kind in RUNNABLE + SHOWN, where
-        assert re.fullmatch(r"|not run: .{10,}|file: \S+|serves", block.note), where
+        assert re.fullmatch(r"|not run: .{10,}|file: \S+|serves|columns: \d+", block.note), where
         if block.kind == "console":
             assert block.commands(), f"{where}: a console block without a command"
         else:
