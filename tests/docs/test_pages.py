@@ -45,7 +45,7 @@ class Session:
         """Run *command*; what is wrong with it is noted, so that one run of a page shows all of it."""
         text = command.text.replace("=…", "=sk-LOOPBACK-2").replace("http://127.0.0.1:8000/v1", self.server.openai_url)
         code, out, err = self._serve(text, command.shown) if serves else self._run(text)
-        refused = command.shown.startswith("error: ")
+        refused = command.shown.startswith(("error: ", '{\n  "error"'))
         shown = command.shown.replace(":8501", ":…") if serves else command.shown
         where = f"{page.name}:{command.line}: $ {command.text}"
         if (code != 0) != refused:
@@ -111,7 +111,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         home = tmp_path / "home"
         home.mkdir()
-        plain = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "80", "NO_COLOR": "1", "TMPDIR": str(tmp_path)}
+        plain = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "80", "NO_COLOR": "1"}
         urls = {"OPENAI_BASE_URL": server.openai_url, "ANTHROPIC_BASE_URL": server.anthropic_url}
         yield Session(clone=clone, environment={**plain, **urls, **KEYS}, server=server)
 
