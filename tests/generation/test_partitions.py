@@ -269,5 +269,5 @@ def test_what_cannot_be_partitioned_is_refused(tmp_path):
 def test_without_ray_one_line_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     assert generate_partitioned is not None
-    with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(UsageError, match=r"pip install 'piiloom\[ray\]'"):
+    with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(UsageError, match=r"pip install -e '\.\[ray\]'"):
         run_by_ray(store, make_config({"samples": 40}), 2)
