@@ -126,7 +126,11 @@ class GroupCommitter:
         with self._changed:
             self._closing = True
             self._changed.notify()
-        self._thread.join()
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self._thread.join()  # else the store would be closed, and the process end, in the midst of the last commit
+            raise
         if self._failure is not None:
             raise self._failure
 

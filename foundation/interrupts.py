@@ -84,6 +84,7 @@ def _hush() -> None:
 
 
 def _raise_again() -> None:
-    again = threading.Timer(_AGAIN_S, signal.raise_signal, [signal.SIGINT])  # handled in the main thread, like any signal
+    # Sent to the main thread and not just raised here: only that wakes it from a sleep or a read.
+    again = threading.Timer(_AGAIN_S, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT])
     again.daemon = True
     again.start()

@@ -1,4 +1,7 @@
-"""Ending the process on Ctrl-C at once and without a traceback. Loads next to nothing: it is what the console script begins with."""
+"""Ending the process: on Ctrl-C at once and without a traceback, otherwise without taking Python down piece by piece.
+
+Loads next to nothing: it is what the console script begins with.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,23 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import atexit
 import os
+import sys
 
 LINE = "error: interrupted"
 EXIT_CODE = 1
 _SHOW_CURSOR = "\x1b[?25h"
 
 _also_said = ""
+_code: int | None = None
+
+
+def end_without_teardown() -> None:
+    """Have the process end, once ``end_silently`` has given its code, right after what modules loaded from now on do at exit.
+
+    Python's own end would stop a thread that is inside of DuckDB (a Ctrl-C has left it alone with its commit) by unwinding it
+    through C++, which aborts the process: "FATAL: exception not rethrown".
+    """
+    atexit.register(_leave)
 
 
 def end_at_once(*, also_say: str = "") -> None:
@@ -22,10 +36,10 @@ def end_at_once(*, also_say: str = "") -> None:
 
 
 def end_silently(code: int) -> None:
-    """From now on Ctrl-C ends the process with *code* and without words: all is said, it is only being taken down."""
-    if install(lambda _number, _frame: os._exit(code)):
-        # At its very end Python gives signals back to the system, which would end the process with another code.
-        atexit.register(_signal.signal, _signal.SIGINT, _signal.SIG_IGN)
+    """All is said: from now on Ctrl-C ends the process with *code* and without words, and so does what ``end_without_teardown`` set up."""
+    global _code  # noqa: PLW0603 - a process has one end
+    _code = code
+    install(lambda _number, _frame: os._exit(code))
 
 
 def install(handler: object) -> bool:
@@ -45,6 +59,17 @@ def end(_number: int, _frame: object) -> None:
     if _also_said:
         _write(1, f"{_also_said}\n")
     os._exit(EXIT_CODE)
+
+
+def _leave() -> None:
+    if _code is None:
+        return  # an error that nobody caught: Python tells it
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue  # closed, or nobody reads it: what could be said of that has been said
+    os._exit(_code)
 
 
 def _write(number: int, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from piiloom.foundation.quick_end import EXIT_CODE, LINE, end_at_once, end_silently
+from piiloom.foundation.quick_end import EXIT_CODE, LINE, end_at_once, end_silently, end_without_teardown
 
 _INTERRUPTED_JSON = (
     '{\n  "error": {\n    "code": "interrupted",\n    "message": "interrupted",\n    "where": null,\n    "remedy": null\n  }\n}'
@@ -13,6 +13,7 @@ _INTERRUPTED_JSON = (
 
 def main() -> int:
     """Be the console script; gives the exit code."""
+    end_without_teardown()
     end_at_once(also_say=_INTERRUPTED_JSON if "--json" in sys.argv else "")
     from piiloom.foundation.streams import open_closed_streams  # noqa: PLC0415 - after the handler, as all that takes time to load
 
