@@ -1,4 +1,4 @@
-"""Connecting to a store's file to write it, with some patience for those who only read it."""
+"""Connecting to a store's file: with which settings, and to write it with some patience for those who only read it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,17 @@ PATIENCE_S = 10.0
 _PAUSE_S = 0.05
 
 Settings = dict[str, str | bool | int | float | list[str]]
+
+
+def bounded(memory_limit: str, threads: int) -> Settings:
+    """The settings of every connection: how much DuckDB takes, and that it reads nothing but the file it is given."""
+    return {
+        "memory_limit": memory_limit,
+        "threads": str(threads),
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "python_enable_replacements": "false",  # a table that is missing is not a Python variable of that name
+    }
 
 
 def connect_to_write(target: str, settings: Settings) -> duckdb.DuckDBPyConnection:

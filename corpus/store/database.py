@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import duckdb
 
-from piiloom.corpus.store.connecting import Settings, connect_to_write
+from piiloom.corpus.store.connecting import bounded, connect_to_write
 from piiloom.corpus.store.faults import duckdb_errors, not_a_store, opening_fault, refuse_lone_surrogates
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
@@ -19,6 +19,8 @@ from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 
 # Only this object: a path of this name that somebody typed is a file like any other, or all of it would be lost.
 MEMORY = Path(":memory:")
+# Bytes before the first block of a DuckDB file; with a table it has a block at least, or a log beside it.
+_HEADERS = 3 * 4096
 # Rows fetched at a time where a result is read in pieces.
 _FETCH = 10_000
 
@@ -55,14 +57,8 @@ class Store:
         """
         in_memory = path is MEMORY
         is_new = not in_memory and _prepare(path, create=create)
-        settings: Settings = {
-            "memory_limit": memory_limit,
-            "threads": str(threads),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
         try:
-            connection = connect_to_write(str(path if in_memory else path.absolute()), settings)
+            connection = connect_to_write(str(path if in_memory else path.absolute()), bounded(memory_limit, threads))
         except duckdb.Error as error:
             fault = opening_fault(error, path)
             if is_new and isinstance(fault, OutputError):
@@ -74,7 +70,7 @@ class Store:
                 connection.execute("SET enable_progress_bar = false")
             if not in_memory:
                 _refuse_unwritten(connection, path)
-            upgrade(connection, path, migrations)
+            upgrade(connection, path, migrations, is_new=in_memory or _is_blank(path))
         except BaseException:
             connection.close()
             raise
@@ -201,6 +197,11 @@ def _refuse_unwritten(connection: duckdb.DuckDBPyConnection, path: Path) -> None
         on_disk = connection.execute("SELECT path FROM duckdb_databases() WHERE database_name = current_database()").fetchall()[0][0]
     if on_disk is None:
         raise not_a_store(path)
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether the opened file is nothing but DuckDB's three headers, so that there is no need to ask it for its tables (7 ms)."""
+    return path.stat().st_size <= _HEADERS and not path.with_name(f"{path.name}.wal").exists()
 
 
 def _prepare(path: Path, *, create: bool) -> bool:

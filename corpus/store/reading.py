@@ -18,13 +18,13 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.connecting import Settings
+from piiloom.corpus.store.connecting import Settings, bounded
 from piiloom.corpus.store.copying import remove
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.faults import holder_command, holding_process, is_locked, opening_fault
 from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
 from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
-from piiloom.corpus.store.upgrading import refuse_newer, schema_version, upgrade
+from piiloom.corpus.store.upgrading import refuse_newer, upgrade, version_of
 from piiloom.foundation.errors import NotAStore, StoreError
 
 _COPY = "copy.duckdb"
@@ -71,12 +71,7 @@ def open_to_read(
 
 
 def _settings(path: Path, memory_limit: str) -> Settings:
-    settings: Settings = {
-        "memory_limit": memory_limit,
-        "threads": "1",
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-    }
+    settings = bounded(memory_limit, threads=1)
     if not os.access(path.absolute().parent, os.W_OK):
         # DuckDB would put what does not fit into memory beside the file.
         with suppress(OSError):
@@ -153,7 +148,7 @@ def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migration
 
 
 def _version(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migrations) -> int:
-    version = schema_version(connection, path)
+    version = version_of(connection, path)
     refuse_newer(version, migrations, path, what="store", remedy="Upgrade piiloom, or use another file with --store")
     return version
 

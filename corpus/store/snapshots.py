@@ -18,7 +18,7 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.faults import duckdb_errors, opening_fault
 from piiloom.corpus.store.migrations import MIGRATIONS
 from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
-from piiloom.corpus.store.upgrading import refuse_newer, schema_version
+from piiloom.corpus.store.upgrading import refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 
 _COPY = "piiloom_snapshot"
@@ -116,7 +116,7 @@ def _check(snapshot: Path) -> None:
     except duckdb.Error as error:
         raise opening_fault(error, snapshot) from error
     with connection, duckdb_errors(snapshot):
-        version = schema_version(connection, snapshot)
+        version = version_of(connection, snapshot)
         refuse_newer(version, MIGRATIONS, snapshot, what="snapshot", remedy="Upgrade piiloom")
         found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()").fetchall()
         for (name,) in found:
