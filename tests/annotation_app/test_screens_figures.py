@@ -8,6 +8,7 @@ from screen_stage import ACCEPT, dispute, does, flip, page, ran, said, stage
 from piiloom.annotation_app.screens.kept_figures import office_of
 from piiloom.annotation_app.screens.upkeep import Upkeep
 from piiloom.foundation.errors import UsageError
+from tests.longer import mostly_long
 
 PARTS = ("Progress", "What people change", "Agreement", "Hidden controls", "Errors left")
 
@@ -23,7 +24,7 @@ def _part(name):
     return ran(shown.segmented_control(key="dashboard_part").set_value(name).run())
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", mostly_long(PARTS, quick=list(PARTS)[:1]))
 def test_every_part_says_what_it_waits_for_while_nothing_is_done(workplace, part):
     shown = _part(part)
     assert shown.metric if part == "Progress" else shown.info

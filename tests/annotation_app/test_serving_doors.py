@@ -18,6 +18,8 @@ from tests.annotation_app.app_driver import make_project, record_of
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
 
+pytestmark = pytest.mark.browser  # no Chromium here, but the running app: those tests start one anyway
+
 RECORDS = [record_of(f"r-{n}", marked(f"[[Ada|name|low]] met [[Grace|name|low]] as note {n}.")) for n in range(2)]
 INSIDE = (
     "/media/0123456789abcdef.png",

@@ -12,6 +12,8 @@ from piiloom.corpus.store.snapshot_files import list_snapshots
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served, tab
 
+pytestmark = pytest.mark.browser  # no Chromium here, but the running app: those tests start one anyway
+
 LOGGED_OUT = "You are not logged in"
 
 

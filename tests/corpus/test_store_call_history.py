@@ -82,7 +82,7 @@ def shared_store():
         yield store
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(told=outcomes)
 def test_the_sums_agree_with_what_the_budget_counts(shared_store, told):
     store, run = shared_store, f"r{len(list_runs(shared_store))}"

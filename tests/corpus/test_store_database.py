@@ -19,6 +19,7 @@ from piiloom.corpus.store.faults import holder_command, opening_fault, translate
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.runs import create_run, list_runs
 from piiloom.foundation.errors import DataError, NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
+from tests.longer import mostly_long
 
 MakeRecord = Callable[..., Record]
 
@@ -168,7 +169,10 @@ def test_other_files_are_not_stores(tmp_path: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl", "ndjson", "tsv", "parquet", "csv.gz", "db", "xlsx", "duckdb"])
+@pytest.mark.parametrize(
+    "suffix",
+    mostly_long(["csv", "json", "jsonl", "ndjson", "tsv", "parquet", "csv.gz", "db", "xlsx", "duckdb"], quick={"csv", "parquet"}),
+)
 @pytest.mark.parametrize(
     "content", [b"", b"a,b\n1,2\n", b'{"a": 1}\n', b"PAR1" + bytes(40) + b"PAR1", b"SQLite format 3\x00" + bytes(4096)]
 )

@@ -233,6 +233,7 @@ with open_to_read(Path(sys.argv[1])):
 """
 
 
+@pytest.mark.long
 def test_who_wants_to_write_waits_a_moment_for_those_who_read(kept, monkeypatch):
     command = [sys.executable, "-c", READER, str(kept)]
     with subprocess.Popen([*command, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:

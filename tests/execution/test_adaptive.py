@@ -88,6 +88,7 @@ def test_a_server_that_got_worse_is_spared():
     assert server.between(0, 60)[2] < 2 * 64
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", mostly_long([0.01, 0.1, 0.3], quick={0.3}))
 def test_refusals_that_come_whatever_is_sent_do_not_stop_the_run(share):
     rng = random.Random(4)

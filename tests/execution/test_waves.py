@@ -20,9 +20,13 @@ from piiloom.providers.protocol import Message, TokenUsage
 from tests.execution.batch_sittings import RUN, a_call, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.execution.batch_sittings import sitting as another_sitting
 from tests.fakes.llm_batches import BatchPlan
+from tests.longer import mostly_long
 from tests.providers.provider_calls import MODELS
 
-BOTH = pytest.mark.parametrize("name", ["openai", "anthropic"])
+NAMES = ("openai", "anthropic")
+BOTH = pytest.mark.parametrize("name", NAMES)
+# What is ours and not the provider's way of batches.
+MOSTLY_ONE = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 SMALL = BatchLimits(requests=15, bytes=1_000_000)
 
 
@@ -40,7 +44,7 @@ def test_items_go_through_their_stages_in_waves(server, path, name):
     assert len(replies(path)) == len(set(replies(path))) == 80
 
 
-@BOTH
+@MOSTLY_ONE
 def test_answers_are_counted_at_batch_prices(server, path, name):
     sit(path, server, name, lambda sitting: sitting.items(range(3), ["first"]))
     spec = make_provider(name, model=MODELS[name]).spec
@@ -50,7 +54,7 @@ def test_answers_are_counted_at_batch_prices(server, path, name):
     assert all(entry["batch"] is True for entry in entries(path, "reply"))
 
 
-@BOTH
+@MOSTLY_ONE
 def test_the_journal_says_which_batch_carried_a_request(server, path, name):
     sit(path, server, name, lambda sitting: sitting.items(range(3), ["first"]))
     sent = entries(path, "sent")
@@ -59,7 +63,7 @@ def test_the_journal_says_which_batch_carried_a_request(server, path, name):
     assert all(entry["worst_usd"] > 0 for entry in sent)
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_wave_is_split_by_the_number_of_requests(server, path, name):
     server.batches.max_requests = SMALL.requests
     found = sit(path, server, name, lambda sitting: sitting.items(range(40), ["first"]), limits=SMALL)
@@ -67,7 +71,7 @@ def test_a_wave_is_split_by_the_number_of_requests(server, path, name):
     assert sorted(server.batches.sizes(), reverse=True) == [15, 15, 10]
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_wave_is_split_by_its_size(server, path, name):
     # The server refuses what is larger than it allows, so that our count of bytes is held against what really goes up.
     server.batches.max_bytes = 12_000
@@ -76,7 +80,7 @@ def test_a_wave_is_split_by_its_size(server, path, name):
     assert len(server.batches.sizes()) > 2
 
 
-@BOTH
+@MOSTLY_ONE
 def test_what_an_expired_batch_left_undone_is_sent_again_and_nothing_else(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(polls=4, expires_after=2 if nth == 0 else None)
     found = sit(path, server, name, lambda sitting: sitting.items(range(40), ["first"]))
@@ -87,7 +91,7 @@ def test_what_an_expired_batch_left_undone_is_sent_again_and_nothing_else(server
     assert sum(entry["charge_usd"] for entry in entries(path, "failed")) == 0
 
 
-@BOTH
+@MOSTLY_ONE
 def test_requests_that_fail_within_a_batch(server, path, name):
     fates = {1: "invalid", 2: "server_error", 3: "rate_limit"}
     once = set()
@@ -110,7 +114,7 @@ def test_requests_that_fail_within_a_batch(server, path, name):
     assert sorted(entry["code"] for entry in finals) == ["invalid_request", "rate_limited", "unavailable"]
 
 
-@BOTH
+@MOSTLY_ONE
 @pytest.mark.parametrize(("fate", "error"), [("refusal", Refused), ("truncation", Truncated), ("bad_json_reply", InvalidReply)])
 def test_answers_that_cannot_be_used_are_paid_for_kept_and_not_asked_again(server, path, name, fate, error):
     server.batches.fate = lambda request: fate if number_of(request) == 1 else None
@@ -138,7 +142,7 @@ def test_a_request_without_a_result_may_have_been_billed(server, path):
     assert failed["charge_usd"] > 0
 
 
-@BOTH
+@MOSTLY_ONE
 @pytest.mark.parametrize("kind", ["rate_limit", "server_error", "lost"])
 def test_faults_on_the_way_lose_no_batch_and_make_none_twice(server, path, name, kind):
     """Every first request of every kind fails: uploads, making, look-ups, results."""
@@ -198,7 +202,7 @@ def test_a_full_queue_is_waited_out_with_smaller_batches(server, path):
     assert server.batches.sizes() == [10, 5, 5]
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_batch_refused_as_a_whole_ends_the_run_which_can_go_on(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(refused="model_not_supported" if nth == 0 else None)
     found = sit(path, server, name, lambda sitting: sitting.items(range(4), ["first"]))
@@ -302,7 +306,7 @@ def test_a_stop_ends_the_waiting_at_once_and_leaves_the_batch_where_it_is(server
     assert server.batches.sizes() == [5]
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_budget_is_never_passed_and_what_fits_is_sent(server, path, name):
     sit(path, server, name, lambda sitting: sitting.items(range(1), ["first"]))
     worst, cost = entries(path, "sent")[0]["worst_usd"], spent(path)

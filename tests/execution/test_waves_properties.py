@@ -28,7 +28,7 @@ EXPECTED = {"invalid": InvalidRequest, "server_error": ProviderUnavailable}
     troubles=st.lists(TROUBLES, max_size=12),
     most=st.integers(1, 25),
 )
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_every_item_ends_and_every_answer_is_paid_for_once(keys_for_all, name, fates, plans, troubles, most):
     numbers = range(len(fates))
     with tempfile.TemporaryDirectory() as folder, counting() as server:

@@ -23,7 +23,6 @@ from tests.fakes.llm_batches import BatchPlan
 from tests.longer import mostly_long
 
 NAMES = ("openai", "anthropic")
-BOTH = pytest.mark.parametrize("name", NAMES)
 # Each of these starts processes to kill.
 MOSTLY_ONE = pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 ROOT = Path(__file__).parents[2]
@@ -102,7 +101,7 @@ def test_a_kill_before_anything_reached_the_provider(server, path, name):
     paid_once(server, path, both_stages(5))
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_kill_while_results_are_collected_counts_them_once(server, path, name, monkeypatch):
     monkeypatch.setattr("piiloom.execution.batches.jobs._TOGETHER", 5)
     sent = impatient(first_poll_s=0.001)
@@ -124,7 +123,7 @@ def test_a_kill_while_results_are_collected_counts_them_once(server, path, name,
     paid_once(server, path, [f"first {n}" for n in range(40)])
 
 
-@BOTH
+@MOSTLY_ONE
 def test_results_that_nobody_asks_for_any_more_are_kept(server, path, name):
     leave_out(server, path, name)
 
@@ -165,7 +164,7 @@ def leave_out(server, path, name, number=6):
     sit(path, server, name, leave, policy=impatient(first_poll_s=60.0))
 
 
-@BOTH
+@MOSTLY_ONE
 def test_what_is_out_counts_against_the_budget_of_the_next_sitting(server, path, name):
     leave_out(server, path, name)
     worst = sum(entry["worst_usd"] for entry in entries(path, "sent"))
@@ -192,7 +191,7 @@ def test_another_address_is_refused_while_a_batch_is_out(server, path):
         sit(path, server, "openai", lambda sitting: sitting.items(range(6), ["first"]))
 
 
-@BOTH
+@MOSTLY_ONE
 def test_a_batch_that_the_provider_does_not_know_ends_the_run_and_stays(server, path, name):
     leave_out(server, path, name)
     kept = dict(server.batches.batches)
@@ -205,7 +204,7 @@ def test_a_batch_that_the_provider_does_not_know_ends_the_run_and_stays(server, 
     assert server.batches.sizes() == [6]
 
 
-@BOTH
+@MOSTLY_ONE
 def test_results_that_were_deleted_are_charged_in_full_and_asked_for_again(server, path, name):
     leave_out(server, path, name)
     worst = sum(entry["worst_usd"] for entry in entries(path, "sent"))
@@ -219,7 +218,7 @@ def test_results_that_were_deleted_are_charged_in_full_and_asked_for_again(serve
 
 
 @pytest.mark.long
-@BOTH
+@MOSTLY_ONE
 def test_a_dozen_kills_at_random_moments(path, name, keys):
     """Whenever the process dies, the next one goes on from what is at the provider: every prompt is answered once."""
     rng = random.Random(12)

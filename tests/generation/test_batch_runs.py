@@ -66,6 +66,7 @@ def partly_expired(nth):
     return BatchPlan(polls=4, expires_after=2 if nth % 3 == 1 else None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick={"openai"}))
 def test_a_run_in_batches_gives_the_records_of_a_live_run(name, tmp_path):
     with LLMServer(Author(5, CLUMSY)) as server:

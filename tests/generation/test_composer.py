@@ -192,6 +192,7 @@ def test_every_personal_question_is_in_the_first_person(pair):
     assert [(name, text) for name, pattern in patterns for text in all_expansions(pattern, 200) if not FIRST_PERSON.search(text)] == []
 
 
+@pytest.mark.long
 def test_what_goes_with_any_question_names_no_type():
     talk, gate = load_bank().talk, default_screen().gates[3]
     pairable = [kind.name for kind in load_taxonomy().types.values() if kind.pairable]

@@ -9,11 +9,12 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.locales import load_locales
 from tests.generation.composer_settings import start
+from tests.longer import mostly_long
 
 OTHERS = [code for code, found in load_locales().items() if found.composer and found.language == "en" and code != "en_US"]
 
 
-@pytest.mark.parametrize("locale", OTHERS)
+@pytest.mark.parametrize("locale", mostly_long(OTHERS, quick={"en_IN"}))
 def test_other_locales_of_the_language_work(tmp_path, locale):
     progress = start(tmp_path / "other.duckdb", samples=30, locale=locale)
     assert (progress.status, progress.accepted) == ("finished", 30)

@@ -97,7 +97,7 @@ def check_all_happened(author: Author, server: LLMServer, kept: Kept) -> None:
     assert refused & {"question.value", "question.content_word", "question.type_word"}
 
 
-RUNS = mostly_long([("openai", "code", 40), ("anthropic", "code", 20), ("compatible", "llm", 40)], quick={("openai", "code", 40)})
+RUNS = mostly_long([("openai", "code", 40), ("anthropic", "code", 20), ("compatible", "llm", 40)], quick={("anthropic", "code", 20)})
 
 
 @pytest.mark.parametrize(("name", "values", "wanted"), RUNS)

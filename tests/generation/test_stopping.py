@@ -129,6 +129,7 @@ def test_in_partitions_too(tmp_path):
         assert resume(store).status == "finished"
 
 
+@pytest.mark.long
 def test_a_stage_alone_too(tmp_path):
     path = tmp_path / "s.duckdb"
     with LLMServer(without("situation")) as server:

@@ -14,6 +14,7 @@ import pytest
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entity_types import load_taxonomy
+from tests.longer import mostly_long
 
 DRAWS = 20_000
 PROGRAM = """
@@ -47,6 +48,7 @@ def heaviest(locale: str, draws: int, *, is_open: bool) -> dict[str, tuple[str, 
     return found
 
 
+@pytest.mark.long
 def test_no_value_of_an_open_type_exceeds_one_percent():
     shares = heaviest("en_US", DRAWS, is_open=True)
     assert len(shares) >= 10
@@ -59,7 +61,7 @@ def test_no_value_of_a_closed_type_exceeds_twelve_percent():
     assert {name: found for name, found in shares.items() if found[1] > 0.12} == {}
 
 
-@pytest.mark.parametrize("locale", ["en_GB", "en_CA", "en_AU", "en_IN", "en_SG"])
+@pytest.mark.parametrize("locale", mostly_long(["en_GB", "en_CA", "en_AU", "en_IN", "en_SG"], quick={"en_GB"}))
 def test_the_other_locales_are_as_varied(locale):
     # Fewer draws to save time, so the bound allows for three standard errors above 1%.
     assert {name: found for name, found in heaviest(locale, 3000, is_open=True).items() if found[1] > 0.0155} == {}

@@ -14,6 +14,7 @@ import time
 import pytest
 
 from piiloom.annotation_app.serving.opening import open_workplace
+from tests.longer import mostly_long
 from tests.piiloom.test_bad_input import HOLDER
 
 GOOD = "correct horse battery"
@@ -73,25 +74,35 @@ def test_no_accounts(cli, empty_store):
     assert "whoever sits at this machine" in cli("annotators", "list", "--store", empty_store).out
 
 
+QUICK = {
+    (("add", "ana"), "", "--password-stdin"),
+    (("add", "a\u202eb", "--oidc", "a@x.org"), "", "U+202E"),
+    (("role", "root", "annotator"), "", "only admin"),
+}
+
+
 @pytest.mark.parametrize(
     ("words", "text", "says"),
-    [
-        (("add", "ana", "--password-stdin"), "", "standard input"),
-        (("add", "ana", "--password-stdin"), "short\n", "10 to 1024"),
-        (("add", "ana"), "", "--password-stdin"),
-        (("add", "", "--oidc", "a@x.org"), "", "1 to 64"),
-        (("add", "a\u202eb", "--oidc", "a@x.org"), "", "U+202E"),
-        (("add", "local", "--oidc", "a@x.org"), "", "reserved"),
-        (("add", "ana", "--role", "boss", "--oidc", "a@x.org"), "", "annotator, adjudicator, admin"),
-        (("add", "ana", "--oidc", "a b"), "", "OIDC identity"),
-        (("add", "ROOT", "--oidc", "a@x.org"), "", "already"),
-        (("role", "nobody", "admin"), "", "There are: root"),
-        (("role", "root", "annotator"), "", "only admin"),
-        (("password", "nobody", "--password-stdin"), f"{GOOD}\n", "no account"),
-        (("password", "root"), "", "--password-stdin"),
-        (("deactivate", "root"), "", "only admin"),
-        (("add",), "", "NAME"),
-    ],
+    mostly_long(
+        [
+            (("add", "ana", "--password-stdin"), "", "standard input"),
+            (("add", "ana", "--password-stdin"), "short\n", "10 to 1024"),
+            (("add", "ana"), "", "--password-stdin"),
+            (("add", "", "--oidc", "a@x.org"), "", "1 to 64"),
+            (("add", "a\u202eb", "--oidc", "a@x.org"), "", "U+202E"),
+            (("add", "local", "--oidc", "a@x.org"), "", "reserved"),
+            (("add", "ana", "--role", "boss", "--oidc", "a@x.org"), "", "annotator, adjudicator, admin"),
+            (("add", "ana", "--oidc", "a b"), "", "OIDC identity"),
+            (("add", "ROOT", "--oidc", "a@x.org"), "", "already"),
+            (("role", "nobody", "admin"), "", "There are: root"),
+            (("role", "root", "annotator"), "", "only admin"),
+            (("password", "nobody", "--password-stdin"), f"{GOOD}\n", "no account"),
+            (("password", "root"), "", "--password-stdin"),
+            (("deactivate", "root"), "", "only admin"),
+            (("add",), "", "NAME"),
+        ],
+        quick=QUICK,
+    ),
 )
 def test_bad_input(cli, piped, empty_store, words, text, says):
     cli("annotators", "add", "root", "--role", "admin", "--oidc", "root@example.org", "--store", empty_store)

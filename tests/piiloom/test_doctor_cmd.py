@@ -29,6 +29,7 @@ def test_a_healthy_machine(cli, filled):
     assert not any(name.startswith("server") for name in checks)
 
 
+@pytest.mark.long
 def test_no_store_yet_is_no_fault_and_none_is_made(cli, store_path):
     outcome = cli("doctor", "--store", store_path)
     assert outcome.code == 0
@@ -44,6 +45,7 @@ def test_a_damaged_store_is_a_fault(cli, tmp_path):
     assert _report(outcome)["store"]["status"] == "failed"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("models", [("tiny",), ()])
 def test_a_server_that_answers(cli, empty_store, monkeypatch, models):
     monkeypatch.setenv("PIILOOM_COMPATIBLE_API_KEY", "sk-very-secret")
@@ -59,6 +61,7 @@ def test_a_server_that_answers(cli, empty_store, monkeypatch, models):
     assert "secret" not in outcome.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("manner", "status", "said"),
     [
@@ -82,6 +85,7 @@ def test_it_says_which_reply_formats_a_server_takes(cli, empty_store, manner, st
     assert "--model" in _report(unnamed)["replies of compatible"]["detail"]
 
 
+@pytest.mark.long
 def test_a_server_that_fails_whatever_it_is_asked_is_not_judged(cli, empty_store):
     with LLMServer(lambda _: {}, probe_fault=lambda _: True) as server:
         outcome = cli("doctor", "--store", empty_store, "--base-url", server.openai_url, "--model", "tiny", "--json")

@@ -96,6 +96,7 @@ def _version() -> str:
     return piiloom.__version__
 
 
+@pytest.mark.long
 def test_an_installed_piiloom_runs_beside_folders_of_all_its_names(builds, tmp_path):
     # A new environment with nothing of ours on its path; the libraries are lent by a .pth file, whose own .pth files are not read.
     environment = tmp_path / "environment"

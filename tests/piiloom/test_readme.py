@@ -33,6 +33,7 @@ def test_the_python_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsy
     assert printed.count("'high'") >= 3
 
 
+@pytest.mark.long
 def test_the_python_of_the_guide_runs_twice(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)

@@ -12,6 +12,7 @@ from piiloom.corpus.store.progress import load_rejects
 from piiloom.corpus.store.runs import list_runs
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
+from tests.longer import mostly_long
 from tests.piiloom.small_runs import SMALL
 
 FEW = ("--samples", 2, *SMALL, "--topics-per-pair", 2, "--subtopics-per-topic", 4)
@@ -53,7 +54,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("words", "told"), REFUSED, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("words", "told"), mostly_long(REFUSED, quick=REFUSED[::3]), ids=lambda value: str(value)[:40])
 def test_a_refused_new_run_is_none(words, told, cli, store_path, server, monkeypatch):
     if "--ray-address" in words:
         pytest.importorskip("ray")
@@ -83,7 +84,9 @@ def test_without_a_key_or_a_price_there_is_no_run(provider, cli, store_path, ser
 CHANGES = [("--otel",), ("--ray", 2), ("--batch",), ("--budget-usd", 5), ("--price", "input=cheap"), ("--retry", "no_such_code")]
 
 
-@pytest.mark.parametrize("words", CHANGES, ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "words", mostly_long([(words,) for words in CHANGES], quick=[(words,) for words in CHANGES[:2]]), ids=lambda words: words[0]
+)
 def test_a_refused_resume_changes_nothing(words, cli, store_path, server, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     assert cli("generate", *compatible(server), *FEW, "--quiet", "--store", store_path).code == 0

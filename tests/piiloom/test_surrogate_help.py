@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from piiloom.cli.surrogate_cmd import surrogate_app
+from tests.longer import mostly_long
 from tests.piiloom.surrogate_runs import _own_names
 
 __all__ = ["_own_names"]
@@ -33,7 +34,7 @@ def test_help_documents_every_option_with_examples(cli, name):
     assert "Examples:" in outcome.out
 
 
-@pytest.mark.parametrize("words", [[], ["run"], ["survey"], ["leakage"], ["check"]])
+@pytest.mark.parametrize("words", mostly_long([[], ["run"], ["survey"], ["leakage"], ["check"]], quick=[["run"]]))
 def test_help_imports_nothing_that_works(words):
     code = f"import sys\nfrom piiloom.cli.main import run\nassert run({['surrogate', *words, '--help']!r}) == 0\n"
     # Typer itself checks the values of options with pydantic.

@@ -128,6 +128,7 @@ def test_only_some_countries(package, tmp_path):
         build_index(tmp_path / "x.idx", countries=["XX"])
 
 
+@pytest.mark.long
 def test_progress_is_told(package, tmp_path):
     install(package)
     told = []
@@ -151,6 +152,7 @@ def test_without_the_package_the_remedy_is_told(package, tmp_path, monkeypatch):
         build_index(tmp_path / "x.idx")
 
 
+@pytest.mark.long
 def test_a_place_that_cannot_be_written_is_named(package, tmp_path):
     install(package)
     (tmp_path / "a_file").write_text("")
@@ -158,6 +160,7 @@ def test_a_place_that_cannot_be_written_is_named(package, tmp_path):
         build_index(tmp_path / "a_file" / "x.idx")
 
 
+@pytest.mark.long
 def test_equal_data_give_equal_bytes(package, tmp_path):
     install(package)
     build_index(tmp_path / "a.idx")
