@@ -1,11 +1,12 @@
 """Ctrl-C for a whole process: however deep it strikes, the process ends in order, and with one line.
 
 Python raises ``KeyboardInterrupt`` between any two instructions. In places nobody can catch it (the callback of a weak reference), it
-comes out as another error (an import that broke off, a query of DuckDB), and a second one strikes while the first unwinds. So:
+comes out as another error (a query of DuckDB), it aborts the process (an extension of C++ that is being loaded), and a second one
+strikes while the first unwinds. So:
 
 - while modules are loaded, nothing is open that could be left half done: the process ends at once (``piiloom.foundation.quick_end``);
 - afterwards the first Ctrl-C raises ``KeyboardInterrupt`` and is noted, so that whoever tells of errors knows better than their words;
-  one that was swallowed is raised again; those of the next two seconds are ignored, so that what is open can be closed;
+  one that was swallowed is raised again, one that comes during an import waits for its end; those of the next two seconds are ignored, so that what is open can be closed;
 - one more ends the process at once. What was committed is safe, as after a kill.
 
 A process that was started with SIGINT ignored (a script's background job) goes on ignoring it. Only the main thread can do all this.
@@ -69,12 +70,22 @@ def forget() -> None:
 def _note(number: int, frame: FrameType | None) -> None:
     global _noted_at  # noqa: PLW0603 - a process has one handler
     now = time.monotonic()
-    if _noted_at is None:
+    if _noted_at is None and _importing(frame):
+        _raise_again()
+    elif _noted_at is None:
         _noted_at = now
         _hush()
         raise KeyboardInterrupt
-    if now - _noted_at >= _PATIENCE_S:
+    elif now - _noted_at >= _PATIENCE_S:
         end(number, frame)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _hush() -> None:

@@ -35,6 +35,22 @@ with noted_interrupts():
     assert (done.returncode, done.stdout, done.stderr) == (0, "caught\n", "")
 
 
+def test_an_import_is_not_broken_off(tmp_path):
+    """An extension of C++ that is interrupted while it is loaded aborts the process."""
+    (tmp_path / "slow.py").write_text(f"import signal, time\n{BLOW}\ntime.sleep(0.1)\nprint('loaded')\n")
+    code = f"""{HEAD}
+sys.path.insert(0, {str(tmp_path)!r})
+with noted_interrupts():
+    try:
+        import slow
+        time.sleep(100)
+    except KeyboardInterrupt:
+        print("caught")
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "loaded\ncaught\n", "")
+
+
 def test_a_second_one_leaves_time_to_close_and_a_later_one_ends_at_once():
     code = f"""{HEAD}
 import piiloom.foundation.interrupts as interrupts
