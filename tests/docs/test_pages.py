@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,7 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
+from tests.one_at_a_time import one_at_a_time
 
 UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
 LONGEST_S = 400
@@ -90,6 +92,12 @@ class Session:
         )
         if done.returncode:
             self.faults.append(f"{page.name}:{block.line}: python\n{done.stderr}")
+
+
+@pytest.fixture(autouse=True)
+def _one_ray(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with one_at_a_time(tmp_path_factory, "ray") if "[cluster]" in request.node.name else nullcontext():
+        yield
 
 
 @pytest.fixture

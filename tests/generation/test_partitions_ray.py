@@ -30,6 +30,7 @@ from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_crews import partition_files, run_by_ray
 from tests.generation.test_llm_kill import PatientServer, prompts
+from tests.one_at_a_time import one_at_a_time
 
 pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
 pytestmark = pytest.mark.long
@@ -51,6 +52,13 @@ with Store.open(Path(sys.argv[1])) as store:
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch):
     set_keys(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _no_other_ray(tmp_path_factory):
+    """Not beside another worker's: ``auto`` would join its cluster."""
+    with one_at_a_time(tmp_path_factory, "ray"):
+        yield
 
 
 def below(pid: int) -> dict[int, str]:
@@ -90,6 +98,7 @@ def ray_files() -> Iterator[Path]:
 
 def test_ray_gives_what_one_process_gives(tmp_path):
     handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    before = of_ray(os.getpid())
     with PatientServer(Author(5)) as server:
         config = config_for("openai", server, samples=40)
         with Store.open(tmp_path / "one.duckdb") as store:
@@ -107,7 +116,7 @@ def test_ray_gives_what_one_process_gives(tmp_path):
     files = list(ray_files())
     assert files
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
-    until(lambda: not of_ray(os.getpid()))
+    until(lambda: of_ray(os.getpid()).keys() <= before.keys())
 
 
 def test_the_composer_too(tmp_path):
