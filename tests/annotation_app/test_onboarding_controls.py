@@ -54,7 +54,7 @@ def good_records(draw: st.DrawFn) -> Record:
     return Record(id="r1", context=context, question="?", spans=tuple(spans))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(record=good_records(), kind=st.sampled_from(ERROR_KINDS), seed=st.integers(0, 5))
 def test_an_error_is_one_error_of_its_kind_and_of_nothing_else(record: Record, kind: ErrorKind, seed: int) -> None:
     planted = plant(record, kind, derive_rng(seed))

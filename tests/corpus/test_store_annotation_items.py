@@ -181,6 +181,7 @@ def test_text_that_utf8_cannot_hold_is_refused(store: Store) -> None:
         add_guideline(store, Guideline(version=1, markdown="half \ud83d", made_by="boss", made_at=NOW))
 
 
+@pytest.mark.long
 def test_a_list_of_ten_thousand_answers_in_a_fifth_of_a_second(tmp_path: Path, make_record: MakeRecord) -> None:
     filler = "the mill by the river turned slowly while people spoke of rent and weather " * 12
     records = [make_record(n, context=f"As a baker with asthma, I wrote note {n}. {filler}") for n in range(10_000)]

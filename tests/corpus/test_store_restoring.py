@@ -46,6 +46,7 @@ def test_a_damaged_log_names_the_newest_snapshot_and_how_to_get_it_back(store_pa
     assert not list(store_path.parent.glob("*.part*"))
 
 
+@pytest.mark.long
 def test_restoring_twice_keeps_both_former_files_and_works_where_there_is_none(store_path: Path) -> None:
     damaged(store_path)
     (snapshot,) = list_snapshots(store_path)

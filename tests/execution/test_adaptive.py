@@ -19,7 +19,9 @@ def calls(count):
     return [Call()] * count
 
 
-@pytest.mark.parametrize(("count", "concurrency"), [(1000, 64), (20_000, 256), (1000, 32), (200, 1)])
+@pytest.mark.parametrize(
+    ("count", "concurrency"), mostly_long([(1000, 64), (20_000, 256), (1000, 32), (200, 1)], quick={(1000, 64), (200, 1)})
+)
 def test_ramping_up_costs_less_than_two_percent(count, concurrency):
     ideal = -(-count // concurrency) * 0.2
     crowd = simulate(Server(), calls(count), concurrency=concurrency, callers=4 * concurrency)

@@ -80,7 +80,7 @@ def test_lumps_of_unforeseen_size_cost_a_little(seed):
     assert refused < 0.015
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_long(range(3), quick={0}))
 def test_both_limits_at_once_and_short_calls(seed):
     server = SlidingWindow(latency=lognormal(seed, 0.2), retry_after=1.0)
     simulate(server, calls(TPM / RPM, factor=2.5, seed=seed), until=360, rpm=RPM, tpm=TPM)

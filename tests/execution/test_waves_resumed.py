@@ -71,6 +71,7 @@ def test_a_kill_during_the_wait_sends_nothing_twice(server, path, name):
     paid_once(server, path, both_stages(30))
 
 
+@pytest.mark.long
 @MOSTLY_ONE
 def test_a_kill_before_the_provider_s_id_is_known_sends_nothing_twice(server, path, name):
     """The batch is made, the answer is on its way, and the process is gone: nobody but the provider knows of it."""
@@ -87,6 +88,7 @@ def test_a_kill_before_the_provider_s_id_is_known_sends_nothing_twice(server, pa
     paid_once(server, path, both_stages(12))
 
 
+@pytest.mark.long
 @MOSTLY_ONE
 def test_a_kill_before_anything_reached_the_provider(server, path, name):
     operation = "upload" if name == "openai" else "create"
@@ -241,6 +243,7 @@ def test_a_dozen_kills_at_random_moments(path, name, keys):
     assert kills >= 6
 
 
+@pytest.mark.long
 def test_a_wave_of_thousands_is_cut_into_batches(server, path):
     """Items by the thousand wait in one loop; the wave is cut into batches and every answer finds its item."""
     limits = BatchLimits(requests=700, bytes=1_000_000)

@@ -187,6 +187,7 @@ def test_another_seed_gives_other_records(tmp_path, records):
     assert not {record.context for record in others} & {record.context for record in records}
 
 
+@pytest.mark.long
 def test_a_run_goes_on_to_more_samples_with_the_same_beginning(tmp_path, path):
     grown = tmp_path / "grown.duckdb"
     assert start(grown, samples=40, concurrency=4).accepted == 40

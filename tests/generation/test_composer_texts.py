@@ -148,6 +148,7 @@ def test_an_aside_says_no_other_value_by_chance():
     assert {aside(0, ["v4"], random.Random(seed), others=("BAKE", "now")) for seed in range(40)} == {"Back in [[v4|Dayton]] I sing."}
 
 
+@pytest.mark.long
 def test_every_frame_of_the_bank_takes_its_own_slots():
     for found in BANK.frames:
         values = [

@@ -77,6 +77,7 @@ def test_every_value_of_every_record_is_judged_by_both(name, tmp_path):
         assert {row.stage for row in kept.completions} >= set(STAGES)
 
 
+@pytest.mark.long
 def test_without_judges_nobody_is_asked_and_the_texts_are_the_same(tmp_path):
     texts = []
     for judges in ((), BOTH):

@@ -268,6 +268,7 @@ def test_an_outage_ends_the_run_and_costs_no_item_for_good(tmp_path):
     check_exact(kept.records)
 
 
+@pytest.mark.long
 def test_one_call_that_never_gets_through_rejects_its_item(tmp_path):
     down = range(30, 30 + QUICK.attempts)
     server = LLMServer(Author(), schedule=lambda n: Fault(kind="rate_limit") if n in down else None)

@@ -122,6 +122,7 @@ def test_after_an_edit_only_the_edited_stage_and_those_after_it_are_paid_for(tmp
         assert {row.key for row in second.completions}.isdisjoint({row.key for row in first.completions})
 
 
+@pytest.mark.long
 def test_nothing_stale_is_served_after_the_system_prompt_changed(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("compatible", server, samples=5))

@@ -18,6 +18,7 @@ from piiloom.generation.pipeline import STAGE_NAMES
 from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stage_report import report_stages
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
+from tests.longer import mostly_long
 
 SAMPLES = 30
 OPTIONS = ("--samples", str(SAMPLES), "--seed", "21")
@@ -61,7 +62,7 @@ def run_all(path, *, in_process):
 def stages_alone(tmp_path_factory):
     """A store on which every stage ran alone, and what each printed."""
     path = tmp_path_factory.mktemp("alone") / "s.duckdb"
-    return path, run_all(path, in_process=set(STAGE_NAMES) - {"topics", "question", "screen"})
+    return path, run_all(path, in_process=set(STAGE_NAMES) - {"topics", "screen"})
 
 
 def test_all_stages_in_order_equal_a_whole_run(stages_alone, whole):
@@ -136,7 +137,7 @@ def with_topics(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("stage", STAGE_NAMES[2:])
+@pytest.mark.parametrize("stage", mostly_long(STAGE_NAMES[2:], quick=STAGE_NAMES[2::3]))
 def test_a_stage_before_its_turn_says_what_must_run_first(with_topics, stage):
     with pytest.raises(RunError, match="first") as caught:
         run_stage_command(stage, with_topics)

@@ -191,6 +191,7 @@ def test_a_stop_while_asking_is_told():
         assert len(made.provider.calls) < 78
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [7])
 def test_the_size_of_the_literature(seed):
     """78 pairs x 10 topics x 20 subtopics: 15,600 planned triplets, each found or dropped with a reason."""

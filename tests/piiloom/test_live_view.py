@@ -226,6 +226,7 @@ def test_a_terminal_gets_a_table_of_the_stages():
     assert [line.split()[0] for line in lines[at + 4 : at + 6]] == ["topics", "question"]
 
 
+@pytest.mark.long
 def test_a_narrow_terminal_does_without_some_columns():
     lines = plain(on_a_terminal(LIVE.replace("{seconds}", "0.3").replace("assert used", "0 and used"), columns=50))
     (title,) = {line.strip() for line in lines if line.strip().startswith("stage")}

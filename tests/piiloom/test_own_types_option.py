@@ -81,6 +81,7 @@ def test_import_takes_them_from_the_export_or_from_a_file(cli, finished, tmp_pat
     assert {"vehicle plate", "pet"} <= _types(piiloom.load(alone, types=TYPES))
 
 
+@pytest.mark.long
 def test_a_report_counts_them_in_their_order(cli, finished, tmp_path):
     types = json.loads(cli("report", "--release", "own", "--store", finished, "--json").out)["types"]
     listed = [one["type"] for one in types]

@@ -53,6 +53,7 @@ def test_a_release_is_reported_with_its_splits(cli, store):
     assert 0 <= found["split_leaks"]["values_share"] <= 1
 
 
+@pytest.mark.long
 def test_json_is_printed_alone_and_is_what_the_folder_holds(cli, store, tmp_path):
     out = tmp_path / "out"
     outcome = cli("report", "--store", store, "--out", out, "--json")

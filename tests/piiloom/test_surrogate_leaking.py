@@ -27,6 +27,7 @@ def test_leakage_prints_a_table_and_writes_a_report(cli, notes, tmp_path):
     assert {path.name for path in out.iterdir()} == {"leakage.json", *plots}
 
 
+@pytest.mark.long
 def test_leakage_as_json_is_json_also_when_files_are_written(cli, notes, tmp_path):
     words = ("surrogate", "leakage", notes, "--miss", "0.05", "--json")
     plain = json.loads(cli(*words).out)

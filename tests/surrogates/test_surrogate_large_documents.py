@@ -38,6 +38,7 @@ def test_a_hundred_thousand_mentions(strategy):
     assert done.tallies["torn"] == 0
 
 
+@pytest.mark.long
 def test_known_names_of_ten_thousand_people():
     """Many share a given name; each comes twice, at first in full."""
     given, number = ("Anna", "Bob", "Carla", "Dirk"), 10_000

@@ -116,6 +116,7 @@ def test_what_names_dataset_refuses_is_refused(index, asked):
         index.top_names(**asked)
 
 
+@pytest.mark.long
 def test_only_some_countries(package, tmp_path):
     install(package)
     build_index(tmp_path / "some.idx", countries=["nl", "SE"])
