@@ -121,7 +121,7 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, tmp_path
 
 
 def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
-    scene = Scene(tmp_path / "scene", made, "generate --samples 400 --seed 7 --quiet --store NEW")
+    scene = Scene(tmp_path / "scene", made, "generate --samples 150 --seed 7 --quiet --store NEW")
     whole = struck(*scene.words(), after_s=None)
     rng, said = random.Random(5), set()
     for number in range(BLOWS):
@@ -131,7 +131,7 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
         said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
         scene.opens()
         if "--resume" in outcome.err:
-            went_on = struck("generate", "--resume", "last", "--samples", 400, "--quiet", "--store", words[-1], after_s=None)
+            went_on = struck("generate", "--resume", "last", "--samples", 150, "--quiet", "--store", words[-1], after_s=None)
             assert went_on.code == 0, went_on
     assert said & {"error: stopped at once", "interrupted; nothing accepted is lost"}
 
