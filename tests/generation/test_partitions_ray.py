@@ -82,7 +82,7 @@ def of_ray(pid: int) -> dict[int, str]:
     return {child: name for child, name in below(pid).items() if "/ray/" in name or "ray::" in name}
 
 
-def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 180.0) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, "it never came to that"
