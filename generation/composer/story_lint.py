@@ -1,0 +1,52 @@
+"""The lint of stories: the form as ``taxonomy.bank_lint`` sees it, what questions give away, and what comes up when they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import read_document, validate_document
+from piiloom.generation.composer.story_trials import trial_findings, try_story
+from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_lint import Finding, lint_files
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.story_checks import story_faults
+from piiloom.taxonomy.story_reading import read_story
+
+LOCALES = {"en": "en_US", "pt": "pt_BR", "sv": "sv_SE"}
+
+
+def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en") -> list[Finding]:
+    """Every breach in *sources*, file by file; stories that cannot be told are not tried."""
+    known = list(sources)
+    findings = lint_files(known, taxonomy, language)
+    for source in known:
+        findings.extend(_tried(source, taxonomy, language))
+    return sorted(findings, key=lambda finding: (finding.file, finding.line or 0))
+
+
+def _tried(source: Traversable | Path, taxonomy: Taxonomy, language: str) -> list[Finding]:
+    try:
+        document = read_document(source)
+        parsed = validate_document(document, BankFile)
+    except ConfigError:
+        return []  # told by the lint of the form
+    findings: list[Finding] = []
+    for index, entry in enumerate(parsed.stories):
+        path = ("stories", index)
+        if any(True for _ in story_faults(path, entry, taxonomy, language)):
+            continue
+        story = read_story(entry, document.where(path))
+        for key, message in trial_findings(story, try_story(story, LOCALES.get(language, "en_US"))):
+            steps = _steps(key)
+            where = f"{entry.id} {key}"
+            findings.append(Finding(rule="trial", file=document.file, line=document.line((*path, *steps)), entry=where, message=message))
+    return findings
+
+
+def _steps(key: str) -> tuple[str | int, ...]:
+    """The key path of "questions[2]" or "facts.home"."""
+    name, bracket, number = key.partition("[")
+    return (name, int(number[:-1])) if bracket else tuple(name.split("."))
