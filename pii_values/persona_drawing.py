@@ -22,9 +22,7 @@ _ASSIMILATED = 0.35  # share of people whose given name comes from the majority'
 _WHOLE_LIFE = 105
 
 
-def draw_persona(
-    rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90, gender: Gender | None = None
-) -> Persona:
+def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90, gender: Gender | None = None) -> Persona:
     """A person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender when none is given.
 
     Raises ``UsageError`` when the ages make no range within 0 to 105 or the locale has no values.

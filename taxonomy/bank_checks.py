@@ -26,7 +26,6 @@ MOST_LABEL_WORDS = 3  # of a topic or subtopic: longer ones are no topics to the
 CUE_LEVELS = ("neutral", "implied", "personal")
 
 
-
 def slot_name(entity_type: str) -> str:
     """The slot of a type in patterns: its name with ``_`` for blanks."""
     return entity_type.replace(" ", "_")

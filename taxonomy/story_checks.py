@@ -12,7 +12,7 @@ from piiloom.taxonomy.grammar import combinations, slot_counts
 from piiloom.taxonomy.pronouns import pronouns
 from piiloom.taxonomy.stories import WRITER, Fact, InRows, Listed
 from piiloom.taxonomy.story_files import Cell, FactEntry, QuestionEntry, StepEntry, StoryEntry
-from piiloom.taxonomy.story_reading import VALUE, cell_of, facts_of, slots_of, spelled_type
+from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of, slots_of, spelled_type
 from piiloom.taxonomy.story_values import source_faults
 from piiloom.taxonomy.type_faults import Fault, pair_faults, subtype_faults
 
@@ -31,7 +31,7 @@ def story_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy, language:
     facts = {fact.name: fact for fact in facts_of(entry)}
     words = _agreeing(entry, facts, language)
     for number, step in enumerate(entry.text):
-        yield from _step_faults((*path, "text", number), step, entry, facts, words)
+        yield from _step_faults((*path, "text", number), step, facts, words)
     named = Counter(step.id for step in entry.text if step.id is not None)
     yield from ((((*path, "text")), f"two steps have the id {name!r}; give each its own") for name, count in named.items() if count > 1)
     asked = Counter(question.id for question in entry.questions)
@@ -44,7 +44,7 @@ def _cast_faults(path: KeyPath, entry: StoryEntry) -> Iterator[Fault]:
     for name, person in entry.cast.items():
         if person is not None and person.age is not None and person.age[0] > person.age[1]:
             yield (*path, name, "age"), "ages are given as [youngest, oldest]"
-        if name in {fact.name for fact in facts_of(entry)}:
+        if name in set(fact_names(entry)):
             yield (*path, name), f"{name!r} is a person and a fact; call one of them otherwise"
 
 
@@ -58,7 +58,7 @@ def _fact_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy) -> Iterat
             yield from ((place, fault) for fault in faults)
             if person is not None and person not in people:
                 yield place, f"{person!r} is nobody of the cast; add {person} to cast, or leave out 'of'"
-    counted = Counter(fact.name for fact in facts_of(entry))
+    counted = Counter(fact_names(entry))
     yield from ((path, f"two facts are called {name!r}; rename one") for name, count in counted.items() if count > 1)
 
 
@@ -91,28 +91,24 @@ def _cells(entry: StoryEntry, fact: Fact) -> Sequence[Cell]:
     return ()
 
 
-def _step_faults(
-    path: KeyPath, step: StepEntry, entry: StoryEntry, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]
-) -> Iterator[Fault]:
+def _step_faults(path: KeyPath, step: StepEntry, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
     for number, pattern in enumerate(step.say):
-        place = (*path, "say", number)
-        faults = list(pattern_faults(pattern))
-        yield from ((place, fault) for fault in faults)
-        if faults:
-            continue
-        for owner, word in slots_of(pattern):
-            if word is None and owner not in facts:
-                yield place, f"{{{owner}}} is no fact of this story; add it to facts or correct the name"
-            elif word is not None and owner not in words:
-                yield place, f"{{{owner}.{word}}}: {owner!r} is neither a fact nor somebody of the cast"
-            elif word is not None and word not in words[owner]:
-                yield place, f"{{{owner}.{word}}}: {_lacking(owner, word, facts, words)}"
-        for slot, (low, high) in slot_counts(pattern).items():
-            if "." not in slot and low == 0 < high:
-                yield place, f"{{{slot}}} stands in some of the alternatives only; make two wordings of it, so that each tells the same facts"
-    for name in step.after:
-        if name not in facts:
-            yield (*path, "with"), f"{name!r} is no fact of this story"
+        faults = list(pattern_faults(pattern)) or list(_slot_faults(pattern, facts, words))
+        yield from (((*path, "say", number), fault) for fault in faults)
+    yield from (((*path, "with"), f"{name!r} is no fact of this story") for name in step.after if name not in facts)
+
+
+def _slot_faults(pattern: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    for owner, word in slots_of(pattern):
+        if word is None and owner not in facts:
+            yield f"{{{owner}}} is no fact of this story; add it to facts or correct the name"
+        elif word is not None and owner not in words:
+            yield f"{{{owner}.{word}}}: {owner!r} is neither a fact nor somebody of the cast"
+        elif word is not None and word not in words[owner]:
+            yield f"{{{owner}.{word}}}: {_lacking(owner, word, facts, words)}"
+    for slot, (low, high) in slot_counts(pattern).items():
+        if "." not in slot and low == 0 < high:
+            yield f"{{{slot}}} stands in some of the alternatives only; make two wordings of it, so that each tells the same facts"
 
 
 def _lacking(owner: str, word: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> str:

@@ -24,7 +24,7 @@ def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str
 
     Raises ``ConfigError`` (file, line, key) when a file is malformed, an id is taken, or a story of *extra* cannot be told.
     """
-    found = [story for source in story_sources(language) for story in _shipped(source)]
+    found = [story for source in story_sources(language) for story in _shipped(language, source.name)]
     if extra is not None:
         taxonomy = load_taxonomy()
         found += [story for source in user_sources(extra) for story in read_stories(source, taxonomy, language)]
@@ -34,21 +34,25 @@ def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str
 def stories_for(pair: Pair, language: str = "en") -> tuple[Story, ...]:
     """The stories of one pair that ship; reads that pair's file only."""
     name = "-".join(kind.replace(" ", "_") for kind in sorted(pair)) + ".yaml"
-    return next((_shipped(source) for source in story_sources(language) if source.name == name), ())
+    return _shipped(language, name) if any(source.name == name for source in story_sources(language)) else ()
 
 
 def story_sources(language: str) -> tuple[Traversable, ...]:
     """The files of stories that ship for *language*, in order."""
-    folder = files("piiloom.taxonomy") / "data" / "banks" / language / STORIES
+    folder = _folder(language)
     if not folder.is_dir():
         return ()
     return tuple(sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name))
 
 
+def _folder(language: str) -> Traversable:
+    return files("piiloom.taxonomy") / "data" / "banks" / language / STORIES
+
+
 @lru_cache(maxsize=1024)
-def _shipped(source: Traversable) -> tuple[Story, ...]:
+def _shipped(language: str, name: str) -> tuple[Story, ...]:
     """The stories of a file that ships, which the tests have checked."""
-    document = read_document(source)
+    document = read_document(_folder(language) / name)
     return _stories(validate_document(document, BankFile), document)
 
 

@@ -60,6 +60,12 @@ def facts_of(entry: StoryEntry) -> Iterator[Fact]:
             yield Fact(name=column, entity_type=spelled_type(kind), subtype=subtype, person=person, source=InRows(name, number))
 
 
+def fact_names(entry: StoryEntry) -> Iterator[str]:
+    """The names of the facts as written, twice where one is given twice; also of a story that has faults."""
+    for name, found in entry.facts.items():
+        yield from [name] if found.rows is None else columns(found)
+
+
 def columns(found: FactEntry) -> Mapping[str, ColumnEntry]:
     """The facts that the rows of an entry give, by name; none where ``as`` says something else."""
     given = found.spelled if isinstance(found.spelled, dict) else {}

@@ -7,11 +7,13 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import read_document, validate_document
+from piiloom.foundation.yaml_files import key_name, read_document, validate_document
+from piiloom.generation.composer.story_leaks import leak_findings
 from piiloom.generation.composer.story_trials import trial_findings, try_story
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_lint import Finding, lint_files
 from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.story_checks import story_faults
 from piiloom.taxonomy.story_reading import read_story
 
@@ -39,7 +41,10 @@ def _tried(source: Traversable | Path, taxonomy: Taxonomy, language: str) -> lis
         if any(True for _ in story_faults(path, entry, taxonomy, language)):
             continue
         story = read_story(entry, document.where(path))
-        for key, message in trial_findings(story, try_story(story, LOCALES.get(language, "en_US"))):
+        locale = LOCALES.get(language, "en_US")
+        for place, rule, message in leak_findings(path, story, get_locale(locale).phone_region):
+            findings.append(Finding(rule=rule, file=document.file, line=document.line(place), entry=key_name(place), message=message))
+        for key, message in trial_findings(story, try_story(story, locale)):
             steps = _steps(key)
             where = f"{entry.id} {key}"
             findings.append(Finding(rule="trial", file=document.file, line=document.line((*path, *steps)), entry=where, message=message))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.telling import StoryUntold, choose_questions, tell, tell_once
-from piiloom.generation.composer.telling_plan import plan_of
+from piiloom.generation.composer.telling_plan import TellingPlan, plan_of
 from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.stories import Story
 
@@ -52,27 +52,51 @@ def try_story(story: Story, locale: str, number: int = TRIALS) -> Trials:
 
 def trial_findings(story: Story, trials: Trials) -> Iterator[tuple[str, str]]:
     """What is wrong with what came up, as (the key of the story that it is about, message)."""
-    number = len(trials.told) + sum(trials.spoiled.values())
+    spoiled = sum(trials.spoiled.values())
+    number = len(trials.told) + spoiled
     if not number:
-        yield "questions", "no two questions can be asked together: each one's moot facts are needed by the others or always told"
-        return
-    if sum(trials.spoiled.values()) > _OFTEN_SPOILED * number:
+        yield "questions", "no two questions can be asked together: what each needs is moot for the others, or they are too few"
+    elif spoiled > _OFTEN_SPOILED * number:
         for reason, count in trials.spoiled.most_common(3):
             yield "text", f"{count} of {number} texts were spoiled: {reason}"
     plan = plan_of(story)
     for place, question in enumerate(story.questions):
-        lacking = plan.demand((place,)).lacking
-        if lacking is not None:
-            yield f"questions[{place}]", f"{question.id} can never be asked: {lacking}; give a wording without it, or a step with p"
-        elif place not in plan.askable_in_twos:
-            yield f"questions[{place}]", f"{question.id} can be asked with no other question; take facts out of moot, or make steps optional"
-        elif not trials.asked[question.id]:
-            yield f"questions[{place}]", f"{question.id} never came up in {number} texts{_why(trials)}"
-    for name in story.facts:
-        if not trials.facts[name]:
-            yield f"facts.{name}", f"never told in {number} texts{_why(trials)}; tell it in a step that no question's moot facts shut out"
-        elif not any(fact == name for _, fact in trials.high | trials.low):
-            yield f"facts.{name}", "is neither high nor low for any question"
+        wrong = _unasked(plan, place, trials)
+        if wrong is not None:
+            yield f"questions[{place}]", f"{question.id} {wrong}"
+    if trials.told:
+        for name in story.facts:
+            if not trials.facts[name] and any(name in wording.tells for step in story.steps for wording in step.wordings):
+                yield f"facts.{name}", _untold(story, name, trials)
+
+
+def _unasked(plan: TellingPlan, place: int, trials: Trials) -> str | None:
+    """Why a question never came up, or came up without anything low; None where all is well with it."""
+    name = plan.story.questions[place].id
+    lacking = plan.demand((place,)).lacking
+    if lacking is not None:
+        return f"can never be asked: {lacking}; give a wording without it, or a step with p"
+    if place not in plan.askable_in_twos:
+        return f"can be asked with no other question: {_apart(plan, place)}"
+    if not trials.asked[name]:
+        return f"never came up{_why(trials)}"
+    if not any(asked == name for asked, _ in trials.low):
+        return "makes everything that is told with it high; let it need less, or tell more"
+    return None
+
+
+def _untold(story: Story, fact: str, trials: Trials) -> str:
+    moot = [question.id for question in story.questions if fact in question.moot]
+    if not moot:
+        return f"never told in {len(trials.told)} texts{_why(trials)}"
+    return f"never told: it is moot for {', '.join(moot)}, and no two other questions can be asked together; take it out of one of these"
+
+
+def _apart(plan: TellingPlan, place: int) -> str:
+    """Why a question can be asked with none of the others, one by one."""
+    others = [number for number in range(len(plan.story.questions)) if number != place]
+    reasons = ((plan.story.questions[n].id, plan.demand(tuple(sorted((place, n)))).lacking) for n in others)
+    return "; ".join(f"with {name}, {reason}" for name, reason in reasons)
 
 
 def _why(trials: Trials) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -138,5 +137,3 @@ def _spoken_of(story: Story) -> frozenset[str]:
     """The people of whom a wording says he or she."""
     words = (owner for step in story.steps for wording in step.wordings for owner, _ in wording.agreements)
     return frozenset(owner for owner in words if owner in story.cast)
-
-

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.composer.story_leaks import shares_word
 from piiloom.generation.composer.story_steps import choose_steps
 from piiloom.generation.composer.story_values import StoryValues
 from piiloom.generation.composer.story_writing import clash, mentions, write_text
@@ -84,9 +85,12 @@ def _ask(question: StoryQuestion, told: frozenset[str], rng: random.Random) -> A
 
 
 def _leak(questions: Iterable[AskedQuestion], told: Iterable[str], values: StoryValues) -> str | None:
-    """Which question holds a value that is told; the sorted order keeps what is said independent of hashing."""
+    """Which question gives a value away; the sorted order keeps what is said independent of hashing."""
     for question in questions:
         for fact in sorted(told):
-            if mentions(values.value(fact), question.text):
+            value = values.value(fact)
+            if mentions(value, question.text):
                 return f"question {question.id} holds the value of {fact}"
+            if fact in question.high and shares_word(question.text, value):
+                return f"question {question.id} shares a word with the value of {fact}"
     return None

@@ -89,9 +89,7 @@ def _demand(steps: tuple[Step, ...], questions: list[StoryQuestion]) -> Demand:
     return Demand(needs, wordings, forced, optional, _lacking(needs, moot, wordings, forced))
 
 
-def _lacking(
-    needs: tuple[str, ...], moot: frozenset[str], wordings: tuple[tuple[Wording, ...], ...], forced: Iterable[int]
-) -> str | None:
+def _lacking(needs: tuple[str, ...], moot: frozenset[str], wordings: tuple[tuple[Wording, ...], ...], forced: Iterable[int]) -> str | None:
     both = [fact for fact in needs if fact in moot]
     if both:
         return f"{both[0]} is needed and moot"

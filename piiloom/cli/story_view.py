@@ -26,7 +26,9 @@ def show_stories(wanted: str | None, source: Path | None, *, seed: int, number: 
             raise UsageError(f"there is no story {wanted!r}", where="ID", remedy=_known(stories))
         stories = {wanted: stories[wanted]}
     if not stories:
-        raise UsageError("there are no stories", where="--from" if source else "--language", remedy="Name a file that has some with --from.")
+        raise UsageError(
+            "there are no stories", where="--from" if source else "--language", remedy="Name a file that has some with --from."
+        )
     locale = LOCALES.get(language, "en_US")
     told = {story: list(samples(story, locale, seed=seed, number=number)) for story in stories.values()}
     if as_json:
