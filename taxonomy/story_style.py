@@ -109,7 +109,8 @@ def _count(story: Story, fact: Fact) -> int | None:
 def _question(path: KeyPath, question: StoryQuestion, story: Story, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
     if not ASKS[0] <= len(question.wordings) <= ASKS[1]:
         yield (*path, "ask"), "count", f"has {len(question.wordings)} wordings, not {ASKS[0]} to {ASKS[1]}"
-    kinds = dict.fromkeys([*story.pair, *(story.facts[name].entity_type for name in (*question.needs, *question.helps))])
+    deciding = dict.fromkeys([*story.pair, *(story.facts[name].entity_type for name in (*question.needs, *question.helps))])
+    kinds = {kind: None for kind in deciding if taxonomy.types[kind].pairable}  # "no names, please" names no type that decides
     for number, pattern in enumerate(question.wordings):
         place = (*path, "ask", number)
         for text in all_expansions(pattern, _LOOKED_AT):

@@ -21,12 +21,13 @@ LOCALES = {"en": "en_US", "pt": "pt_BR", "sv": "sv_SE"}
 
 
 def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en") -> list[Finding]:
-    """Every breach in *sources*, file by file; stories that cannot be told are not tried."""
+    """Every breach in the bank files *sources*, with their stories tried; a story that has a fault is not."""
     known = list(sources)
     findings = lint_files(known, taxonomy, language)
     for source in known:
         findings.extend(_tried(source, taxonomy, language))
-    return sorted(findings, key=lambda finding: (finding.file, finding.line or 0))
+    places = {source.name: place for place, source in enumerate(known)}
+    return sorted(findings, key=lambda finding: (places.get(finding.file, 0), finding.line or 0))
 
 
 def _tried(source: Traversable | Path, taxonomy: Taxonomy, language: str) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -98,16 +98,16 @@ def _capitalised(text: str) -> str:
     return first + text[1:] if len(first) == 1 else text
 
 
-def clash(text: str, spans: Iterable[ToldSpan], values: StoryValues) -> str | None:
-    """Why the spans of *text* are not all there is of their values, and each its own; None where they are."""
+def clash(text: str, spans: Iterable[ToldSpan], values: Mapping[str, str]) -> str | None:
+    """Why the spans of *text* are not all there is of their *values* (by fact), and each its own; None where they are."""
     places = {(span.start, span.end): span.fact for span in spans}
-    folded = _folded(text)
+    small = folded(text)
     for (start, end), fact in places.items():
         if not stands_alone(text, start, end):
             return f"the value of {fact} is part of a longer word or number"
     for fact in dict.fromkeys(places.values()):
-        value = values.value(fact)
-        for found in mentions(value, text, folded):
+        value = values[fact]
+        for found in mentions(value, text, small):
             other = places.get(found)
             if other != fact:
                 inside = other or next((f for (s, e), f in places.items() if s < found[1] and found[0] < e), None)
@@ -115,10 +115,10 @@ def clash(text: str, spans: Iterable[ToldSpan], values: StoryValues) -> str | No
     return None
 
 
-def mentions(value: str, text: str, folded: str | None = None) -> list[tuple[int, int]]:
-    """Where *text* (*folded*: in small letters) holds *value* as words of its own; capitals of the value count."""
+def mentions(value: str, text: str, small: str | None = None) -> list[tuple[int, int]]:
+    """Where *text* (*small*: in small letters) holds *value* as words of its own; capitals of the value count."""
     low = value == value.lower()
-    where, needle = (folded or _folded(text), _folded(value)) if low else (text, value)
+    where, needle = (small or folded(text), folded(value)) if low else (text, value)
     found: list[tuple[int, int]] = []
     at = where.find(needle)
     while at >= 0:
@@ -129,7 +129,7 @@ def mentions(value: str, text: str, folded: str | None = None) -> list[tuple[int
     return found
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """*text* in small letters, each at its place."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)

@@ -8,10 +8,11 @@ drawn anew, questions and all.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.composer.habits import with_habit
 from piiloom.generation.composer.story_leaks import shares_word
 from piiloom.generation.composer.story_steps import choose_steps
 from piiloom.generation.composer.story_values import StoryValues
@@ -28,11 +29,11 @@ class StoryUntold(PiiloomError):
     """No text of a story could be made for its questions."""
 
 
-def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: int = 2) -> ToldStory:
+def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: int = 2, habits: bool = True) -> ToldStory:
     """One text of *story* and *questions* questions on it, for which different facts are high where the story allows that.
 
     Every question that can be asked is as likely as any other, and so is every wording that may be told. The same state of
-    *rng* gives the same text. Raises ``StoryUntold`` when no such text is found in ``TRIES`` tries.
+    *rng* gives the same text, which without *habits* is by the book. Raises ``StoryUntold`` when no such text is found in ``TRIES`` tries.
     """
     plan = plan_of(story)
     spoiled = "it has no questions that can be asked together"
@@ -42,7 +43,7 @@ def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: 
             break
         told = tell_once(story, asked, rng, locale=locale)
         if isinstance(told, ToldStory):
-            return told
+            return with_habit(told, story.voice, rng, locale) if habits else told
         spoiled = told
     raise StoryUntold(f"{story.id} cannot be told: {spoiled}", where=story.origin, remedy="piiloom stories check says more.")
 
@@ -71,24 +72,23 @@ def tell_once(story: Story, asked: Sequence[int], rng: random.Random, *, locale:
         return "no order of its steps tells what its questions need"
     values = StoryValues(story, rng, locale)
     text, spans = write_text(story, steps, values, rng, locale)
-    spoiled = clash(text, spans, values)
+    told = {span.fact: values.value(span.fact) for span in spans}
+    spoiled = clash(text, spans, told)
     if spoiled is not None:
         return spoiled
-    told = frozenset(span.fact for span in spans)
     questions = tuple(_ask(story.questions[place], told, rng) for place in asked)
-    return _leak(questions, told, values) or ToldStory(story=story.id, text=text, spans=spans, questions=questions)
+    return _leak(questions, told) or ToldStory(story=story.id, text=text, spans=spans, questions=questions)
 
 
-def _ask(question: StoryQuestion, told: frozenset[str], rng: random.Random) -> AskedQuestion:
+def _ask(question: StoryQuestion, told: Iterable[str], rng: random.Random) -> AskedQuestion:
     text = expand(question.wordings[int(rng.random() * len(question.wordings))], rng)
     return AskedQuestion(id=question.id, text=text, high=frozenset(fact for fact in told if question.decides(fact)))
 
 
-def _leak(questions: Iterable[AskedQuestion], told: Iterable[str], values: StoryValues) -> str | None:
-    """Which question gives a value away; the sorted order keeps what is said independent of hashing."""
+def _leak(questions: Iterable[AskedQuestion], told: Mapping[str, str]) -> str | None:
+    """Which question gives a value away."""
     for question in questions:
-        for fact in sorted(told):
-            value = values.value(fact)
+        for fact, value in told.items():
             if mentions(value, question.text):
                 return f"question {question.id} holds the value of {fact}"
             if fact in question.high and shares_word(question.text, value):
