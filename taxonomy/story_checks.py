@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import KeyPath
 from piiloom.taxonomy.entity_types import Taxonomy
-from piiloom.taxonomy.grammar import combinations, slot_counts
+from piiloom.taxonomy.grammar import Choice, Sequence, Text, combinations, parse, slot_counts
 from piiloom.taxonomy.pronouns import pronouns
 from piiloom.taxonomy.stories import WRITER, Fact, InRows, Listed
 from piiloom.taxonomy.story_files import Cell, FactEntry, QuestionEntry, StepEntry, StoryEntry
@@ -83,12 +83,12 @@ def _agreeing(entry: StoryEntry, facts: Mapping[str, Fact], language: str) -> Ma
     return words
 
 
-def _cells(entry: StoryEntry, fact: Fact) -> Sequence[Cell]:
+def _cells(entry: StoryEntry, fact: Fact) -> list[Cell]:
     if isinstance(fact.source, Listed):
-        return entry.facts[fact.name].any or ()
+        return entry.facts[fact.name].any or []
     if isinstance(fact.source, InRows):
         return [row[fact.source.column] for row in entry.facts[fact.source.rows].rows or ()]
-    return ()
+    return []
 
 
 def _step_faults(path: KeyPath, step: StepEntry, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
@@ -140,11 +140,21 @@ def _question_faults(path: KeyPath, question: QuestionEntry, facts: Mapping[str,
 
 
 def pattern_faults(pattern: str) -> Iterator[str]:
-    """Why *pattern* cannot be read or has too many expansions."""
+    """Why *pattern* cannot be read, may come to nothing, or has too many expansions."""
     try:
         number = combinations(pattern)
     except ConfigError as error:
         yield error.message
         return
+    if may_be_empty(parse(pattern)):
+        yield "one choice of its alternatives leaves no text at all"
     if number > MOST_EXPANSIONS:
         yield f"has {number:,} expansions, more than {MOST_EXPANSIONS:,}"
+
+
+def may_be_empty(tree: Sequence) -> bool:
+    """Whether an expansion has no text."""
+    return all(
+        any(may_be_empty(option) for option in part.options) if isinstance(part, Choice) else isinstance(part, Text) and part.text.isspace()
+        for part in tree.parts
+    )

@@ -105,7 +105,7 @@ def _source(entry: FactEntry) -> Source:
     if isinstance(entry.number, NumberRule):
         rule = entry.number
         return Counted(spellings=spellings, of=rule.of, times=tuple(rule.times or ()), plus=tuple(rule.plus or ()), round=rule.round)
-    low, high, step = entry.number
+    low, high, step = (*entry.number, 1)[:3]
     return Counted(spellings=spellings, low=low, high=high, step=step)
 
 

@@ -79,9 +79,11 @@ def _joints(expansions: tuple[str, ...], values: dict[str, tuple[str, ...]], sto
     for text in expansions:
         for slot in _SLOT.finditer(text):
             mark, name, agreeing = slot.groups()
+            before = text[: slot.start()]
+            if agreeing and mark is None and _begins_sentence(before, story.voice):
+                found.setdefault(f"a sentence begins with {{{name}{agreeing}}} in small letters; write {{^:{name}{agreeing}}}", "capital")
             if agreeing or name not in values:
                 continue
-            before = text[: slot.start()]
             for value in values[name]:
                 for rule, message in _joint(before, mark, name, value, story.voice, language):
                     found.setdefault(message, rule)
@@ -100,5 +102,9 @@ def _joint(before: str, mark: str | None, name: str, value: str, voice: str, lan
             yield "article", f"{last!r} before {value!r}; write {{a:{name}}}"
         if mark in {None, "^"} and last and (last == first or (last in _DETERMINERS and first in _DETERMINERS)):
             yield "wording", f"{last!r} stands before {value!r}"
-    if mark is None and voice not in _LOWER_CASE_VOICES and _SENTENCE_END.search(before) and value[:1].islower():
+    if mark is None and value[:1].islower() and _begins_sentence(before, voice):
         yield "capital", f"a sentence begins with {value!r} in small letters; write {{^:{name}}}"
+
+
+def _begins_sentence(before: str, voice: str) -> bool:
+    return voice not in _LOWER_CASE_VOICES and _SENTENCE_END.search(before) is not None

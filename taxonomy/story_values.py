@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import KeyPath
-from piiloom.taxonomy.grammar import combinations, slot_counts
+from piiloom.taxonomy.grammar import all_expansions, combinations, slot_counts
 from piiloom.taxonomy.story_files import Cell, FactEntry, NumberRule, StoryEntry
 from piiloom.taxonomy.story_reading import VALUE, cell_of
 from piiloom.taxonomy.type_faults import Fault
 
-MOST_STEPS = 1_000_000  # of a number, from its lowest to its highest
+MOST_STEPS = 1_000_000_000  # of a number, from its lowest to its highest
 MOST_EXPANSIONS = 1_000  # of a value
 NUMBER_SLOT = re.compile(r"\{(n|n:,|words)\}")
 _BRACES = re.compile(r"\{[^{}]*\}|[{}]")
@@ -49,6 +49,8 @@ def cell_faults(cell: Cell) -> Iterator[str]:
     try:
         if slot_counts(text):
             yield "a value has no slots"
+        elif any(not value for value in all_expansions(text, MOST_EXPANSIONS)):
+            yield "one choice of its alternatives leaves no text at all"
         elif combinations(text) > MOST_EXPANSIONS:
             yield f"has more than {MOST_EXPANSIONS:,} expansions"
     except ConfigError as error:
@@ -81,9 +83,9 @@ def _number_faults(path: KeyPath, name: str, found: FactEntry, entry: StoryEntry
         if (rule.times is None) == (rule.plus is None):
             yield (*path, "number"), "give either times or plus"
         yield from (((*path, "number"), fault) for fault in _reference_faults(name, entry.facts))
-    elif rule is not None and (len(rule) != 3 or rule[0] > rule[1] or rule[2] <= 0):
-        yield (*path, "number"), "a number is [low, high, step], low to high, step above 0"
-    elif rule is not None and (rule[1] - rule[0]) / rule[2] > MOST_STEPS:
+    elif rule is not None and (not 2 <= len(rule) <= 3 or rule[0] > rule[1] or min(rule[2:], default=1) <= 0):
+        yield (*path, "number"), "a number is [low, high, step], low to high, step above 0 (1 where there is none)"
+    elif rule is not None and (rule[1] - rule[0]) / (*rule, 1)[2] > MOST_STEPS:
         yield (*path, "number"), f"has more than {MOST_STEPS:,} steps"
 
 

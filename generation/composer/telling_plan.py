@@ -86,17 +86,26 @@ def _demand(steps: tuple[Step, ...], questions: list[StoryQuestion]) -> Demand:
     wordings = tuple(() if step.after & moot else tuple(w for w in step.wordings if not w.tells & moot) for step in steps)
     forced = frozenset(n for n, step in enumerate(steps) if (step.chance >= 1 and not step.after) or step.name in said)
     optional = tuple(n for n in range(len(steps)) if n not in forced and wordings[n])
-    return Demand(needs, wordings, forced, optional, _lacking(needs, moot, wordings, forced))
+    return Demand(needs, wordings, forced, optional, _lacking(steps, needs, moot, wordings, forced))
 
 
-def _lacking(needs: tuple[str, ...], moot: frozenset[str], wordings: tuple[tuple[Wording, ...], ...], forced: Iterable[int]) -> str | None:
+def _lacking(
+    steps: tuple[Step, ...],
+    needs: tuple[str, ...],
+    moot: frozenset[str],
+    wordings: tuple[tuple[Wording, ...], ...],
+    forced: Iterable[int],
+) -> str | None:
     both = [fact for fact in needs if fact in moot]
     if both:
         return f"{both[0]} is needed and moot"
+    shut_out = f"a moot fact ({', '.join(sorted(moot))})"
     for number in sorted(forced):
         if not wordings[number]:
-            return f"text[{number}] is always told and has no wording without a moot fact ({', '.join(sorted(moot))})"
+            return f"text[{number}] is always told and has no wording without {shut_out}"
     for fact in needs:
+        if not any(fact in wording.tells for step in steps for wording in step.wordings):
+            return f"no wording tells {fact}, which is needed"
         if not any(fact in wording.tells for found in wordings for wording in found):
-            return f"{fact} is needed, and every wording that tells it tells a moot fact too ({', '.join(sorted(moot))})"
+            return f"{fact} is needed, and every wording that tells it tells {shut_out} too"
     return None
