@@ -8,7 +8,7 @@ from typing import Any
 
 from piiloom.cli.terminal import say, say_json
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.composer.story_lint import LOCALES
+from piiloom.generation.composer.story_lint import locale_of
 from piiloom.generation.composer.story_trials import samples
 from piiloom.generation.composer.telling import StoryUntold
 from piiloom.generation.composer.told import ToldStory
@@ -20,6 +20,7 @@ from piiloom.taxonomy.story_loading import by_id, load_stories, read_stories
 
 def show_stories(wanted: str | None, source: Path | None, *, seed: int, number: int, language: str, as_json: bool) -> None:
     """Print *number* texts of the story *wanted*, or of each; raises ``UsageError`` for an unknown id."""
+    locale = locale_of(language).code
     stories = _stories(source, language)
     if wanted is not None:
         if wanted not in stories:
@@ -29,7 +30,6 @@ def show_stories(wanted: str | None, source: Path | None, *, seed: int, number: 
         raise UsageError(
             "there are no stories", where="--from" if source else "--language", remedy="Name a file that has some with --from."
         )
-    locale = LOCALES.get(language, "en_US")
     told = {story: list(samples(story, locale, seed=seed, number=number)) for story in stories.values()}
     if as_json:
         say_json([_row(text, story) for story, texts in told.items() for text in texts if isinstance(text, ToldStory)])
