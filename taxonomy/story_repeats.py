@@ -11,7 +11,7 @@ from piiloom.taxonomy.bank_style import StyleFinding
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.stories import Story
 
-FEWEST_WORDS = 4  # of a sentence that two stories may not share; shorter ones are anybody's
+FEWEST_WORDS = 6  # of a sentence that two stories may not share, slots not counted: "the house is in {state}" is anybody's
 OPENING_WORDS = 3
 
 _LOOKED_AT = 20  # expansions of a wording

@@ -74,16 +74,17 @@ def _coverage(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
     told = {name for step in story.steps for wording in step.wordings for name in wording.tells}
     for name in story.facts:
         if name not in told:
-            yield _place(path, story, name), "untold", "no wording tells it; put it in a sentence or take it out"
+            yield place_of(path, story, name), "untold", "no wording tells it; put it in a sentence or take it out"
 
 
-def _place(path: KeyPath, story: Story, fact: str) -> KeyPath:
+def place_of(path: KeyPath, story: Story, fact: str) -> KeyPath:
+    """Where a fact stands in the file."""
     source = story.facts[fact].source
     return (*path, "facts", source.rows, "as", fact) if isinstance(source, InRows) else (*path, "facts", fact)
 
 
 def _values(path: KeyPath, story: Story, fact: Fact) -> Iterator[StyleFinding]:
-    place = _place(path, story, fact.name)
+    place = place_of(path, story, fact.name)
     number = _count(story, fact)
     if number is not None and number < FEWEST_VALUES:
         yield place, "values", f"has {number} of at least {FEWEST_VALUES} values; records would repeat them"

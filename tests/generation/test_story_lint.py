@@ -27,8 +27,14 @@ def test_a_good_story_has_no_finding_and_all_of_it_comes_up(tmp_path: Path) -> N
         ("with what I do?", "when I am baking, as bakers do?", "leak", "'baker', values of job", ""),
         ("I read it twice", "I wrote to rent@mill.example", "identifier", "email", ""),
         ("at the latest?", "under 415-555-0134?", "identifier", "phone", ""),
-        ("p: 0.4\n        group: people\n        para", "group: people\n        para", "trial", "text[4] is always told", "id: work"),
-        ("helps: {home: the notice", "moot: [old]\n        helps: {home: the notice", "trial", "can be asked with no other", "id: leave"),
+        (
+            "p: 0.4\n        group: people\n        para",
+            "p: 1\n        group: people\n        para",
+            "trial",
+            "text[4] is always told",
+            "id: work\n",
+        ),
+        ("said: [place]", "moot: [job, tie, home]", "trial", "leave can be asked with no other", "id: leave"),
     ],
 )
 def test_what_comes_up_is_judged(tmp_path: Path, old: str, new: str, rule: str, said: str, at: str) -> None:
