@@ -82,6 +82,8 @@ def _joints(expansions: tuple[str, ...], values: dict[str, tuple[str, ...]], sto
             before = text[: slot.start()]
             if agreeing and mark is None and _begins_sentence(before, story.voice):
                 found.setdefault(f"a sentence begins with {{{name}{agreeing}}} in small letters; write {{^:{name}{agreeing}}}", "capital")
+            if language != "en" and mark in {"a", "A"}:
+                found.setdefault(f"{{{mark}:{name}}} is English; let the value have a key for its article", "article")
             if agreeing or name not in values:
                 continue
             for value in values[name]:

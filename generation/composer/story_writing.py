@@ -131,5 +131,7 @@ def mentions(value: str, text: str, small: str | None = None) -> list[tuple[int,
 
 def folded(text: str) -> str:
     """*text* in small letters, each at its place."""
+    if text.isascii():
+        return text.lower()
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)

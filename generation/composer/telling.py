@@ -16,7 +16,7 @@ from piiloom.generation.composer.habits import with_habit
 from piiloom.generation.composer.story_leaks import shares_word
 from piiloom.generation.composer.story_steps import choose_steps
 from piiloom.generation.composer.story_values import StoryValues
-from piiloom.generation.composer.story_writing import clash, mentions, write_text
+from piiloom.generation.composer.story_writing import clash, folded, mentions, write_text
 from piiloom.generation.composer.telling_plan import TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.grammar import expand
@@ -88,8 +88,9 @@ def _ask(question: StoryQuestion, told: Iterable[str], rng: random.Random) -> As
 def _leak(questions: Iterable[AskedQuestion], told: Mapping[str, str]) -> str | None:
     """Which question gives a value away."""
     for question in questions:
+        small = folded(question.text)
         for fact, value in told.items():
-            if mentions(value, question.text):
+            if mentions(folded(value), small, small):  # "Ms Hall" also where the question speaks of a hall
                 return f"question {question.id} holds the value of {fact}"
             if fact in question.high and shares_word(question.text, value):
                 return f"question {question.id} shares a word with the value of {fact}"

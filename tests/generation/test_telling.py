@@ -135,6 +135,12 @@ def test_articles_capitals_and_pronouns_agree(tmp_path: Path) -> None:
     assert all([span.value for span in one.spans][:2] == [one.spans[0].value, one.spans[0].value.lower()] for one in told(story))
 
 
+def test_other_languages_have_their_own_pronouns(tmp_path: Path) -> None:
+    story = bare(tmp_path, "{say: ['Em {home} por {fee}, diz {friend.ele} e a mãe {friend.dele}.']}")
+    texts = {tell(story, random.Random(seed), locale="pt_BR", habits=False).text.split(", ")[1] for seed in range(30)}
+    assert texts == {"diz ele e a mãe dele.", "diz ela e a mãe dela."}
+
+
 def test_paragraphs_are_lines_in_a_chat(tmp_path: Path) -> None:
     steps = ("{say: ['In {home}.']}", "{para: true, say: ['For {fee}.']}")
     assert "\n\nFor" in told(bare(tmp_path, *steps))[0].text
@@ -154,6 +160,8 @@ def test_a_question_that_would_give_a_value_away_is_not_asked_of_it(tmp_path: Pa
     for one in told(story_of(tmp_path, text)):
         if any(question.id == "work" for question in one.questions):
             assert "house painter" not in one.text
+    capital = bare(tmp_path, "{say: ['In {home} for {fee}.']}", values="[Wet, Akron]")
+    assert {one.spans[0].value for one in told(capital) if one.questions[0].id == "wet"} == {"Akron"}
 
 
 def test_a_story_that_cannot_be_told_says_why(tmp_path: Path) -> None:

@@ -51,6 +51,11 @@ def test_a_weekday_alone_gives_nothing_away(tmp_path: Path) -> None:
     assert lint_files([written(tmp_path, text)], load_taxonomy()) == []
 
 
+def test_an_english_article_is_for_english(tmp_path: Path) -> None:
+    findings = lint_files([written(tmp_path, STORY.replace("{friend.he}", "{friend.han}"))], load_taxonomy(), "sv")
+    assert ("article", line_of("{a:job}")) in {(finding.rule, finding.line) for finding in findings}
+
+
 def test_two_stories_share_no_sentence_question_or_opening(tmp_path: Path) -> None:
     second = STORY.replace("choir-rent", "choir-hall").removeprefix("stories:\n")
     rules = {(f.rule, f.message.split(" stands")[0]) for f in lint_files([written(tmp_path, STORY + second)], load_taxonomy())}
