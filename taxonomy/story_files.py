@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 MOST_CHARACTERS = 1_000  # of a wording
 _MOST_VALUES = 1_000
-_MOST_NUMBER = 1_000_000_000
+MOST_NUMBER = 1_000_000_000
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 StepName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=40)]
@@ -16,7 +16,7 @@ Label = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whi
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS, strip_whitespace=True)]
 Value = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 Cell = Value | dict[Name, Value]
-Number = Annotated[int | float, Field(ge=-_MOST_NUMBER, le=_MOST_NUMBER, allow_inf_nan=False)]
+Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False)]
 
 
 class _Strict(BaseModel):
@@ -36,7 +36,7 @@ class NumberRule(_Strict):
     of: Name
     times: Annotated[list[Number], Field(min_length=1, max_length=100)] | None = None
     plus: Annotated[list[Number], Field(min_length=1, max_length=100)] | None = None
-    round: Annotated[int | float, Field(gt=0, le=_MOST_NUMBER, allow_inf_nan=False)] | None = None
+    round: Annotated[int | float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False)] | None = None
 
 
 class ColumnEntry(_Strict):

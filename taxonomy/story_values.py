@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import KeyPath
 from piiloom.taxonomy.grammar import all_expansions, combinations, slot_counts
-from piiloom.taxonomy.story_files import Cell, FactEntry, NumberRule, StoryEntry
+from piiloom.taxonomy.story_files import MOST_NUMBER, Cell, FactEntry, NumberRule, StoryEntry
 from piiloom.taxonomy.story_reading import VALUE, cell_of
 from piiloom.taxonomy.type_faults import Fault
 
@@ -82,7 +82,10 @@ def _number_faults(path: KeyPath, name: str, found: FactEntry, entry: StoryEntry
     if isinstance(rule, NumberRule):
         if (rule.times is None) == (rule.plus is None):
             yield (*path, "number"), "give either times or plus"
-        yield from (((*path, "number"), fault) for fault in _reference_faults(name, entry.facts))
+        faults = list(_reference_faults(name, entry.facts))
+        yield from (((*path, "number"), fault) for fault in faults)
+        if not faults and _greatest(name, entry.facts) > MOST_NUMBER:
+            yield (*path, "number"), f"can grow beyond {MOST_NUMBER:,}"
     elif rule is not None and (not 2 <= len(rule) <= 3 or rule[0] > rule[1] or min(rule[2:], default=1) <= 0):
         yield (*path, "number"), "a number is [low, high, step], low to high, step above 0 (1 where there is none)"
     elif rule is not None and (rule[1] - rule[0]) / (*rule, 1)[2] > MOST_STEPS:
@@ -102,3 +105,13 @@ def _reference_faults(name: str, facts: Mapping[str, FactEntry]) -> Iterator[str
             return
         seen.add(at.of)
         at = following.number
+
+
+def _greatest(name: str, facts: Mapping[str, FactEntry]) -> float:
+    """How far from zero the number of a fact can be, its references being sound."""
+    rule = facts[name].number
+    if not isinstance(rule, NumberRule):
+        return max((abs(number) for number in (rule or ())[:2]), default=0)
+    based_on = _greatest(rule.of, facts)
+    factor = max((abs(number) for number in rule.times or ()), default=1)
+    return based_on * factor + max((abs(number) for number in rule.plus or ()), default=0) + (rule.round or 0)

@@ -57,6 +57,7 @@ ELSEWHERE = {
         ("[1150, 1900, 25]", "[0, 1000000000, 0.1]", "steps"),
         ('"${n:,}", "${n:,} a month"]}\n      new', '"$1,200"]}\n      new', "holds {n}"),
         ('"${n:,}", "${n:,} a month"]}\n      new', '"{n} {n!r}"]}\n      new', "no other slot"),
+        ("of: old, times: [1.1, 1.2]", "of: old, times: [1000000]", "can grow beyond"),
         ("of: old, times: [1.1, 1.2]", "of: start, times: [1.1]", "no fact with a number"),
         ("of: old, times: [1.1, 1.2]", "of: new, times: [1.1]", "itself"),
         ("of: old, times: [1.1, 1.2]", "of: old", "either times or plus"),
