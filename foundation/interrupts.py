@@ -6,7 +6,8 @@ strikes while the first unwinds. So:
 
 - while modules are loaded, nothing is open that could be left half done: the process ends at once (``piiloom.foundation.quick_end``);
 - afterwards the first Ctrl-C raises ``KeyboardInterrupt`` and is noted, so that whoever tells of errors knows better than their words;
-  one that was swallowed is raised again, one that comes during an import waits for its end; those of the next two seconds are ignored, so that what is open can be closed;
+  one that was swallowed is raised again, one that comes during an import waits for its end;
+- those of the next two seconds are ignored, so that what is open can be closed;
 - one more ends the process at once. What was committed is safe, as after a kill.
 
 A process that was started with SIGINT ignored (a script's background job) goes on ignoring it. Only the main thread can do all this.

@@ -35,6 +35,12 @@ def end_at_once(*, also_say: str = "") -> None:
     install(end)
 
 
+def say_nothing_more() -> None:
+    """What was to go to standard output on Ctrl-C no longer fits there: the result stands there already."""
+    global _also_said  # noqa: PLW0603 - as above
+    _also_said = ""
+
+
 def end_silently(code: int) -> None:
     """All is said: from now on Ctrl-C ends the process with *code* and without words, and so does what ``end_without_teardown`` set up."""
     global _code  # noqa: PLW0603 - a process has one end

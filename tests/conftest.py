@@ -41,6 +41,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist tells the tests in their order
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Called by pytest when it knows what it will run, in each of its processes."""
+    _spread(session.items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    gc.collect()
+    gc.freeze()
+
+
+def _spread(items: list[pytest.Item], workers: int) -> None:
+    """Have each worker begin with some of the guides: they take longest, since they wait for batches.
+
+    ``--dist worksteal`` cuts the list into as many equal parts as there are workers.
+    """
+    guides = [item for item in items if item.path.parent.name == "docs"]
+    others = [item for item in items if item.path.parent.name != "docs"]
+    part = len(items) // workers
+    items.clear()
+    for number in range(workers):
+        mine = guides[number::workers]
+        end = part - len(mine) if number < workers - 1 else len(others)
+        items += [*mine, *others[:end]]
+        del others[:end]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Called by pytest before each test."""
     if item.get_closest_marker("browser") is None:
@@ -64,12 +88,6 @@ def _quick_hashes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1))
         yield
-
-
-def pytest_collection_finish() -> None:
-    """Called by pytest when it knows all tests, in each of its processes."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_sessionfinish() -> None:

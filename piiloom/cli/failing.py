@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from typer.exceptions import Abort, TyperException
 
-from piiloom.cli.terminal import say_error, say_json
+from piiloom.cli.terminal import json_begun, say_error, say_json
 from piiloom.foundation.errors import Interrupted, PiiloomError
 
 DEBUG = "--debug"
@@ -82,5 +82,5 @@ def tell(failure: Failure, *, as_json: bool) -> None:
     """Print it."""
     if failure.message:
         say_error(failure.line)
-        if as_json:
+        if as_json and not json_begun():
             say_json(failure.to_json())

@@ -41,7 +41,7 @@ from piiloom.cli import (
 )
 from piiloom.cli.failing import DEBUG, JSON, failure_of, tell
 from piiloom.cli.options import examples
-from piiloom.cli.terminal import tolerate_any_text
+from piiloom.cli.terminal import forget_json, tolerate_any_text
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.streams import open_closed_streams
 
@@ -105,6 +105,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     open_closed_streams()
     tolerate_any_text()
+    forget_json()
     with noted_interrupts():
         try:
             code = _invoke([word for word in given if word != DEBUG])

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from piiloom.cli.terminal import begin_json
+
 LimitOption = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many to print; 0 prints all.")]
 OffsetOption = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="How many to pass over first.")]
 
@@ -25,6 +27,7 @@ def rest_of_list(total: int, shown: int, *, offset: int) -> str | None:
 
 def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> None:
     """Print a JSON object of *head* and, under *name*, the list of *items*, each written as it comes, on a line of its own."""
+    begin_json()
     write = sys.stdout.write
     write("{\n")
     for key, value in head.items():

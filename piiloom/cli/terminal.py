@@ -9,10 +9,14 @@ from typing import Any
 
 from rich.console import Console
 
+from piiloom.foundation.quick_end import say_nothing_more
+
 # Control characters become visible, one for one, so that offsets stay: text of a corpus must not steer the terminal.
 _KEPT = "\n\t"
 _VISIBLE = {code: 0x2400 + code for code in range(0x20) if chr(code) not in _KEPT}
 _VISIBLE |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+
+_json_begun = False
 
 
 def harmless(text: str) -> str:
@@ -55,4 +59,23 @@ def say_error(message: str) -> None:
 
 def say_json(data: Any) -> None:
     """Print *data* as indented JSON, text as it is."""
+    begin_json()
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def begin_json() -> None:
+    """From now on standard output holds the command's object: an error or a Ctrl-C that comes yet adds no second one."""
+    global _json_begun  # noqa: PLW0603 - a process has one standard output
+    _json_begun = True
+    say_nothing_more()
+
+
+def json_begun() -> bool:
+    """Whether this command has printed its object, or begun to."""
+    return _json_begun
+
+
+def forget_json() -> None:
+    """Another command begins (in tests, several run in one process)."""
+    global _json_begun  # noqa: PLW0603 - as above
+    _json_begun = False

@@ -48,9 +48,11 @@ class OutputFolder:
             self.partial.mkdir()
             self._lock = (self.partial / _LOCK).open("w")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BaseException as error:  # also Ctrl-C: nobody would call ``__exit__``
             self._drop()
-            raise cannot_write(self._out, error) from error
+            if isinstance(error, OSError):
+                raise cannot_write(self._out, error) from error
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -102,7 +102,7 @@ def test_killed_between_the_end_of_a_partition_and_its_merge(by_partitions, serv
         spent, spec = spending(store, run_id), parse_prices(PRICE)
         bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage[once.total() :])
         assert bill <= spent.cost_usd + spent.charged_usd + 1e-9
-    assert answered < once.total() / 2  # the main store knew little of what had been done
+    assert answered < once.total()  # the main store did not know of all that had been done
     assert again_before.total() > once.total() / 4
     # Partition 1 had ended: at most the calls of the others in flight, and their open groups, are paid for twice.
     assert (prompts(server) - once - once).total() <= CONCURRENCY

@@ -66,8 +66,9 @@ def struck(*words: object, after_s: float | None, again_s: float | None = None) 
 
 
 def _strike(process: subprocess.Popen[str], after_s: float) -> bool:
-    time.sleep(after_s)  # not ``wait``: the pipes are small, but a command that has ended early is no fault
-    if process.poll() is not None:
-        return False
-    os.killpg(process.pid, signal.SIGINT)
-    return True
+    try:
+        process.wait(after_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)
+        return True
+    return False

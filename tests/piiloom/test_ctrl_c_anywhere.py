@@ -102,14 +102,14 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, tmp_path
     struck(*scene.words(), after_s=None)  # loads all files once: the time of the second go is what counts
     whole = struck(*scene.words(), after_s=None)
     assert whole.code == 0, whole
-    rng = random.Random(name)
-    moments = [whole.seconds * (number + rng.random()) / BLOWS for number in range(BLOWS)]
-    met = 0
-    for after_s in moments:
+    rng, seconds, met = random.Random(name), whole.seconds, 0
+    for number in range(BLOWS):
         words = scene.words()
-        outcome = struck(*words, after_s=after_s)
+        outcome = struck(*words, after_s=seconds * (number + rng.random()) / BLOWS)
         outcome.check()
         met += outcome.in_time
+        if not outcome.in_time:  # the machine has more time for it now than it had before
+            seconds = min(seconds, outcome.seconds)
         scene.opens()
         if "--json" in words and outcome.out.strip() and outcome.code == 1:
             told = json.loads(outcome.out)
@@ -121,7 +121,7 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, tmp_path
 
 
 def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
-    scene = Scene(tmp_path / "scene", made, "generate --samples 400 --seed 7 --quiet --store NEW")
+    scene = Scene(tmp_path / "scene", made, "generate --samples 150 --seed 7 --quiet --store NEW")
     whole = struck(*scene.words(), after_s=None)
     rng, said = random.Random(5), set()
     for number in range(BLOWS):
@@ -131,7 +131,7 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
         said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
         scene.opens()
         if "--resume" in outcome.err:
-            went_on = struck("generate", "--resume", "last", "--samples", 400, "--quiet", "--store", words[-1], after_s=None)
+            went_on = struck("generate", "--resume", "last", "--samples", 150, "--quiet", "--store", words[-1], after_s=None)
             assert went_on.code == 0, went_on
     assert said & {"error: stopped at once", "interrupted; nothing accepted is lost"}
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from piiloom.cli.failing import code_of
+from piiloom.cli.failing import code_of, failure_of, tell
+from piiloom.cli.terminal import forget_json, say_json
 from piiloom.foundation.errors import PiiloomError, ProviderError
 from piiloom.providers import errors as provider_errors
 from tests.longer import mostly_long
@@ -44,6 +45,16 @@ def test_with_json_an_error_is_an_object_with_a_code(cli, tmp_path, monkeypatch,
     assert error_of(outcome)["code"] == code
     plain = cli(*words)
     assert (plain.code, plain.out, plain.err) == (exit_code, "", outcome.err)
+
+
+def test_a_result_that_was_printed_is_followed_by_no_second_object(capsys):
+    """Ctrl-C while a command that is done lets go of its store."""
+    forget_json()
+    say_json({"status": "finished"})
+    tell(failure_of(KeyboardInterrupt(), interrupted=True), as_json=True)
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"status": "finished"}
+    assert said.err == "error: interrupted\n"
 
 
 def test_the_object_tells_place_and_remedy_apart(cli, filled):
