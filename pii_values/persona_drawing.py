@@ -22,8 +22,8 @@ _ASSIMILATED = 0.35  # share of people whose given name comes from the majority'
 _WHOLE_LIFE = 105
 
 
-def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90) -> Persona:
-    """A person of *min_age* to *max_age* (years, inclusive; older people are rarer).
+def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90, gender: Gender | None = None) -> Persona:
+    """A person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender when none is given.
 
     Raises ``UsageError`` when the ages make no range within 0 to 105 or the locale has no values.
     """
@@ -31,7 +31,7 @@ def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max
         raise UsageError(f"ages {min_age} to {max_age} are no range", remedy=f"Give 0 <= min_age <= max_age <= {_WHOLE_LIFE}.")
     # Between uniform and triangular: everyday writers are younger, but no age is rare.
     age = min_age + int((1 - (1 - rng.random()) ** 0.7) * (max_age - min_age + 1)) if max_age > min_age else min_age
-    return draw_persona_of(rng, locale_code, age=age, gender=draw_gender(rng))
+    return draw_persona_of(rng, locale_code, age=age, gender=gender or draw_gender(rng))
 
 
 def draw_gender(rng: random.Random) -> Gender:

@@ -14,6 +14,8 @@ from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, Tal
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import repeated_alternatives, slot_counts
 from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
+from piiloom.taxonomy.story_checks import story_faults
+from piiloom.taxonomy.type_faults import Fault, pair_faults, subtype_faults
 
 BOTH = "both"  # the key of the tells that hold the values of both types
 OF_RELATIVE = "@relationship"
@@ -22,8 +24,6 @@ VALUES = "values"
 MOST_SLOTS = 4  # of a frame: an aside holds no more values
 MOST_LABEL_WORDS = 3  # of a topic or subtopic: longer ones are no topics to the generation stages
 CUE_LEVELS = ("neutral", "implied", "personal")
-
-Fault = tuple[KeyPath, str]
 
 
 def slot_name(entity_type: str) -> str:
@@ -37,13 +37,15 @@ def check_bank_file(parsed: BankFile, document: YamlDocument, taxonomy: Taxonomy
         raise ConfigError(f"{key_name(path)}: {fault}", where=document.where(path), remedy="Correct the entry named here.")
 
 
-def bank_faults(parsed: BankFile, taxonomy: Taxonomy) -> Iterator[Fault]:
+def bank_faults(parsed: BankFile, taxonomy: Taxonomy, language: str = "en") -> Iterator[Fault]:
     """Everything in a file that no text could be made from, or that would never be used, with the place it stands at."""
     for index, entry in enumerate(parsed.scenarios):
         yield from _scenario_faults(("scenarios", index), entry, taxonomy)
     for index, frame in enumerate(parsed.frames):
         yield from _frame_faults(("frames", index), frame, taxonomy)
     yield from _talk_faults(parsed.talk, taxonomy)
+    for index, story in enumerate(parsed.stories):
+        yield from story_faults(("stories", index), story, taxonomy, language)
 
 
 def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
@@ -52,7 +54,7 @@ def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) ->
             yield (*path, "topic"), f"a topic or subtopic has {count_words(label)} words, not 1 to {MOST_LABEL_WORDS}, so it is never used"
     pair = [_spelled(name) for name in entry.pair]
     also = [_spelled(name) for name in entry.also]
-    for fault in _pair_faults(pair, taxonomy):
+    for fault in pair_faults(pair, taxonomy):
         yield (*path, "pair"), fault
     yield from _spoken_of((*path, "uses"), entry.uses, pair, complete=True)
     yield from _type_faults((*path, "uses"), entry.uses, taxonomy)
@@ -76,32 +78,10 @@ def _scenario_faults(path: KeyPath, entry: ScenarioEntry, taxonomy: Taxonomy) ->
         yield from _text_faults((*path, "questions", level), getattr(entry.questions, level), [])
 
 
-def _pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
-    for name in pair:
-        if name not in taxonomy.types:
-            yield f"unknown type {name!r}"
-        elif not taxonomy.types[name].pairable:
-            yield f"type {name!r} cannot be part of a pair"
-    if len(set(pair)) != 2:
-        yield "a pair is two different types"
-    elif all(name in taxonomy.types and taxonomy.types[name].pairable for name in pair) and (min(pair), max(pair)) not in taxonomy.pairs:
-        yield f"the types file does not pair {pair[0]!r} with {pair[1]!r}"
-
-
 def _type_faults(path: KeyPath, uses: Mapping[str, Iterable[str]], taxonomy: Taxonomy) -> Iterator[Fault]:
     for name, subtypes in uses.items():
-        for fault in _subtype_faults(_spelled(name), subtypes, taxonomy):
+        for fault in subtype_faults(_spelled(name), subtypes, taxonomy):
             yield (*path, name), fault
-
-
-def _subtype_faults(name: str, subtypes: Iterable[str], taxonomy: Taxonomy) -> Iterator[str]:
-    if name not in taxonomy.types:
-        yield f"unknown type {name!r}"
-        return
-    known = {subtype.name for subtype in taxonomy.types[name].subtypes}
-    for subtype in subtypes:
-        if subtype not in known:
-            yield f"type {name!r} has no subtype {subtype!r}"
 
 
 def _spoken_of(path: KeyPath, given: Iterable[str], wanted: Sequence[str], *, complete: bool = False) -> Iterator[Fault]:
@@ -125,7 +105,7 @@ def _frame_faults(path: KeyPath, entry: str | FrameEntry, taxonomy: Taxonomy) ->
     for slot in slot_counts(text):
         name, dot, subtype = slot.partition(".")
         types.append(_spelled(name))
-        for fault in _subtype_faults(_spelled(name), [subtype], taxonomy) if dot else [f"slot {{{slot}}} is not {{type.subtype}}"]:
+        for fault in subtype_faults(_spelled(name), [subtype], taxonomy) if dot else [f"slot {{{slot}}} is not {{type.subtype}}"]:
             yield path, fault
     if not 1 <= len(types) <= MOST_SLOTS:
         yield path, f"a frame has {len(types)} slots, not 1 to {MOST_SLOTS}, so it is never drawn"
@@ -148,7 +128,7 @@ def _talk_faults(talk: TalkEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
     for number, qualifier in enumerate(talk.qualifiers):
         for slot in qualifier.slots:
             kind, _, subtype = slot.partition(".")
-            yield from ((("talk", "qualifiers", number), fault) for fault in _subtype_faults(_spelled(kind), [subtype], taxonomy))
+            yield from ((("talk", "qualifiers", number), fault) for fault in subtype_faults(_spelled(kind), [subtype], taxonomy))
     registers = {ANY_REGISTER, *load_registers()}
     for name, by_register in (("openers", talk.openers), ("closers", talk.closers)):
         for register, patterns in by_register.items():
@@ -171,6 +151,8 @@ def pattern_faults(pattern: str, slots: Sequence[str] | None) -> Iterator[str]:
     except ConfigError as error:
         yield error.message
         return
+    if "{^:" in pattern:
+        yield "a slot that begins a sentence ({^:…}) is for stories only"
     for text in repeated:
         yield f"the alternative {text!r} stands twice in one choice, so one of them is never told apart"
     wanted = used if slots is None else slots

@@ -1,10 +1,12 @@
-"""How bank files look: ``scenarios``, ``frames`` and ``talk`` as YAML gives them, checked for shape only."""
+"""How bank files look: ``scenarios``, ``frames``, ``talk`` and ``stories`` as YAML gives them, checked for shape only."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from piiloom.taxonomy.story_files import StoryEntry
 
 PatternText = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Label = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -110,3 +112,4 @@ class BankFile(_Strict):
     scenarios: list[ScenarioEntry] = Field(default_factory=list)
     frames: list[PatternText | FrameEntry] = Field(default_factory=list)
     talk: TalkEntry = Field(default_factory=TalkEntry)
+    stories: list[StoryEntry] = Field(default_factory=list)

@@ -21,6 +21,12 @@ from piiloom.taxonomy.bank_loading import bank_languages, load_bank, shipped_sou
 from piiloom.taxonomy.bank_style import style_findings
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.story_checks import story_faults
+from piiloom.taxonomy.story_loading import story_sources
+from piiloom.taxonomy.story_reading import read_story
+from piiloom.taxonomy.story_repeats import repeat_findings
+from piiloom.taxonomy.story_style import story_style
 
 SCENARIOS_PER_PAIR = 6
 FRAMES_PER_SUBTYPE = 8
@@ -57,12 +63,24 @@ def lint_files(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, langua
                 Finding(rule="shape", file=file, line=int(line) if line.isdigit() else None, entry="document", message=error.message)
             )
             continue
-        faults = [_finding(document, path, "pattern", message) for path, message in bank_faults(parsed, taxonomy)]
+        faults = [_finding(document, path, "pattern", message) for path, message in bank_faults(parsed, taxonomy, language)]
         findings.extend(faults)
         if not faults:
             findings.extend(_finding(document, *found) for found in style_findings(parsed, taxonomy, language))
         findings.extend(_repeats(document, parsed, seen))
+        findings.extend(_story_findings(document, parsed, taxonomy, language, seen))
     return findings
+
+
+def _story_findings(document: YamlDocument, parsed: BankFile, taxonomy: Taxonomy, language: str, seen: dict[str, str]) -> Iterator[Finding]:
+    """The style of the stories that have no fault, and what stands in two of the files read so far."""
+    readable: dict[int, Story] = {}
+    for index, entry in enumerate(parsed.stories):
+        path = ("stories", index)
+        if not any(True for _ in story_faults(path, entry, taxonomy, language)):
+            story = readable[index] = read_story(entry, document.where(path))
+            yield from (_finding(document, *found) for found in story_style(path, story, taxonomy, language))
+    yield from (_finding(document, *found) for found in repeat_findings(document, readable, seen))
 
 
 def missing_from(bank: Bank, taxonomy: Taxonomy) -> Iterator[Finding]:
@@ -84,7 +102,7 @@ def missing_from(bank: Bank, taxonomy: Taxonomy) -> Iterator[Finding]:
 def lint_shipped(language: str) -> tuple[Finding, ...]:
     """Every breach of the bank that ships for *language*; looked for once in a process, since it takes seconds."""
     taxonomy = load_taxonomy()
-    findings = lint_files(shipped_sources(language), taxonomy, language)
+    findings = lint_files((*shipped_sources(language), *story_sources(language)), taxonomy, language)
     if language in _FULL_LANGUAGES and not findings:
         findings.extend(missing_from(load_bank(language), taxonomy))
     return tuple(findings)

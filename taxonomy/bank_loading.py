@@ -19,6 +19,7 @@ from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, Tal
 from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
 from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
 
+STORIES = "stories"  # the folder of a bank that story_loading reads
 _FRAME_SLOT = re.compile(r"\{(?:[aA]:)?([a-z_]+)\.([a-z_]+)\}")
 _TALK_LISTS = (
     *("chatter", "distractors", "asks", "turns", "quoted", "second_hand", "prefaces", "tails", "follow_ups", "drafts"),
@@ -173,14 +174,15 @@ def bank_languages() -> tuple[str, ...]:
 
 
 def shipped_sources(language: str) -> tuple[Traversable, ...]:
-    """The YAML files of the bank that ships for *language*, in the order in which they are read."""
+    """The YAML files of the bank that ships for *language*, in the order in which they are read; its stories are read apart."""
     if language not in bank_languages():
         raise ConfigError(
             f"no scenario bank ships for language {language!r}",
             where="--locale",
             remedy=f"There are banks for {', '.join(bank_languages())}.",
         )
-    return tuple(_yaml_files(files("piiloom.taxonomy") / "data" / "banks" / language))
+    folder = files("piiloom.taxonomy") / "data" / "banks" / language
+    return tuple(_yaml_files(folder, apart=STORIES))
 
 
 def limited(bank: Bank, scenarios_per_pair: int) -> Bank:
@@ -216,11 +218,12 @@ def user_sources(extra: Path) -> list[Traversable]:
     return found
 
 
-def _yaml_files(folder: Traversable | Path) -> list[Traversable]:
+def _yaml_files(folder: Traversable | Path, *, apart: str | None = None) -> list[Traversable]:
+    """The YAML files in *folder* and below, but for its own folder *apart*."""
     found: list[Traversable] = []
     for entry in sorted(folder.iterdir(), key=lambda f: f.name):
         if entry.is_dir():
-            found.extend(_yaml_files(entry))
+            found.extend(_yaml_files(entry) if entry.name != apart else ())
         elif entry.name.endswith((".yaml", ".yml")):
             found.append(entry)
     return found

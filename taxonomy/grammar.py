@@ -1,7 +1,8 @@
 """The notation of all bank texts: ``<a|b>`` alternatives and ``{slot}``s.
 
 - ``<early|late|>`` stands for one of its alternatives; they nest, and one may be empty.
-- ``{health}`` is where a value goes; ``{a:health}`` and ``{A:health}`` put "a" or "an" before it.
+- ``{health}`` is where a value goes; ``{a:health}`` and ``{A:health}`` put "a" or "an" before it, and (in stories only)
+  ``{^:health}`` begins a sentence with it.
 
 A pattern has a number of expansions, numbered from 0 in reading order; drawing one is drawing a number, so every expansion
 is as likely as any other, however the alternatives nest. Where an empty alternative was taken, blanks are closed up.
@@ -125,7 +126,7 @@ def _count(tree: Sequence, states: Mapping[int, Range]) -> dict[int, Range]:
 def _step(part: Text | Slot, state: int) -> tuple[int, int]:
     """The counter state after *part* and the words that begin in it. A value ends inside a word: "'s" behind it is no new one."""
     if isinstance(part, Slot):
-        return _INSIDE, 1 if part.article else 0
+        return _INSIDE, 1 if part.article in {"a", "A"} else 0
     text = _READ_BEFORE[state] + part.text
     after = _INSIDE if _ENDS_INSIDE.search(text) else _APOSTROPHE if _ENDS_APOSTROPHE.search(text) else _OUTSIDE
     return after, count_words(text) - (state != _OUTSIDE)

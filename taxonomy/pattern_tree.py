@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from math import prod
-from typing import Literal
+from typing import Literal, cast
 
 from piiloom.foundation.errors import ConfigError
 
 MAX_DEPTH = 12
 
 _TOKEN = re.compile(r"[<|>]|\{[^{}]*\}|[^<|>{}]+|[{}]")
-_SLOT = re.compile(r"\{(?:(a|A):)?([a-z][a-z_]*(?:\.[a-z][a-z_]*)?)\}")
+_SLOT = re.compile(r"\{(?:(a|A|\^):)?([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for a value; ``article`` is "a" or "A" where the value is to be preceded by its article."""
+    """A place for a value. ``article``: "a" or "A" where its article is to precede it, "^" where it begins a sentence."""
 
     name: str
-    article: Literal["a", "A"] | None = None
+    article: Literal["a", "A", "^"] | None = None
 
     def __str__(self) -> str:
         return f"{{{self.article}:{self.name}}}" if self.article else f"{{{self.name}}}"
@@ -94,8 +94,7 @@ def _leaf(token: str, position: int) -> Text | Slot:
     found = _SLOT.fullmatch(token)
     if found is None:
         raise ConfigError(f"the slot at character {position + 1} is not {{name}}, {{a:name}} or {{A:name}}")
-    article = found[1]
-    return Slot(found[2], "a" if article == "a" else "A" if article == "A" else None)
+    return Slot(found[2], cast("Literal['a', 'A', '^'] | None", found[1]))
 
 
 def _choice(options: list[list[Part]], position: int) -> Choice:

@@ -10,9 +10,11 @@ from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say_json
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.bank_lint import Finding, lint_files
+from piiloom.generation.composer.story_lint import lint_stories
+from piiloom.taxonomy.bank_lint import Finding
 from piiloom.taxonomy.bank_loading import load_bank, user_sources
 from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.story_loading import load_stories
 
 # What makes a bank unusable; everything else is a matter of style.
 _REFUSED = frozenset({"shape", "pattern"})
@@ -35,10 +37,11 @@ def lint_bank(path: Path) -> tuple[list[Finding], bool]:
     """What is wrong with the bank at *path* by the types in force, and whether the composer can use it; raises as ``report_bank``."""
     if not path.exists():
         raise UsageError(f"there is no {path}", where="--bank", remedy="Name a YAML file or a folder of them.")
-    findings = lint_files(user_sources(path), load_taxonomy())
+    findings = lint_stories(user_sources(path), load_taxonomy())
     usable = not any(finding.rule in _REFUSED for finding in findings)
-    if usable:
-        load_bank("en", path)  # ids that the shipped bank has already are refused here
+    if usable:  # ids that what ships has already are refused here
+        load_bank("en", path)
+        load_stories("en", path)
     return findings, usable
 
 

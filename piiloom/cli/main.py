@@ -35,6 +35,7 @@ from piiloom.cli import (
     report_cmd,
     runs_cmd,
     stages_cmd,
+    stories_cmd,
     surrogate_cmd,
     trace_cmd,
 )
@@ -95,6 +96,7 @@ app.add_typer(surrogate_cmd.surrogate_app, name="surrogate")
 app.command("probe", epilog=probe_cmd.EPILOG)(probe_cmd.probe)
 app.command("report", epilog=report_cmd.EPILOG)(report_cmd.report)
 app.add_typer(names_cmd.names_app, name="names")
+app.add_typer(stories_cmd.stories_app, name="stories")
 app.command("doctor", epilog=doctor_cmd.EPILOG)(doctor_cmd.doctor)
 
 

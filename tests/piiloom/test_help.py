@@ -71,6 +71,8 @@ def test_all_commands_are_there():
         "names build",
         "names classify",
         "names top",
+        "stories check",
+        "stories show",
         "annotate",
         "annotators add",
         "annotators list",

@@ -1,0 +1,67 @@
+"""The lint of stories: the form as ``taxonomy.bank_lint`` sees it, what questions give away, and what comes up when they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.yaml_files import KeyPath, key_name, read_document, validate_document
+from piiloom.generation.composer.story_leaks import leak_findings
+from piiloom.generation.composer.story_trials import trial_findings, try_story
+from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_lint import Finding, lint_files
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.locales import Locale, load_locales
+from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.story_checks import story_faults
+from piiloom.taxonomy.story_reading import read_story
+from piiloom.taxonomy.story_style import place_of
+
+
+def locale_of(language: str) -> Locale:
+    """The locale in which stories of a language are tried; raises ``UsageError`` for one that the composer does not write."""
+    found = {locale.language: locale for locale in reversed(list(load_locales().values())) if locale.composer}
+    if language not in found:
+        raise UsageError(f"the composer does not write {language!r}", where="--language", remedy=f"Known: {', '.join(sorted(found))}.")
+    return found[language]
+
+
+def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en") -> list[Finding]:
+    """Every breach in the bank files *sources*, with their stories tried; a story that has a fault is not."""
+    locale, known = locale_of(language), list(sources)
+    findings = lint_files(known, taxonomy, language)
+    for source in known:
+        findings.extend(_tried(source, taxonomy, locale))
+    places = {source.name: place for place, source in enumerate(known)}
+    return sorted(findings, key=lambda finding: (places.get(finding.file, 0), finding.line or 0))
+
+
+def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale) -> list[Finding]:
+    try:
+        document = read_document(source)
+        parsed = validate_document(document, BankFile)
+    except ConfigError:
+        return []  # told by the lint of the form
+    findings: list[Finding] = []
+    for index, entry in enumerate(parsed.stories):
+        path = ("stories", index)
+        if any(True for _ in story_faults(path, entry, taxonomy, locale.language)):
+            continue
+        story = read_story(entry, document.where(path))
+        for place, rule, message in leak_findings(path, story, locale.phone_region):
+            findings.append(Finding(rule=rule, file=document.file, line=document.line(place), entry=key_name(place), message=message))
+        for key, message in trial_findings(story, try_story(story, locale.code)):
+            line, where = document.line(_place(path, story, key)), f"{entry.id} {key}"
+            findings.append(Finding(rule="trial", file=document.file, line=line, entry=where, message=message))
+    return findings
+
+
+def _place(path: KeyPath, story: Story, key: str) -> KeyPath:
+    """The key path of "questions[2]", "facts.home" or "text"."""
+    name, dot, fact = key.partition(".")
+    if dot:
+        return place_of(path, story, fact)
+    name, bracket, number = key.partition("[")
+    return (*path, name, int(number[:-1])) if bracket else (*path, name)

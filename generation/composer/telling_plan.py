@@ -1,0 +1,111 @@
+"""What can be told with which questions of a story: found once a story, so that telling a text only draws.
+
+A set of questions makes a demand on the text: facts that must be told, facts that must not, steps that must be there. Under
+a demand a wording is admissible when it tells no moot fact, and a step when it has an admissible wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from piiloom.taxonomy.stories import Step, Story, StoryQuestion, Wording
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the text must do for some questions.
+
+    ``wordings``: those that are admissible, step by step. ``optional`` has the steps that chance decides on, ``forced`` those
+    that are told whatever it says. ``lacking``: why no text can meet the demand; None where one may.
+    """
+
+    needs: tuple[str, ...]
+    wordings: tuple[tuple[Wording, ...], ...]
+    forced: frozenset[int]
+    optional: tuple[int, ...]
+    lacking: str | None
+
+
+class TellingPlan:
+    """The demands of a story's questions, each worked out when first asked for."""
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self._demands: dict[tuple[int, ...], Demand] = {}
+        self._partners: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+    def demand(self, questions: tuple[int, ...]) -> Demand:
+        """What the questions with these numbers (in order) ask of a text together."""
+        found = self._demands.get(questions)
+        if found is None:
+            found = self._demands[questions] = _demand(self.story.steps, [self.story.questions[number] for number in questions])
+        return found
+
+    def partners(self, questions: tuple[int, ...]) -> tuple[int, ...]:
+        """Which questions can be asked beside *questions*: those for which other facts are high where there are such, else any."""
+        found = self._partners.get(questions)
+        if found is None:
+            found = self._partners[questions] = self._find_partners(questions)
+        return found
+
+    def _find_partners(self, questions: tuple[int, ...]) -> tuple[int, ...]:
+        known = self.story.questions
+        others = [number for number in range(len(known)) if number not in questions]
+        possible = [number for number in others if self.demand(tuple(sorted((*questions, number)))).lacking is None]
+        contrasting = [number for number in possible if all(contrasts(known[number], known[asked]) for asked in questions)]
+        return tuple(contrasting or possible)
+
+    @cached_property
+    def askable(self) -> tuple[int, ...]:
+        """The questions that can be asked alone."""
+        return tuple(number for number in range(len(self.story.questions)) if self.demand((number,)).lacking is None)
+
+    @cached_property
+    def askable_in_twos(self) -> tuple[int, ...]:
+        """The questions that can be asked beside another one."""
+        return tuple(number for number in self.askable if self.partners((number,)))
+
+
+@lru_cache(maxsize=1024)
+def plan_of(story: Story) -> TellingPlan:
+    """The plan of a story, kept with it."""
+    return TellingPlan(story)
+
+
+def contrasts(one: StoryQuestion, other: StoryQuestion) -> bool:
+    """Whether a fact that one of them needs is low for the other."""
+    return any(not other.decides(fact) for fact in one.needs) or any(not one.decides(fact) for fact in other.needs)
+
+
+def _demand(steps: tuple[Step, ...], questions: list[StoryQuestion]) -> Demand:
+    needs = tuple(dict.fromkeys(fact for question in questions for fact in question.needs))
+    moot = frozenset().union(*(question.moot for question in questions))
+    said = frozenset().union(*(question.said for question in questions))
+    wordings = tuple(() if step.after & moot else tuple(w for w in step.wordings if not w.tells & moot) for step in steps)
+    forced = frozenset(n for n, step in enumerate(steps) if (step.chance >= 1 and not step.after) or step.name in said)
+    optional = tuple(n for n in range(len(steps)) if n not in forced and wordings[n])
+    return Demand(needs, wordings, forced, optional, _lacking(steps, needs, moot, wordings, forced))
+
+
+def _lacking(
+    steps: tuple[Step, ...],
+    needs: tuple[str, ...],
+    moot: frozenset[str],
+    wordings: tuple[tuple[Wording, ...], ...],
+    forced: Iterable[int],
+) -> str | None:
+    both = [fact for fact in needs if fact in moot]
+    if both:
+        return f"{both[0]} is needed and moot"
+    shut_out = f"a moot fact ({', '.join(sorted(moot))})"
+    for number in sorted(forced):
+        if not wordings[number]:
+            return f"text[{number}] is always told and has no wording without {shut_out}"
+    for fact in needs:
+        if not any(fact in wording.tells for step in steps for wording in step.wordings):
+            return f"no wording tells {fact}, which is needed"
+        if not any(fact in wording.tells for found in wordings for wording in found):
+            return f"{fact} is needed, and every wording that tells it tells {shut_out} too"
+    return None

@@ -1,0 +1,27 @@
+"""The work behind ``piiloom stories check``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from piiloom.cli.terminal import say, say_json
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import UsageError
+from piiloom.generation.composer.story_lint import lint_stories
+from piiloom.taxonomy.bank_loading import user_sources
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+
+def report_stories(path: Path, language: str, *, as_json: bool) -> bool:
+    """Print what is wrong with the stories at *path*, a line a finding; whether nothing is."""
+    if not path.exists():
+        raise UsageError(f"there is no {path}", where="PATH", remedy="Name a YAML file or a folder of them.")
+    findings = lint_stories(user_sources(path), load_taxonomy(), language)
+    if as_json:
+        say_json({"findings": [asdict(finding) for finding in findings]})
+        return not findings
+    for finding in findings:
+        say(str(finding))
+    say(counted(len(findings), "finding") if findings else "no findings")
+    return not findings

@@ -1,0 +1,39 @@
+"""How writers depart from the book (``data/habits.yaml``): which habits there are, and how often each voice has which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from piiloom.foundation.yaml_files import load_yaml
+
+Habit = Literal["lower_case", "no_apostrophes", "dots", "no_final_stop", "double_spaces", "misspelling"]
+Shares = Mapping[Habit, float]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    shares: dict[str, dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]]
+    other: dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]
+    misspelled: dict[str, dict[str, str]]
+
+
+@cache
+def _read() -> _File:
+    return load_yaml(files("piiloom.taxonomy") / "data" / "habits.yaml", _File)
+
+
+def habit_shares(voice: str) -> Shares:
+    """The percent of a voice's texts that have each habit."""
+    known = _read()
+    return known.shares.get(voice, known.other)
+
+
+def misspelled(language: str) -> Mapping[str, str]:
+    """Words of a language and how they are misspelled."""
+    return _read().misspelled.get(language, {})

@@ -1,0 +1,160 @@
+"""What a story must satisfy so that it can be told: known types and names, values that come about, slots that can be filled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import KeyPath
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.grammar import Choice, Sequence, Text, combinations, parse, slot_counts
+from piiloom.taxonomy.pronouns import pronouns
+from piiloom.taxonomy.stories import WRITER, Fact, InRows, Listed
+from piiloom.taxonomy.story_files import Cell, FactEntry, QuestionEntry, StepEntry, StoryEntry
+from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of, slots_of, spelled_type
+from piiloom.taxonomy.story_values import source_faults
+from piiloom.taxonomy.type_faults import Fault, pair_faults, subtype_faults
+
+MOST_EXPANSIONS = 10_000  # of one wording, value or question
+
+
+def story_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy, language: str) -> Iterator[Fault]:
+    """Everything that would keep *entry* from being told, with the place it stands at."""
+    for fault in pair_faults([spelled_type(name) for name in entry.pair], taxonomy):
+        yield (*path, "pair"), fault
+    yield from _cast_faults((*path, "cast"), entry)
+    found = list(_fact_faults((*path, "facts"), entry, taxonomy))
+    yield from found
+    if found:  # what follows would only repeat it
+        return
+    facts = {fact.name: fact for fact in facts_of(entry)}
+    words = _agreeing(entry, facts, language)
+    for number, step in enumerate(entry.text):
+        yield from _step_faults((*path, "text", number), step, facts, words)
+    named = Counter(step.id for step in entry.text if step.id is not None)
+    yield from ((((*path, "text")), f"two steps have the id {name!r}; give each its own") for name, count in named.items() if count > 1)
+    asked = Counter(question.id for question in entry.questions)
+    yield from (((*path, "questions"), f"two questions have the id {name!r}; give each its own") for name, n in asked.items() if n > 1)
+    for number, question in enumerate(entry.questions):
+        yield from _question_faults((*path, "questions", number), question, facts, named)
+
+
+def _cast_faults(path: KeyPath, entry: StoryEntry) -> Iterator[Fault]:
+    for name, person in entry.cast.items():
+        if person is not None and person.age is not None and person.age[0] > person.age[1]:
+            yield (*path, name, "age"), "ages are given as [youngest, oldest]"
+        if name in set(fact_names(entry)):
+            yield (*path, name), f"{name!r} is a person and a fact; call one of them otherwise"
+
+
+def _fact_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy) -> Iterator[Fault]:
+    people = {WRITER, *entry.cast}
+    for name, found in entry.facts.items():
+        yield from source_faults((*path, name), name, found, entry)
+        for place, told, person in _declared((*path, name), found):
+            kind, dot, subtype = told.partition(".")
+            faults = subtype_faults(spelled_type(kind), [subtype], taxonomy) if dot else [f"write {told!r} as type.subtype"]
+            yield from ((place, fault) for fault in faults)
+            if person is not None and person not in people:
+                yield place, f"{person!r} is nobody of the cast; add {person} to cast, or leave out 'of'"
+    counted = Counter(fact_names(entry))
+    yield from ((path, f"two facts are called {name!r}; rename one") for name, count in counted.items() if count > 1)
+
+
+def _declared(path: KeyPath, found: FactEntry) -> Iterator[tuple[KeyPath, str, str | None]]:
+    """The types that an entry gives, where, and whose the fact is."""
+    if found.rows is None:
+        yield (*path, "type"), found.type or "", found.of
+    elif isinstance(found.spelled, dict):
+        for column, told in found.spelled.items():
+            if isinstance(told, str):
+                yield (*path, "as", column), told, found.of
+            else:
+                yield (*path, "as", column), told.type, told.of or found.of
+
+
+def _agreeing(entry: StoryEntry, facts: Mapping[str, Fact], language: str) -> Mapping[str, frozenset[str]]:
+    """The words that may stand behind the dot: those that all values of a fact have, and the pronouns of a person."""
+    words: dict[str, frozenset[str]] = {name: frozenset(pronouns(language)) for name in (WRITER, *entry.cast)}
+    for name, fact in facts.items():
+        cells = _cells(entry, fact)
+        words[name] = frozenset.intersection(*(frozenset(cell_of(c).attributes) for c in cells)) if cells else frozenset()
+    return words
+
+
+def _cells(entry: StoryEntry, fact: Fact) -> list[Cell]:
+    if isinstance(fact.source, Listed):
+        return entry.facts[fact.name].any or []
+    if isinstance(fact.source, InRows):
+        return [row[fact.source.column] for row in entry.facts[fact.source.rows].rows or ()]
+    return []
+
+
+def _step_faults(path: KeyPath, step: StepEntry, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
+    for number, pattern in enumerate(step.say):
+        faults = list(pattern_faults(pattern)) or list(_slot_faults(pattern, facts, words))
+        yield from (((*path, "say", number), fault) for fault in faults)
+    yield from (((*path, "with"), f"{name!r} is no fact of this story") for name in step.after if name not in facts)
+
+
+def _slot_faults(pattern: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    for owner, word in slots_of(pattern):
+        if word is None and owner not in facts:
+            yield f"{{{owner}}} is no fact of this story; add it to facts or correct the name"
+        elif word is not None and owner not in words:
+            yield f"{{{owner}.{word}}}: {owner!r} is neither a fact nor somebody of the cast"
+        elif word is not None and word not in words[owner]:
+            yield f"{{{owner}.{word}}}: {_lacking(owner, word, facts, words)}"
+    for slot, (low, high) in slot_counts(pattern).items():
+        if "." not in slot and low == 0 < high:
+            yield f"{{{slot}}} stands in some of the alternatives only; make two wordings of it, so that each tells the same facts"
+
+
+def _lacking(owner: str, word: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> str:
+    if owner in facts:
+        known = ", ".join(sorted(words[owner])) or "none"
+        return f"not every value of {owner} has the key {word!r} (all have: {known}); write the values as {{{VALUE}: value, {word}: …}}"
+    return f"a person has {', '.join(sorted(words[owner]))}"
+
+
+def _question_faults(path: KeyPath, question: QuestionEntry, facts: Mapping[str, Fact], steps: Iterable[str]) -> Iterator[Fault]:
+    for key, names in (("needs", question.needs), ("helps", question.helps), ("moot", question.moot)):
+        for name in names:
+            if name not in facts:
+                yield (*path, key), f"{name!r} is no fact of this story"
+    for name in question.needs:
+        for key, others in (("helps", question.helps), ("moot", question.moot)):
+            if name in others:
+                yield (*path, key), f"{name!r} is needed already; name it once"
+    yield from (((*path, "moot"), f"{name!r} helps already; name it once") for name in question.helps if name in question.moot)
+    if not question.needs:
+        yield (*path, "needs"), "a question needs at least one fact; without any, nothing of the text is high"
+    known = set(steps)
+    yield from (((*path, "said"), f"no step has the id {name!r}; give a step 'id: {name}'") for name in question.said if name not in known)
+    for number, pattern in enumerate(question.ask):
+        faults = list(pattern_faults(pattern))
+        yield from (((*path, "ask", number), fault) for fault in faults)
+        if not faults and slots_of(pattern):
+            yield (*path, "ask", number), "a question has no slots: it must not say what the text tells"
+
+
+def pattern_faults(pattern: str) -> Iterator[str]:
+    """Why *pattern* cannot be read, may come to nothing, or has too many expansions."""
+    try:
+        number = combinations(pattern)
+    except ConfigError as error:
+        yield error.message
+        return
+    if may_be_empty(parse(pattern)):
+        yield "one choice of its alternatives leaves no text at all"
+    if number > MOST_EXPANSIONS:
+        yield f"has {number:,} expansions, more than {MOST_EXPANSIONS:,}"
+
+
+def may_be_empty(tree: Sequence) -> bool:
+    """Whether an expansion has no text."""
+    return all(
+        any(may_be_empty(option) for option in part.options) if isinstance(part, Choice) else isinstance(part, Text) and part.text.isspace()
+        for part in tree.parts
+    )

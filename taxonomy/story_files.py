@@ -1,0 +1,94 @@
+"""How stories look in a file, as YAML gives them, checked for shape and size only. What they mean is told in ``stories``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+MOST_CHARACTERS = 1_000  # of a wording
+_MOST_VALUES = 1_000
+MOST_NUMBER = 1_000_000_000
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+StepName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=40)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Wording = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS, strip_whitespace=True)]
+Value = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Cell = Value | dict[Name, Value]
+Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class PersonEntry(_Strict):
+    """Somebody of the cast; what is not said is drawn."""
+
+    age: Annotated[list[Annotated[int, Field(ge=0, le=105)]], Field(min_length=2, max_length=2)] | None = None
+    gender: Literal["female", "male"] | None = None
+
+
+class NumberRule(_Strict):
+    """A number that follows from that of another fact: ``of`` it by one of ``times``, or with one of ``plus`` added."""
+
+    of: Name
+    times: Annotated[list[Number], Field(min_length=1, max_length=100)] | None = None
+    plus: Annotated[list[Number], Field(min_length=1, max_length=100)] | None = None
+    round: Annotated[int | float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False)] | None = None
+
+
+class ColumnEntry(_Strict):
+    """One of the facts that the rows of an entry give, where it is not the writer's."""
+
+    type: Label
+    of: Name | None = None
+
+
+class FactEntry(_Strict):
+    """A fact with one way in which its value comes about; with ``rows`` several facts, named in ``as``."""
+
+    type: Label | None = None
+    any: Annotated[list[Cell], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
+    rows: Annotated[list[list[Cell]], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
+    number: list[Number] | NumberRule | None = None
+    spelled: list[Value] | dict[Name, Label | ColumnEntry] | None = Field(default=None, alias="as")
+    draw: bool = False
+    of: Name | None = None
+
+
+class StepEntry(_Strict):
+    """One step of the text: wordings that say the same thing, and when it is told."""
+
+    say: Annotated[list[Wording], Field(min_length=1, max_length=30)]
+    p: Annotated[float, Field(gt=0, le=1, strict=False)] | None = None
+    para: bool = False
+    group: StepName | None = None
+    after: list[Name] = Field(default_factory=list, alias="with")
+    id: StepName | None = None
+
+
+class QuestionEntry(_Strict):
+    """One question: its wordings, the facts it needs, those that help, those that are moot, and the steps that must be told."""
+
+    id: StepName
+    ask: Annotated[list[Wording], Field(min_length=1, max_length=30)]
+    needs: dict[Name, Label]
+    helps: dict[Name, Label] = Field(default_factory=dict)
+    moot: list[Name] = Field(default_factory=list)
+    said: list[StepName] = Field(default_factory=list)
+
+
+class StoryEntry(_Strict):
+    """One story as written."""
+
+    id: Label
+    pair: Annotated[list[Label], Field(min_length=2, max_length=2)]
+    topic: Label
+    subtopics: Annotated[list[Label], Field(min_length=1, max_length=20)]
+    voice: Name
+    cast: dict[Name, PersonEntry | None]
+    facts: Annotated[dict[Name, FactEntry], Field(min_length=1, max_length=40)]
+    text: Annotated[list[StepEntry], Field(min_length=1, max_length=60)]
+    questions: Annotated[list[QuestionEntry], Field(min_length=1, max_length=40)]

@@ -1,0 +1,80 @@
+"""Reading stories: those of a language that ship with piiloom, one file a pair, and those in files of a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
+
+from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document, validate_document
+from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_loading import STORIES, user_sources
+from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
+from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.story_checks import story_faults
+from piiloom.taxonomy.story_reading import read_story
+
+
+def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str, Story]:
+    """All stories of *language* (ISO 639-1) that ship, by id, with those of the file or folder *extra*.
+
+    Raises ``ConfigError`` (file, line, key) when a file is malformed, an id is taken, or a story of *extra* cannot be told.
+    """
+    found = [story for source in story_sources(language) for story in _shipped(language, source.name)]
+    if extra is not None:
+        taxonomy = load_taxonomy()
+        found += [story for source in user_sources(extra) for story in read_stories(source, taxonomy, language)]
+    return MappingProxyType(by_id(found))
+
+
+def stories_for(pair: Pair, language: str = "en") -> tuple[Story, ...]:
+    """The stories of one pair that ship; reads that pair's file only."""
+    name = "-".join(kind.replace(" ", "_") for kind in sorted(pair)) + ".yaml"
+    return _shipped(language, name) if any(source.name == name for source in story_sources(language)) else ()
+
+
+def story_sources(language: str) -> tuple[Traversable, ...]:
+    """The files of stories that ship for *language*, in order."""
+    folder = _folder(language)
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name))
+
+
+def _folder(language: str) -> Traversable:
+    return files("piiloom.taxonomy") / "data" / "banks" / language / STORIES
+
+
+@lru_cache(maxsize=1024)
+def _shipped(language: str, name: str) -> tuple[Story, ...]:
+    """The stories of a file that ships, which the tests have checked."""
+    document = read_document(_folder(language) / name)
+    return _stories(validate_document(document, BankFile), document)
+
+
+def read_stories(source: Traversable | Path, taxonomy: Taxonomy, language: str = "en") -> tuple[Story, ...]:
+    """The stories of one file; raises ``ConfigError`` at the first entry for which no text could be told."""
+    document = read_document(source)
+    parsed = validate_document(document, BankFile)
+    for index, entry in enumerate(parsed.stories):
+        for path, fault in story_faults(("stories", index), entry, taxonomy, language):
+            raise ConfigError(f"{key_name(path)}: {fault}", where=document.where(path), remedy="piiloom stories check lists all faults.")
+    return _stories(parsed, document)
+
+
+def _stories(parsed: BankFile, document: YamlDocument) -> tuple[Story, ...]:
+    return tuple(read_story(entry, document.where(("stories", index))) for index, entry in enumerate(parsed.stories))
+
+
+def by_id(stories: Iterable[Story]) -> dict[str, Story]:
+    """*stories* by id; raises ``ConfigError`` when two have the same."""
+    found: dict[str, Story] = {}
+    for story in stories:
+        known = found.setdefault(story.id, story)
+        if known is not story:
+            raise ConfigError(f"story id {story.id!r} is taken by {known.origin}", where=story.origin, remedy="Rename one.")
+    return found

@@ -1,0 +1,37 @@
+"""Names of types in bank files: pairs that can be no pair, types and subtypes that nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+
+from piiloom.foundation.yaml_files import KeyPath
+from piiloom.taxonomy.entity_types import Taxonomy
+
+Fault = tuple[KeyPath, str]
+
+
+def pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
+    """Why *pair* is none."""
+    for name in pair:
+        if name not in taxonomy.types:
+            yield f"unknown type {name!r}"
+        elif not taxonomy.types[name].pairable:
+            yield f"type {name!r} cannot be part of a pair"
+    if len(set(pair)) != 2:
+        yield "a pair is two different types"
+    elif all(name in taxonomy.types and taxonomy.types[name].pairable for name in pair) and (min(pair), max(pair)) not in taxonomy.pairs:
+        yield f"the types file does not pair {pair[0]!r} with {pair[1]!r}"
+
+
+def subtype_faults(name: str, subtypes: Iterable[str], taxonomy: Taxonomy) -> Iterator[str]:
+    """Which of *subtypes* the type *name* has not."""
+    if name not in taxonomy.types:
+        yield f"unknown type {name!r}"
+        return
+    known = {subtype.name for subtype in taxonomy.types[name].subtypes}
+    for subtype in subtypes:
+        if subtype not in known:
+            close = get_close_matches(subtype, sorted(known), n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            yield f"type {name!r} has no subtype {subtype!r}{hint}"
