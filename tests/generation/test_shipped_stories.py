@@ -1,0 +1,33 @@
+"""The stories that ship: one for each scenario, told exactly, and without a finding."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from piiloom.generation.composer.story_lint import lint_stories
+from piiloom.generation.composer.telling import tell
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.story_loading import load_stories, stories_for, story_sources
+
+
+def test_each_scenario_has_its_story_of_the_same_pair():
+    stories, scenarios = load_stories("en"), load_bank("en").scenarios
+    assert {story.id: frozenset(story.pair) for story in stories.values()} == {one.id: frozenset(one.pair) for one in scenarios.values()}
+    assert {len(stories_for(pair)) for pair in load_taxonomy().pairs} == {6}
+
+
+def test_every_story_is_told_with_exact_spans_and_questions_that_differ():
+    for story in load_stories("en").values():
+        told = tell(story, random.Random(story.id), locale="en_US")
+        assert told.spans
+        assert [told.text[span.start : span.end] for span in told.spans] == [span.value for span in told.spans]
+        assert len({question.text for question in told.questions}) == 2
+        assert any(question.high for question in told.questions)
+
+
+@pytest.mark.long
+def test_they_have_no_findings():
+    assert [str(finding) for finding in lint_stories(story_sources("en"), load_taxonomy())] == []
