@@ -83,6 +83,7 @@ def test_eight_people_at_once(shared: SharedStore) -> None:
     assert [row.version for row in documents(shared)] == [30] * 8
 
 
+@pytest.mark.long
 def test_tabs_of_one_person_at_once_lose_nothing(shared: SharedStore) -> None:
     desk = desk_over(shared)
     outcomes: list[tuple[int, int]] = []

@@ -66,6 +66,7 @@ def test_rejecting_asks_for_a_reason(workplace):
     assert workplace.lists.counts()["rejected"] == 1
 
 
+@pytest.mark.long
 def test_a_decision_is_taken_back(workplace):
     dispute(workplace, "r000")
     shown = press(page("adjudication", "adjudicator"), "Take ana")

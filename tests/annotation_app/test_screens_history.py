@@ -58,6 +58,7 @@ def test_who_decides_sees_everything_that_was_done_and_takes_back_a_step_of_some
     assert f"local · step {step.split(' ')[0]} of ben taken back" in said(shown)
 
 
+@pytest.mark.long
 def test_a_step_that_cannot_be_taken_back_is_told(workplace):
     dispute(workplace, "r000")
     does(workplace, "ben", "r000", flip("s3", "low"), ACCEPT)
@@ -70,6 +71,7 @@ def test_a_step_that_cannot_be_taken_back_is_told(workplace):
     assert any("taken back" in toast.value for toast in shown.toast)
 
 
+@pytest.mark.long
 def test_decisions_are_part_of_the_history(workplace):
     dispute(workplace, "r000")
     press(page("adjudication", "adjudicator"), "Take ana")

@@ -82,6 +82,7 @@ def test_admin_deals_records_out_and_takes_them_back(workplace):
     assert "4 records are free again" in said(press(shown, "Free"))
 
 
+@pytest.mark.long
 def test_admin_exports_what_is_validated(workplace, tmp_path):
     for who in ("ana", "ben"):
         does(workplace, who, "r000", ACCEPT)
@@ -94,6 +95,7 @@ def test_admin_exports_what_is_validated(workplace, tmp_path):
     assert "there" in said(press(shown, "Export"))  # a release is never made twice
 
 
+@pytest.mark.long
 def test_admin_writes_an_earlier_release_in_another_format(workplace, tmp_path):
     for who in ("ana", "ben"):
         does(workplace, who, "r000", ACCEPT)
@@ -109,6 +111,7 @@ def test_admin_writes_an_earlier_release_in_another_format(workplace, tmp_path):
     assert "1 in train.jsonl" in said(press(shown, "Write it")).replace("\\", "")  # again: the same files
 
 
+@pytest.mark.long
 def test_records_are_filtered_by_who_worked_on_them_and_by_flags(workplace):
     for name in ("ana", "ben"):
         workplace.accounts.add(name, "annotator", password="correct horse battery")
@@ -160,6 +163,7 @@ def test_an_older_version_of_the_guidelines_can_be_put_in_force_again(workplace)
     assert workplace.guidelines.version(3).markdown == first
 
 
+@pytest.mark.long
 def test_questions_of_others_stay_theirs_until_they_are_answered(workplace):
     workplace.guidelines.ask("ben", f"Is it? {HOSTILE}", "r001")
     assert "Is it?" not in said(page("guide", "annotator", "ana"))

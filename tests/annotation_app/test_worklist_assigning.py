@@ -215,6 +215,7 @@ def test_work_begins_with_the_test_where_the_project_says_so(office: Office) -> 
         office.work.next_for("ann")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("overlap", [1, 3])
 def test_eight_threads_that_ask_at_once_never_get_more_than_the_overlap(tmp_path: Path, overlap: int) -> None:
     people = [f"p{n}" for n in range(8)]

@@ -111,6 +111,7 @@ def test_what_is_committed_is_read_while_another_process_writes(tmp_path, tempor
     assert "python" in (sight.command or "")
 
 
+@pytest.mark.long
 def test_copies_beside_checkpoints_are_whole(tmp_path, temporary):
     path = tmp_path / "s.duckdb"
     with working(BUSY, path):

@@ -75,6 +75,7 @@ def test_texts_of_nothing_are_measured_too():
     assert figures.repeats.identical == 2
 
 
+@pytest.mark.long
 def test_the_order_of_the_texts_changes_nothing():
     rng = random.Random(4)
     texts = [" ".join(f"w{rng.randrange(300)}" for _ in range(5)) for _ in range(SAMPLE_TEXTS + 30)]
@@ -103,6 +104,7 @@ def test_self_bleu_of_copies_is_one_and_of_strangers_nothing():
     assert (strangers.texts, strangers.samples) == (6, 1)
 
 
+@pytest.mark.long
 def test_self_bleu_takes_samples_of_a_fixed_size():
     rng = random.Random(6)
     texts = WordedTexts.of(" ".join(f"w{rng.randrange(50)}" for _ in range(12)) for _ in range(SAMPLE_TEXTS + 40))

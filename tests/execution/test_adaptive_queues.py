@@ -72,6 +72,7 @@ def test_stages_that_differ_and_change_are_no_queue(seed):
     assert mean(crowd.limits_between(0, crowd.ended_at)) > 62
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("factor", [2.5, 5.0])
 def test_a_server_that_became_slower_is_no_queue(factor):
     varying = lognormal(3, 0.2, 0.3)
@@ -80,6 +81,7 @@ def test_a_server_that_became_slower_is_no_queue(factor):
     assert mean(crowd.limits_between(40, 100)) > 60
 
 
+@pytest.mark.long
 def test_a_server_that_gets_more_workers_is_used():
     server = Queueing(workers=8)
     crowd = simulate(server, calls(1200))

@@ -86,6 +86,7 @@ def test_a_run_without_a_hitch_takes_the_calls_that_were_foretold(name, tmp_path
     assert holds(estimate.total.cost_usd, taken.cost_usd)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(NAMES, quick={"anthropic"}))
 def test_the_range_holds_what_a_troubled_run_costs(name, tmp_path, monkeypatch):
     set_keys(monkeypatch)
@@ -186,6 +187,7 @@ def test_it_works_where_an_event_loop_is_running():
     assert asyncio.run(main()).total.calls.low > 2
 
 
+@pytest.mark.long
 def test_twice_the_records_take_about_twice_as_much():
     one, two = (estimated(samples=number).stages for number in (400, 800))
     for small, large in zip(one[2:6], two[2:6], strict=True):

@@ -79,7 +79,7 @@ items = st.builds(
 
 
 @given(items)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_an_item_comes_back_as_it_was(item):
     text = item_to_json(item)
     back = item_from_json(text)

@@ -91,6 +91,7 @@ def test_without_judges_nobody_is_asked_and_the_texts_are_the_same(tmp_path):
     assert texts[0] == texts[1]
 
 
+@pytest.mark.long
 def test_judging_a_set_that_is_there_already_pays_for_the_judges_only(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("openai", server))

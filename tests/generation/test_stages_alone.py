@@ -65,6 +65,7 @@ def stages_alone(tmp_path_factory):
     return path, run_all(path, in_process=set(STAGE_NAMES) - {"topics", "screen"})
 
 
+@pytest.mark.long
 def test_all_stages_in_order_equal_a_whole_run(stages_alone, whole):
     path, _ = stages_alone
     assert exported(path) == whole

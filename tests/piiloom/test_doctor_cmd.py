@@ -12,12 +12,13 @@ from tests.fakes import llm_formats
 from tests.fakes.llm_server import LLMServer
 from tests.piiloom.test_bad_input import HOLDER
 
+pytestmark = pytest.mark.long  # each lints the whole bank
+
 
 def _report(outcome):
     return {check["name"]: check for check in json.loads(outcome.out)["checks"]}
 
 
-@pytest.mark.long
 def test_a_healthy_machine(cli, filled):
     outcome = cli("doctor", "--store", filled, "--json")
     assert (outcome.code, outcome.err) == (0, "")
@@ -29,7 +30,6 @@ def test_a_healthy_machine(cli, filled):
     assert not any(name.startswith("server") for name in checks)
 
 
-@pytest.mark.long
 def test_no_store_yet_is_no_fault_and_none_is_made(cli, store_path):
     outcome = cli("doctor", "--store", store_path)
     assert outcome.code == 0
@@ -45,7 +45,6 @@ def test_a_damaged_store_is_a_fault(cli, tmp_path):
     assert _report(outcome)["store"]["status"] == "failed"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("models", [("tiny",), ()])
 def test_a_server_that_answers(cli, empty_store, monkeypatch, models):
     monkeypatch.setenv("PIILOOM_COMPATIBLE_API_KEY", "sk-very-secret")
@@ -61,7 +60,6 @@ def test_a_server_that_answers(cli, empty_store, monkeypatch, models):
     assert "secret" not in outcome.out
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("manner", "status", "said"),
     [
@@ -85,7 +83,6 @@ def test_it_says_which_reply_formats_a_server_takes(cli, empty_store, manner, st
     assert "--model" in _report(unnamed)["replies of compatible"]["detail"]
 
 
-@pytest.mark.long
 def test_a_server_that_fails_whatever_it_is_asked_is_not_judged(cli, empty_store):
     with LLMServer(lambda _: {}, probe_fault=lambda _: True) as server:
         outcome = cli("doctor", "--store", empty_store, "--base-url", server.openai_url, "--model", "tiny", "--json")

@@ -114,6 +114,7 @@ def test_a_changed_file_cannot_go_on_with_a_run(cli, store_path, tmp_path):
     assert "the store has another definition of an own type" in again.error_line()
 
 
+@pytest.mark.long
 def test_stages_alone_take_them(cli, store_path):
     stages = ("topics", "subtopics", "values", "situation", "peripheral", "question", "paraphrase", "spans", "screen")
     assert cli("stages", "run", *stages, "--samples", 12, *OWN, "--store", store_path).code == 0

@@ -131,6 +131,7 @@ def test_contradictions_and_absent_files_are_one_line(cli, tmp_path, monkeypatch
     assert said in outcome.error_line()
 
 
+@pytest.mark.long
 def test_without_the_extra_the_command_says_what_to_install(spawn, store, tmp_path):
     without = "sys.modules['matplotlib'] = sys.modules['sacrebleu'] = None"
     outcome = spawn("report", "--store", store, "--out", tmp_path / "out", before=without)

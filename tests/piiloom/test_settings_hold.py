@@ -214,6 +214,7 @@ def test_the_command_line_refuses_what_a_run_keeps(cli, filled, estimate):
         assert f"{options[name]} cannot go with --resume: a run keeps its settings" in refused.error_line()
 
 
+@pytest.mark.long
 def test_a_run_goes_on_at_a_server_that_has_moved(cli, store_path, elsewhere):
     with LLMServer(Author(7)) as gone:
         settings = [word for name in ("provider", "model", "samples", "pairs") for word in (f"--{name}", PAID[name])]

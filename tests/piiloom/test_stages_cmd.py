@@ -34,6 +34,7 @@ def test_list_is_a_table_by_default(cli, filled):
     assert all(name in outcome.out for name in STAGE_NAMES)
 
 
+@pytest.mark.long
 def test_all_stages_alone_give_what_generate_gives(cli, filled, tmp_path):
     path = tmp_path / "alone.duckdb"
     first = cli("stages", "run", "topics", "subtopics", "--samples", 12, *SMALL, "--store", path)

@@ -45,6 +45,7 @@ def test_a_mapping_that_cannot_be_read(refused, notes, tmp_path, kind):
     refused(notes, "--placeholders", file, code=2, says=("mapping.yaml",))
 
 
+@pytest.mark.long
 def test_a_catastrophic_regex_is_stopped_in_time_and_named(refused, tmp_path):
     mapping = tmp_path / "mapping.yaml"
     mapping.write_text(f"{MAPPING}- regex: '(a|aa)+$'\n  kind: city\n")

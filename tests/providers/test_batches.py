@@ -104,6 +104,7 @@ def test_the_size_of_a_request_is_what_it_adds_to_the_batch(server, name):
     assert 0 <= sent - size <= 20
 
 
+@pytest.mark.long
 @BOTH
 def test_a_batch_is_found_by_our_id_among_hundreds(server, name):
     async def work(api):

@@ -43,6 +43,7 @@ def people() -> People:
     return ten_thousand()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["national_id", "tax_id"])
 def test_every_number_of_the_state_is_valid_or_kept(people: People, kind: str) -> None:
     checked: Counter[str] = Counter()

@@ -61,6 +61,7 @@ def test_the_transcripts_hold_what_they_are_to_show(source: Path) -> None:
     assert min(sum(trap in text for text in texts) for trap in TRAPS) > 10
 
 
+@pytest.mark.long
 def test_every_code_point_outside_of_replacements_is_identical(run: WholeRun) -> None:
     checked = verify_folder(run.out, run.source)
     assert (checked.documents, checked.ranges) == (COUNT, run.report["replaced"]["total"])

@@ -117,6 +117,7 @@ ENDINGS = st.sampled_from([". ", "! ", "?\n", ".\n\n", "\n", "… ", ".” ", "�
 PIECES = st.lists(st.sampled_from(["w", "W", "<COMPANY>", "<NAME>", "<SCHOOL1>", ",", "3.5", "(w"]), min_size=1, max_size=12)
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(st.lists(st.tuples(PIECES, ENDINGS), min_size=1, max_size=8))
 def test_no_request_holds_anything_of_another_sentence(parts):

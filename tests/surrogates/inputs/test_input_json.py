@@ -52,6 +52,7 @@ def test_json_lines_come_back_as_they_were_and_changed_only_where_told(
         assert data.isascii()
 
 
+@pytest.mark.long
 @given(rows=ROWS, indent=st.sampled_from([None, 1]), chunk=st.integers(1, 200), ensure_ascii=st.booleans())
 def test_a_json_array_does_too(tmp_path_factory: pytest.TempPathFactory, rows, indent, chunk, ensure_ascii) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.json"

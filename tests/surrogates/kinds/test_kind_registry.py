@@ -84,6 +84,7 @@ def test_every_kind_gives_text_in_every_language(language):
             assert not set("<>[]{}%") & set(value) or "%" in value, (name, value)
 
 
+@pytest.mark.long
 def test_equal_draws_give_equal_values_in_another_process():
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from kind_draws import draw, owned;"
