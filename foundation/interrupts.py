@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -90,7 +91,8 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _hush() -> None:
-    """Tasks that are cancelled now may end in errors that nobody fetches; asyncio would print them."""
+    """Tasks that are cancelled now may end in errors that nobody fetches, or never begin; Python would print that."""
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     if (logging := sys.modules.get("logging")) is not None:
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
 

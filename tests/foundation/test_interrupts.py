@@ -51,6 +51,26 @@ with noted_interrupts():
     assert (done.returncode, done.stdout, done.stderr) == (0, "loaded\ncaught\n", "")
 
 
+def test_a_coroutine_that_it_keeps_from_beginning_is_not_complained_of():
+    """``asyncio.run`` is given one before it has a loop for it."""
+    code = f"""{HEAD}
+import asyncio
+class Policy(asyncio.DefaultEventLoopPolicy):
+    def new_event_loop(self):
+        {BLOW}
+async def work():
+    print("never")
+with noted_interrupts():
+    asyncio.set_event_loop_policy(Policy())
+    try:
+        asyncio.run(work())
+    except KeyboardInterrupt:
+        print("caught")
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "caught\n", "")
+
+
 def test_a_second_one_leaves_time_to_close_and_a_later_one_ends_at_once():
     code = f"""{HEAD}
 import piiloom.foundation.interrupts as interrupts
