@@ -21,7 +21,7 @@ from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSin
 from piiloom.foundation.seeding import digest
 from piiloom.providers.errors import InvalidReply, ReplyRejected
 from piiloom.providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
-from piiloom.providers.replies import BadReply, read_reply
+from piiloom.providers.replies import with_data
 
 
 class Sender(Protocol):
@@ -128,9 +128,9 @@ class Calls:
             code, _, message = str(entry["error"]).partition(": ")
             raise _known(REPLY_FAULTS.get(code, ReplyRejected)(message or "the reply could not be used", completion=plain))
         try:
-            return replace(plain, data=read_reply(plain.text, call.schema))
-        except BadReply as error:
-            raise _known(InvalidReply(str(error), completion=plain)) from None
+            return with_data(plain, call.schema, provider=self.provider.name)
+        except InvalidReply as error:
+            raise _known(error) from None
 
 
 def _known(error: ReplyRejected) -> ReplyRejected:

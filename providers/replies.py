@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
-from piiloom.providers.protocol import JsonSchema
+from piiloom.providers.errors import InvalidReply
+from piiloom.providers.protocol import Completion, JsonSchema
 from piiloom.providers.schemas import Json, admits_null
 
 _THINK = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
@@ -38,6 +40,19 @@ class BadReply(ValueError):
 def read_reply(text: str, schema: JsonSchema) -> Json:
     """The JSON value in *text*, conforming to *schema*; ``BadReply`` otherwise."""
     return conform(extract_json(text), schema)
+
+
+def with_data(completion: Completion, schema: JsonSchema, *, provider: str) -> Completion:
+    """*completion* with the data in its text; raises ``InvalidReply`` where it does not conform to *schema*.
+
+    A reply may be read when it comes, or by a later sitting out of the journal: the fault has the same words, since the model is
+    told them, and a prompt in other words would be paid for once more.
+    """
+    try:
+        return replace(completion, data=read_reply(completion.text, schema))
+    except BadReply as fault:
+        fault_text = str(fault)
+    raise InvalidReply(f"{provider}: {fault_text}", completion=completion)
 
 
 def extract_json(text: str) -> Json:

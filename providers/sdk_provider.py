@@ -15,15 +15,15 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import InvalidReply, Refused, Truncated
+from piiloom.providers.errors import Refused, Truncated
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
 from piiloom.providers.rate_headers import RateReport, read_rates
-from piiloom.providers.replies import BadReply, read_reply
+from piiloom.providers.replies import with_data
 from piiloom.providers.sdk_errors import Translator
 
 if TYPE_CHECKING:
@@ -135,11 +135,7 @@ class SdkProvider(ABC, Generic[SdkT]):
             raise Refused(f"{self.name}: the model declined to answer{note}", completion=completion)
         if reply.outcome == "truncated":
             raise Truncated(f"{self.name}: the answer was cut{note}", completion=completion)
-        try:
-            return replace(completion, data=read_reply(reply.text, call.schema))
-        except BadReply as fault:
-            fault_text = str(fault)
-        raise InvalidReply(f"{self.name}: {fault_text}", completion=completion)
+        return with_data(completion, call.schema, provider=self.name)
 
     async def ping(self) -> Ping:
         """Reach the server without paying for tokens; raises what ``complete`` would raise."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from piiloom.corpus.store.batches import BatchRequestRow, OwedRequest
 from piiloom.execution.call_request import Request
 from piiloom.execution.money.budget import Reservation
-from piiloom.providers.errors import InvalidReply
 from piiloom.providers.protocol import Completion
-from piiloom.providers.replies import BadReply, read_reply
+from piiloom.providers.replies import with_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +104,8 @@ def ask_owed(owed: OwedRequest, reservation: Reservation | None) -> Ask:
     )
 
 
-def read_for(request: Request, completion: Completion) -> Completion:
+def read_for(request: Request, completion: Completion, *, provider: str) -> Completion:
     """*completion* with its data; one that came before it was asked for was not held against the schema yet."""
     if completion.data is not None:
         return completion
-    try:
-        return replace(completion, data=read_reply(completion.text, request.call.schema))
-    except BadReply as fault:
-        fault_text = str(fault)
-    raise InvalidReply(fault_text, completion=completion)
+    return with_data(completion, request.call.schema, provider=provider)

@@ -110,7 +110,7 @@ class Waves:
         try:
             with self._stillness.waiting():
                 completion = await asyncio.shield(ask.future)
-            return read_for(request, completion)
+            return read_for(request, completion, provider=self._api.name)
         finally:
             ask.waiters -= 1
             if ask.future.done():

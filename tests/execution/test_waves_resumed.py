@@ -141,7 +141,9 @@ def test_results_that_nobody_asks_for_any_more_are_kept(server, path, name):
 
 
 def test_a_reply_that_came_before_it_was_asked_for_is_held_against_the_schema_then(server, path):
+    """Its fault has the words of one that comes after: they are told to the model, and another prompt would be another run."""
     server.batches.fate = lambda request: "bad_json_reply" if request.user == "first 2" else None
+    usual = sit(path.with_name("usual.duckdb"), server, "openai", lambda sitting: sitting.items(range(6), ["first"]))
     leave_out(server, path, "openai")
 
     async def late(sitting):
@@ -150,8 +152,9 @@ def test_a_reply_that_came_before_it_was_asked_for_is_held_against_the_schema_th
 
     found = sit(path, server, "openai", late)
     assert [one for n, one in enumerate(found) if n != 2] == [[0], [1], [3], [4], [5]]
-    assert "JSON" in str(found[2])
-    assert server.batches.sizes() == [6]
+    again = sit(path, server, "openai", lambda sitting: sitting.items(range(6), ["first"]))
+    assert {str(one[2]) for one in (usual, found, again)} == {"openai: the reply is not valid JSON (line 1, column 1)"}
+    assert server.batches.sizes() == [6, 6]
 
 
 def leave_out(server, path, name, number=6):
