@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
+from piiloom.foundation.errors import ConfigError
 from tests.fakes import llm_formats
 from tests.fakes.llm_server import LLMServer
 from tests.piiloom.test_bad_input import HOLDER
 
-pytestmark = pytest.mark.long  # each lints the whole bank
+pytestmark = pytest.mark.long  # each loads all banks
 
 
 def _report(outcome):
@@ -25,8 +26,8 @@ def test_a_healthy_machine(cli, filled):
     checks = _report(outcome)
     assert "1 run, 12 records" in checks["store"]["detail"]
     assert "duckdb" in checks["packages"]["detail"]
-    assert "scenarios" in checks["scenario bank en"]["detail"]
-    assert checks["scenario bank en"]["detail"].endswith("no findings")
+    assert checks["scenario bank en"]["status"] == "ok"
+    assert "scenarios for 78 of 78 pairs" in checks["scenario bank en"]["detail"]
     assert not any(name.startswith("server") for name in checks)
 
 
@@ -107,3 +108,17 @@ def test_a_store_that_is_held_names_the_holder(cli, empty_store):
     assert outcome.code == 1
     assert f"process {holder.pid} (" in _report(outcome)["store"]["detail"]
     assert "holds the store" in _report(outcome)["store"]["detail"]
+
+
+def test_a_bank_that_is_damaged_is_a_fault(cli, store_path, monkeypatch):
+    def damaged(language):
+        raise ConfigError("line 7: no scenarios", where=f"{language}.yaml")
+
+    monkeypatch.setattr("piiloom.cli.health_checks.load_bank", damaged)
+    outcome = cli("doctor", "--store", store_path, "--json")
+    assert outcome.code == 1
+    assert _report(outcome)["scenario bank en"] == {
+        "name": "scenario bank en",
+        "status": "failed",
+        "detail": "en.yaml: line 7: no scenarios; install piiloom again",
+    }
