@@ -52,7 +52,6 @@ def test_the_model_of_key_strokes() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.alone
 def test_corrections_by_keys_end_at_the_validated_rows(tmp_path: Any) -> None:
     found: list[tuple[Record, Document]] = [*pairs(RAW, VALIDATED), (RAW[2], document_of(RAW[2]))]
     took, unlike = one_pass(tmp_path / "s.duckdb", found)

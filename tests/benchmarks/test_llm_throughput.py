@@ -18,7 +18,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.long
-@pytest.mark.alone
 def test_throughput_kill_and_refusals_of_piiloom(tmp_path: Path):
     out = tmp_path / "out.json"
     arguments = ("--only", "floor,ours,sdg-hub", "--calls", "100", "--concurrency", "16", "--repeats", "1")
