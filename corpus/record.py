@@ -12,6 +12,8 @@ from typing import Literal
 from piiloom.foundation.errors import DataError
 
 Relevance = Literal["high", "low"]
+# How the group key begins that the records of one text share.
+CONTRAST_GROUP = "text:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,14 @@ class Record:
 
     def __post_init__(self) -> None:
         check_spans(self.context, self.spans, where=f"record {self.id}")
+
+    @property
+    def contrast_group(self) -> str | None:
+        """What the records of one text with several questions share; None where the text has one question.
+
+        Their spans are at the same places, and high or low as each question has it. They are never split between train and test.
+        """
+        return next((key for key in self.group_keys if key.startswith(CONTRAST_GROUP)), None)
 
 
 def check_spans(context: str, spans: tuple[Span, ...], *, where: str) -> None:

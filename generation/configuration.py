@@ -12,8 +12,10 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.generation.composer_settings import ComposerSettings
 from piiloom.generation.own_type_checks import REMEDY, check_drawable, check_writable
-from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP, check_stages, check_taken
+from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP
+from piiloom.generation.setting_checks import check_fit, check_sampling
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS
@@ -26,9 +28,12 @@ from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_f
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank, stories_digest
 
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 2
+# In which stages a record is made (``generation.pipeline``).
+RecipeName = Literal["staged", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 # Settings that may change while a run goes on.
 CONDUCT = frozenset(
@@ -51,23 +56,10 @@ CONDUCT = frozenset(
 # Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
 PLACES = frozenset({"bank", "prompts", "types"})
 # Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
-_APART = frozenset({"seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"})
+_APART = frozenset(
+    {"seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling", "recipe", "questions_per_text"}
+)
 _AS_EVER = SamplingSettings()
-
-
-class ComposerSettings(BaseModel):
-    """What the composer leaves out, to measure what it adds (``benchmarks/ablation.py``); by default nothing.
-
-    ``personas`` false: each value is of another person. ``distractors`` false: no hard negatives and no text without PII.
-    ``scenarios_per_pair`` limits the bank, ``value_draws`` how many different draws of values there are.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    personas: bool = True
-    distractors: bool = True
-    scenarios_per_pair: int | None = Field(default=None, ge=1)
-    value_draws: int | None = Field(default=None, ge=1)
 
 
 class RunConfig(BaseModel):
@@ -91,6 +83,9 @@ class RunConfig(BaseModel):
     topics_per_pair: int = Field(default=10, ge=1, le=100)
     subtopics_per_topic: int = Field(default=20, ge=1, le=100)
     values: Literal["code", "llm"] = "code"
+    recipe: RecipeName = "staged"
+    # Records of one text, each with a question of its own, where the recipe asks several; None: two.
+    questions_per_text: int | None = Field(default=None, ge=1, le=4)
     max_attempts: int = Field(default=3, ge=1, le=20)
     max_low: int = Field(default=8, ge=0, le=8)
     situation_words: tuple[int, int] | None = None
@@ -179,10 +174,10 @@ class RunConfig(BaseModel):
             raise UsageError(f"unknown provider {self.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
         self.taxonomy().parse_pairs(self.pairs)
         locale = get_locale(self.locale)
-        self._check_fit()
+        check_fit(self)
         if self.prompts is not None:
             open_library(self.prompts)
-        self._check_sampling()
+        check_sampling(self)
         if self.bank is not None and not self.bank.exists():
             raise UsageError(f"there is no {self.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
         if self.provider == "composer" and not locale.composer:
@@ -192,27 +187,8 @@ class RunConfig(BaseModel):
             self.chosen_pairs()
         return self
 
-    def _check_fit(self) -> None:
-        """Refuse settings that the provider has no use for."""
-        if self.provider != "composer" and (self.bank is not None or self.composer != ComposerSettings()):
-            raise UsageError(f"{self.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
-        if self.provider == "composer" and self.judges:
-            raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
-        if self.provider == "composer" and self.batch:
-            raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
-        if self.provider == "composer" and self.prompts is not None:
-            raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
-        if self.response_format != "auto" and self.provider != "compatible":
-            remedy = "Leave --response-format out: what other providers take is known"
-            raise UsageError("only a compatible server can be told a response format", where="--response-format", remedy=remedy)
-
-    def _check_sampling(self) -> None:
-        judges = {f"judge_{name}": f"Add the judge {name}, or leave it out" for name in ("relevance", "leak") if name not in self.judges}
-        values = {"values": "Have the model draw the values (values: llm), or leave it out"} if self.values == "code" else {}
-        check_stages(self.sampling, judges | values)
-        check_taken(self.provider, self.model, self._sampling(), self.sampling)
-
-    def _sampling(self) -> StageSampling:
+    def own_sampling(self) -> StageSampling:
+        """The run's own sampling settings, which those of single stages go before."""
         return StageSampling(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
 
     def sampling_of(self, stage: str) -> SamplingSettings:
@@ -220,7 +196,7 @@ class RunConfig(BaseModel):
         own = self.sampling.get(stage)
         if own is None and self.temperature is None and self.top_p is None and self.extra_body is None:
             return _AS_EVER
-        return (self._sampling() if own is None else own.over(self._sampling())).settings()
+        return (self.own_sampling() if own is None else own.over(self.own_sampling())).settings()
 
     def taxonomy(self) -> Taxonomy:
         """Give the types of the run: those that ship, and its own."""
@@ -239,6 +215,8 @@ class RunConfig(BaseModel):
         wanted = self.taxonomy().parse_pairs(self.pairs)
         if self.provider != "composer":
             return wanted
+        if self.recipe == "story":
+            return self.stories().tellable(wanted, everything=self.pairs.strip().casefold() == "all", locale=get_locale(self.locale))
         bank = self._bank()
         known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
@@ -252,6 +230,16 @@ class RunConfig(BaseModel):
             raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=remedy)
         return found
 
+    @property
+    def records_per_text(self) -> int:
+        """How many records share a text, each with a question of its own."""
+        return 1 if self.recipe != "story" else self.questions_per_text or 2
+
+    def stories(self) -> StoryBank:
+        """What the recipe ``story`` tells: those that ship in the run's language, and those in ``bank``."""
+        with self.types_in_force():
+            return StoryBank(get_locale(self.locale).language, self.bank)
+
     def _bank(self) -> Bank:
         with self.types_in_force():
             return load_bank(get_locale(self.locale).language, self.bank)
@@ -259,9 +247,13 @@ class RunConfig(BaseModel):
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
         templates = [(template.id, template.sha256) for template in self.templates()]
+        if self.recipe == "story":
+            recipe = {"recipe": self.recipe, "records_per_text": self.records_per_text}
+            stories = stories_digest(get_locale(self.locale).language, self.bank)
+            return digest(GENERATION_VERSION, self._shaping() | recipe, self.taxonomy().digest, stories)
         bank = self._bank().digest if self.provider == "composer" else None
         judges = {"judges": sorted(set(self.judges))} if self.judges else {}
-        drawing = self._sampling().given() | (
+        drawing = self.own_sampling().given() | (
             {"sampling": {name: own.given() for name, own in self.sampling.items()}} if self.sampling else {}
         )
         return digest(GENERATION_VERSION, self._shaping() | judges | drawing, self.taxonomy().digest, bank, templates)

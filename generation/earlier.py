@@ -10,7 +10,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import RejectRow, load_rejects, load_stage_results
 from piiloom.generation import screen
-from piiloom.generation.pipeline import item_stages
+from piiloom.generation.pipeline import all_item_stages
 
 # Rejects that say nothing about the item: the provider was away. A resumed run tries these items again.
 TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
@@ -55,7 +55,7 @@ def read_earlier(store: Store, run_id: str) -> EarlierWork:
     earlier.key_draws.update(row.key for row in all_lifted if row.key is not None and row.reason_code not in TRANSIENT_CODES)
     # What a gate refused has been through all stages: to try it again is to begin again.
     afresh = {row.plan_index for row in lifted if row.stage == screen.NAME and row.plan_index is not None}
-    for stage in item_stages():  # later stages overwrite earlier ones
+    for stage in all_item_stages():  # later stages overwrite earlier ones
         for index, payload in load_stage_results(store, run_id, stage.name, without=earlier.decided | afresh).items():
             earlier.under_way[index] = (stage.name, payload)
     return earlier

@@ -33,8 +33,7 @@ from piiloom.generation.estimate_sizes import (
     total,
 )
 from piiloom.generation.item import Item
-from piiloom.generation.judging import judge_stages
-from piiloom.generation.pipeline import STAGES, Outcome, advance
+from piiloom.generation.pipeline import Outcome, advance, item_stages
 from piiloom.generation.planning import make_plan_item, pair_order, triplets_needed
 from piiloom.generation.stage import StageContext
 from piiloom.generation.triplet_book import planned_for
@@ -160,7 +159,7 @@ class _Rehearsal:
         self._pairs = pair_order(config)
         self._calls = _MeasuredCalls(StandIn(config))
         self._ctx = StageContext(config=config, calls=self._calls, prompts=open_library(config.prompts))
-        self.stages = (*STAGES, *judge_stages(config.judges))
+        self.stages = item_stages(config.recipe, config.judges)
         self.calls: Mapping[str, list[tuple[CallSize, Range]]] = defaultdict(list)
 
     def list_topics(self, planned: int, topics_known: int, subtopics_known: int) -> None:

@@ -44,8 +44,24 @@ class Aside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """Which text of which story an item is, and which of the text's questions it asks.
+
+    Items of one text share *seed* and *telling* (how often the story was told before them in the plan); ``number`` counts its questions.
+    """
+
+    story: str
+    telling: int
+    seed: int
+    questions: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
     """What a record is to become. Validators read the figures here, so a plan can change them item by item.
+
+    An item of a story has ``told``, and neither values nor lengths that it wants.
 
     ``*_words`` are inclusive bands of word counts, ``target_words`` the length that the text should have; ``lead`` is the
     relevance of the first mention in the finished text (None: there is none); ``cue_level`` how much of the theme the
@@ -60,7 +76,7 @@ class PlanItem:
     scenario: str | None
     locale: str
     register: str
-    cue_level: str
+    cue_level: str | None
     voice: Literal["first person"]
     surface_forms: Literal["verbatim"]
     wanted: tuple[WantedValue, ...]
@@ -73,6 +89,7 @@ class PlanItem:
     question_words: Band
     situation_sentences: int
     peripheral_sentences: int
+    told: Telling | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +115,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A plan item and what the stages have made of it so far. ``refused`` counts the replies that validators refused."""
+    """A plan item and what the stages have made of it so far.
+
+    ``refused`` counts the replies that validators refused; ``rationale`` says why values are high, where a stage knows it.
+    """
 
     plan: PlanItem
     values: tuple[ItemValue, ...] = ()
@@ -109,6 +129,7 @@ class Item:
     spans: tuple[Span, ...] = ()
     refused: int = 0
     judgements: tuple[Judgement, ...] = ()
+    rationale: str | None = None
 
     def value(self, value_id: str) -> ItemValue:
         """Look a value up by its id; raises ``KeyError``."""

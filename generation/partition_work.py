@@ -146,7 +146,7 @@ class _Share:
 
         async def through(start: Start) -> tuple[int, Outcome]:
             begun = Outcome(item=item_from_json(start.payload), done=start.done)
-            return start.index, await advance(begun, ctx, stages_after(start.done, ctx.config.judges))
+            return start.index, await advance(begun, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
 
         def consumed(result: tuple[int, Outcome]) -> None:
             self._keep(session, *result)

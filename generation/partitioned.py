@@ -139,7 +139,7 @@ class _Driver:
     def __init__(self, store: Store, run: RunRow, config: RunConfig, conduct: Conduct, round_: PartitionRound, stop: StopSignal) -> None:
         self._store, self._run, self._config, self._conduct = store, run, config, conduct
         self._round, self._stop = round_, stop
-        self._last = item_stages(config.judges)[-1].name
+        self._last = item_stages(config.recipe, config.judges)[-1].name
         self._screening: Screening | None = None
         self._streak: RejectStreak | None = None
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from piiloom.corpus.store.judgements import JudgementKind
 from piiloom.execution.watching.events import StageEntered, StagePassed, unheard
-from piiloom.generation import paraphrase, peripheral, question, screen, situation, spans, subtopics, topics, values
+from piiloom.generation import paraphrase, peripheral, question, screen, situation, spans, story, subtopics, topics, values
+from piiloom.generation.configuration import RecipeName
 from piiloom.generation.item import Item
 from piiloom.generation.judging import JUDGES, judge_stages
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 
-# What each item goes through on its own, in this order; a run may add judges.
-STAGES: tuple[Stage, ...] = (values.STAGE, situation.STAGE, peripheral.STAGE, question.STAGE, paraphrase.STAGE, spans.STAGE)
-# Before them come the stages that run once a pair or topic, after them the one that sees all items.
-STAGE_NAMES: tuple[str, ...] = (topics.NAME, subtopics.NAME, *(stage.name for stage in STAGES), screen.NAME)
-# What the whole pipeline may send.
-TEMPLATES: tuple[str, ...] = (*topics.TEMPLATES, *subtopics.TEMPLATES, *(name for stage in STAGES for name in stage.templates))
+# What each item goes through on its own, in this order; a run may add judges. Before them come the stages that run once a pair or
+# topic, after them the one that sees all items.
+RECIPES: Mapping[RecipeName, tuple[Stage, ...]] = MappingProxyType(
+    {
+        "staged": (values.STAGE, situation.STAGE, peripheral.STAGE, question.STAGE, paraphrase.STAGE, spans.STAGE),
+        "story": (story.STAGE,),
+    }
+)
+FIRST_STAGE = topics.NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +34,39 @@ class Outcome:
     rejection: ItemRejected | None = None
 
 
-def item_stages(judges: Collection[JudgementKind] = tuple(JUDGES)) -> tuple[Stage, ...]:
-    """List what each item of a run with *judges* goes through on its own, in order."""
-    return (*STAGES, *judge_stages(judges))
+def item_stages(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[Stage, ...]:
+    """List what each item of a run by *recipe* with *judges* goes through on its own, in order."""
+    return (*RECIPES[recipe], *judge_stages(judges))
 
 
-def stage_names(judges: Collection[JudgementKind] = tuple(JUDGES)) -> tuple[str, ...]:
-    """List the names of all stages of a run with *judges*, in order."""
-    return (*STAGE_NAMES[:-1], *(stage.name for stage in judge_stages(judges)), screen.NAME)
+def all_item_stages() -> tuple[Stage, ...]:
+    """List what items of any run go through, those of one recipe after those of another."""
+    return (*(stage for stages in RECIPES.values() for stage in stages), *judge_stages(tuple(JUDGES)))
 
 
-def templates_of(judges: Collection[JudgementKind]) -> tuple[str, ...]:
-    """List the templates that a run with *judges* may send; kept with every record."""
-    return (*TEMPLATES, *(name for stage in judge_stages(judges) for name in stage.templates))
+def stage_names(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[str, ...]:
+    """List the names of all stages of a run by *recipe* with *judges*, in order."""
+    return _with_shared(item_stages(recipe, judges))
 
 
-def stages_after(done: str | None, judges: Collection[JudgementKind]) -> Sequence[Stage]:
+def all_stage_names() -> tuple[str, ...]:
+    """List the names of the stages of any run."""
+    return _with_shared(all_item_stages())
+
+
+def _with_shared(stages: Sequence[Stage]) -> tuple[str, ...]:
+    return (FIRST_STAGE, subtopics.NAME, *(stage.name for stage in stages), screen.NAME)
+
+
+def templates_of(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[str, ...]:
+    """List the templates that a run by *recipe* with *judges* may send; kept with every record."""
+    shared = () if recipe == "story" else (*topics.TEMPLATES, *subtopics.TEMPLATES)  # the bank of stories answers those
+    return (*shared, *(name for stage in item_stages(recipe, judges) for name in stage.templates))
+
+
+def stages_after(done: str | None, recipe: RecipeName, judges: Collection[JudgementKind]) -> Sequence[Stage]:
     """List the stages that an item which has passed *done* still has before it."""
-    stages = item_stages(judges)
+    stages = item_stages(recipe, judges)
     if done is None:
         return stages
     position = next(i for i, stage in enumerate(stages) if stage.name == done)

@@ -13,18 +13,20 @@ from collections.abc import Sequence
 from piiloom.corpus.record import Relevance
 from piiloom.foundation.seeding import derive_rng, derive_seed
 from piiloom.generation.configuration import RunConfig
-from piiloom.generation.item import Aside, PlanItem, WantedValue
+from piiloom.generation.item import Aside, PlanItem, Telling, WantedValue
 from piiloom.generation.plan_lengths import context_band, draw_length, draw_low_count, situation_band
 from piiloom.generation.plan_values import ValuePlan, draw_high
 from piiloom.generation.topics import Pair
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
 from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank
 
 # Shares of the cue levels: a question mostly hints at its theme, or says nothing of it; seldom does it speak of its asker.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
 # Share of records that disclose nothing at all, so that a detector learns to find nothing.
 NO_PII_SHARE = 0.025
+LONGEST_STORY = 2_000  # words
 # Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.
 SENTENCES = {False: (6, 2), True: (40, 4)}
 
@@ -34,6 +36,11 @@ def pair_order(config: RunConfig) -> list[Pair]:
     pairs = list(config.chosen_pairs())
     derive_rng("pair order", config.seed).shuffle(pairs)
     return pairs
+
+
+def texts_planned(items: int, config: RunConfig) -> int:
+    """Count the texts of *items* plan items, one of which is one question of a text."""
+    return -(-items // config.records_per_text)
 
 
 def triplets_needed(planned: int, pairs: int, position: int) -> int:
@@ -81,6 +88,49 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
         question_words=config.question_words,
         situation_sentences=SENTENCES[bank is not None][0],
         peripheral_sentences=SENTENCES[bank is not None][1],
+    )
+
+
+def make_told_item(
+    index: int, pair: Pair, triplet: tuple[str, str], earlier: int, *, config: RunConfig, digest: str, stories: StoryBank
+) -> PlanItem:
+    """Say which text of which story plan item *index* is; *earlier* texts of the plan are of the same pair and topic.
+
+    All items of a text have its seed, so they get the same words.
+    """
+    text, number = divmod(index, config.records_per_text)
+    topic, subtopic = triplet
+    known = stories.about(pair, topic)
+    story = known[earlier % len(known)]
+    return PlanItem(
+        index=index,
+        seed=derive_seed(digest, config.seed, index),
+        pair=pair,
+        topic=topic,
+        subtopic=subtopic,
+        scenario=story.id,
+        locale=config.locale,
+        register=story.voice,
+        cue_level=None,
+        voice="first person",
+        surface_forms="verbatim",
+        wanted=(),
+        asides=(),
+        lead=None,
+        situation_words=(0, 0),
+        peripheral_words=(0, 0),
+        context_words=(1, LONGEST_STORY),
+        target_words=0,
+        question_words=config.question_words,
+        situation_sentences=0,
+        peripheral_sentences=0,
+        told=Telling(
+            story=story.id,
+            telling=earlier // len(known),
+            seed=derive_seed(digest, config.seed, "text", text),
+            questions=config.records_per_text,
+            number=number,
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from piiloom.generation.configuration import RunConfig
 from piiloom.generation.earlier import EarlierWork, read_earlier
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
 from piiloom.generation.pipeline import Outcome, advance, stages_after, templates_of
-from piiloom.generation.planning import make_plan_item
+from piiloom.generation.planning import make_plan_item, make_told_item
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.screen import Screening
 from piiloom.generation.session import Session, open_session
@@ -72,7 +72,7 @@ async def generate_records(
 
 def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Provider, bank: Bank | None) -> Screening:
     """Make the gates of a run and let them remember what it has accepted so far."""
-    screening = Screening(config, provider.model, templates_of(config.judges), bank)
+    screening = Screening(config, provider.model, templates_of(config.recipe, config.judges), bank)
     for record in iter_records(store, run_id=run.id, status="generated"):
         screening.prime(record)
     return screening
@@ -134,7 +134,7 @@ class _Sitting:
                 start = begun(self._session, index, self._digest)
             except ItemRejected as rejection:
                 return index, rejection
-        return index, await advance(start, ctx, stages_after(start.done, ctx.config.judges))
+        return index, await advance(start, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
 
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
         index, outcome = result
@@ -166,9 +166,14 @@ def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, wa
 
 def begun(session: Session, index: int, digest: str) -> Outcome:
     """Plan item *index* of the run with plan digest *digest*; raises ``ItemRejected`` when its pair has no triplet."""
-    ctx = session.ctx
-    pair, triplet = session.book.triplet(index)
-    return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
+    ctx, book = session.ctx, session.book
+    if ctx.stories is None:
+        pair, triplet = book.triplet(index)
+        return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
+    text = index // ctx.config.records_per_text
+    pair, triplet = book.triplet(text)
+    told = make_told_item(index, pair, triplet, book.texts_before(text), config=ctx.config, digest=digest, stories=ctx.stories)
+    return Outcome(item=Item(plan=told))
 
 
 def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejected | None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from piiloom.generation.configuration import ComposerSettings
+from piiloom.generation.composer_settings import ComposerSettings
 from piiloom.generation.sampling import StageSampling
 
 
@@ -30,6 +30,8 @@ class RunOptions(TypedDict, total=False):
     topics_per_pair: int
     subtopics_per_topic: int
     values: Literal["code", "llm"]
+    recipe: Literal["staged", "story"]
+    questions_per_text: int | None
     max_attempts: int
     max_low: int
     situation_words: tuple[int, int] | None

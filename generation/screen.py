@@ -6,7 +6,7 @@ records with each other, this stage sees items strictly by plan index, whatever 
 
 from __future__ import annotations
 
-from piiloom.corpus.record import Provenance, Record, RecordPlan
+from piiloom.corpus.record import CONTRAST_GROUP, Provenance, Record, RecordPlan
 from piiloom.foundation.seeding import digest
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Item
@@ -26,7 +26,7 @@ class Screening:
 
     def __init__(self, config: RunConfig, model: str | None, templates: tuple[str, ...], bank: Bank | None) -> None:
         self._config, self._model, self._bank = config, model, bank
-        self._gates = default_screen()
+        self._gates = default_screen(stories=config.recipe == "story")
         self._digest = config.digest()
         self._language = get_locale(config.locale).language
         self._templates = tuple((t.id, t.sha256) for t in map(open_library(config.prompts).find, templates))
@@ -55,7 +55,7 @@ class Screening:
             question=question.abstracted,
             spans=item.spans,
             plan=self._record_plan(item),
-            group_keys=(_group_key(item),),
+            group_keys=_group_keys(item),
             provenance=Provenance(
                 stage=NAME, provider=self._config.provider, model=self._model, templates=self._templates, seed=self._config.seed
             ),
@@ -64,7 +64,7 @@ class Screening:
     def _record_plan(self, item: Item) -> RecordPlan:
         plan = item.plan
         scenario = self._bank.scenarios[plan.scenario] if self._bank and plan.scenario else None
-        rationale = _rationale(scenario, item) if scenario else None
+        rationale = _rationale(scenario, item) if scenario else item.rationale
         return RecordPlan(
             pair=plan.pair,
             topic=plan.topic,
@@ -92,10 +92,13 @@ def _rationale(scenario: Scenario, item: Item) -> str:
     return "; ".join(f"{kind}: {reasons[kind]}" for kind in dict.fromkeys(v.entity_type for v in item.high_values()) if kind in reasons)
 
 
-def _group_key(item: Item) -> str:
-    """Name what must not be split between train and test: texts grown from one scenario, or from one triplet."""
+def _group_keys(item: Item) -> tuple[str, ...]:
+    """Name what must not be split between train and test: texts grown from one story, scenario or triplet, and records of one text."""
     plan = item.plan
-    return f"scenario:{plan.scenario}" if plan.scenario else f"triplet:{'+'.join(plan.pair)}/{plan.topic}/{plan.subtopic}"
+    if plan.told is not None:
+        text = item.passage.text if item.passage else ""
+        return f"story:{plan.told.story}", f"{CONTRAST_GROUP}{digest(plan.told.seed, text)[:RECORD_ID_LENGTH]}"
+    return (f"scenario:{plan.scenario}" if plan.scenario else f"triplet:{'+'.join(plan.pair)}/{plan.topic}/{plan.subtopic}",)
 
 
 if __name__ == "__main__":

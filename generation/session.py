@@ -16,6 +16,7 @@ from piiloom.execution.line import Conduct, Line, open_line
 from piiloom.execution.money.budget import Budget
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.composer.provider import ComposerProvider
+from piiloom.generation.composer.story_provider import StoryProvider
 from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
 from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.left_over import merge_left_over
@@ -67,15 +68,18 @@ def model_of(config: RunConfig) -> str:
     """The model that *config* means, be it named or not; ``UsageError`` where the composer is given one, or no model is known."""
     if config.provider != "composer":
         return choose_model(config.provider, config.model)
-    if config.base_url or config.model not in (None, ComposerProvider.model):
+    own = StoryProvider.model if config.recipe == "story" else ComposerProvider.model
+    if config.base_url or config.model not in (None, own):
         raise UsageError("the composer takes neither --model nor --base-url", remedy="Name a provider with --provider")
-    return ComposerProvider.model
+    return own
 
 
 def open_provider(config: RunConfig) -> Provider:
     """Make the provider that *config* names; raises ``UsageError`` or ``AuthFailed`` naming what is missing."""
     if config.provider == "composer":
         model_of(config)
+        if config.recipe == "story":
+            return StoryProvider(config.stories())
         return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
     Budget(config.budget_usd)  # refuses what is no amount of money
@@ -191,7 +195,8 @@ async def open_session(
     committer = GroupCommitter(store, run.id, pace_s=PAID_PACE_S if provider.paid else UNPAID_PACE_S)
     line = open_line(store, run.id, provider, committer, conduct or conduct_of(config), seed=config.seed)
     bank = provider.bank if isinstance(provider, ComposerProvider) else None
-    ctx = StageContext(config=config, calls=line.calls, bank=bank, prompts=open_library(config.prompts))
+    stories = provider.stories if isinstance(provider, StoryProvider) else None
+    ctx = StageContext(config=config, calls=line.calls, bank=bank, stories=stories, prompts=open_library(config.prompts))
     book = TripletBook(ctx, committer, store, run.id, gauge=line.items, at_once=BATCH_WINDOW if config.batch else None)
     try:
         with closing(committer):

@@ -45,6 +45,24 @@ ConcurrencyOption = Annotated[
         "--concurrency", min=1, rich_help_panel=_RUN, help="How many calls may be in flight at once (default 16). Never changes a record."
     ),
 ]
+RecipeOption = Annotated[
+    Literal["staged", "story"] | None,
+    typer.Option(
+        "--recipe",
+        rich_help_panel=_RUN,
+        help="In which stages a record is made: staged (default), or story: the composer tells whole stories, several questions a text.",
+    ),
+]
+QuestionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--questions-per-text",
+        min=1,
+        max=4,
+        rich_help_panel=_RUN,
+        help="With --recipe story: how many records share a text, each with a question of its own (default 2).",
+    ),
+]
 ValuesOption = Annotated[
     Literal["code", "llm"] | None,
     typer.Option(
@@ -168,6 +186,8 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "seed": SeedOption,
         "concurrency": ConcurrencyOption,
         "values": ValuesOption,
+        "recipe": RecipeOption,
+        "questions_per_text": QuestionsOption,
         "bank": BankOption,
         "types": TypesOption,
         "topics_per_pair": TopicsOption,

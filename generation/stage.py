@@ -16,6 +16,7 @@ from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
 from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank
 
 
 class ItemRejected(PiiloomError):
@@ -51,11 +52,12 @@ class ItemRejected(PiiloomError):
 
 @dataclass(slots=True, kw_only=True)
 class StageContext:
-    """What stages work with. ``bank`` is there when the provider composes from it."""
+    """What stages work with. ``bank`` is there when the provider composes from it, ``stories`` when it tells them."""
 
     config: RunConfig
     calls: Calls
     bank: Bank | None = None
+    stories: StoryBank | None = None
     prompts: PromptLibrary = field(default_factory=open_library)
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     # How often a plan item (by its index), a pair or a topic (by its key) is tried anew: then its replies are drawn anew, too.

@@ -15,7 +15,7 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
-from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.pipeline import FIRST_STAGE
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.setting_options import CALL_SETTINGS, chosen_settings, takes_settings
 from piiloom.generation.sitting import begin, or_forgotten, sit, take_up
@@ -41,9 +41,9 @@ def run_stage_command(
     """
     check_stage(stage)
     overrides = overrides or {}
-    fresh = run_id is None and stage == STAGE_NAMES[0]
+    fresh = run_id is None and stage == FIRST_STAGE
     if not fresh and (config_path or overrides.keys() - MAY_CHANGE):
-        raise UsageError("settings belong to the start of a run", remedy=f"Give them to the stage {STAGE_NAMES[0]}, without a run id")
+        raise UsageError("settings belong to the start of a run", remedy=f"Give them to the stage {FIRST_STAGE}, without a run id")
     config = _config(config_path, overrides) if fresh else None
     with Store.open(store_path, create=fresh) as store:
         if config is not None:
@@ -64,8 +64,8 @@ def main(stage: str) -> None:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     example = f"Example:\n\n  python -m generation.{stage} --store outputs/piiloom.duckdb"
     first = f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)"
-    app.command(help=module.__doc__, epilog=first if stage == STAGE_NAMES[0] else example)(
-        _first(stage) if stage == STAGE_NAMES[0] else _later(stage)
+    app.command(help=module.__doc__, epilog=first if stage == FIRST_STAGE else example)(
+        _first(stage) if stage == FIRST_STAGE else _later(stage)
     )
     with noted_interrupts():
         try:

@@ -30,8 +30,8 @@ class StageLine:
 
 def report_stages(store: Store, run: RunRow) -> list[StageLine]:
     """List the stages of *run* in pipeline order."""
-    judges = make_config(run.config).judges
-    names = [stage.name for stage in item_stages(judges)]
+    config = make_config(run.config)
+    names = [stage.name for stage in item_stages(config.recipe, config.judges)]
     furthest = count_by_furthest_stage(store, run.id, names)
     # An item that has passed a stage has passed all before it.
     done = {name: sum(furthest.get(later, 0) for later in names[place:]) for place, name in enumerate(names)}
@@ -47,5 +47,5 @@ def report_stages(store: Store, run: RunRow) -> list[StageLine]:
             reasons=reasons.get(name, {}),
             replies=replies.get(name, {}),
         )
-        for name in stage_names(judges)
+        for name in stage_names(config.recipe, config.judges)
     ]

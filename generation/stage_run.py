@@ -13,7 +13,7 @@ from piiloom.generation import screen, subtopics, topics
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.earlier import EarlierWork, read_earlier
 from piiloom.generation.item import item_from_json
-from piiloom.generation.pipeline import Outcome, advance, item_stages, stage_names
+from piiloom.generation.pipeline import Outcome, advance, all_stage_names, item_stages, stage_names
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.run import PLANNED_AT_MOST, begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
 from piiloom.generation.screen import Screening
@@ -26,8 +26,8 @@ from piiloom.providers.protocol import Provider
 
 def check_stage(name: str) -> str:
     """Give *name* back when it is a stage; raises ``UsageError`` listing the stages."""
-    if name not in stage_names():
-        raise UsageError(f"unknown stage {name!r}", remedy=f"The stages, in order: {', '.join(stage_names())}")
+    if name not in all_stage_names():
+        raise UsageError(f"unknown stage {name!r}", remedy=f"The stages, in order: {', '.join(all_stage_names())}")
     return name
 
 
@@ -44,7 +44,7 @@ async def run_stage(
 ) -> RunProgress:
     """Run stage *name* over all that waits for it; raises ``RunError`` when an earlier stage has to run first."""
     check_stage(name)
-    if name not in stage_names(config.judges):
+    if name not in stage_names(config.recipe, config.judges):
         raise RunError(f"the run has no {name}", where=run.id, remedy="Ask for judges when a run is started (judges: [relevance, leak])")
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
@@ -81,7 +81,7 @@ class _StageAlone:
     def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._watch, self._stop = session, earlier, watch, stop
         self._config = session.ctx.config
-        self._stages = item_stages(self._config.judges)
+        self._stages = item_stages(self._config.recipe, self._config.judges)
         self._planned = planned_for(self._config.samples, self._config.margin)
         self._screening: Screening | None = None
         # Items that nothing has rejected so far: those that wait elsewhere, and those that have passed this stage now.

@@ -16,7 +16,7 @@ from piiloom.execution.watching import events
 from piiloom.generation import subtopics, topics
 from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.phrases import PhraseList
-from piiloom.generation.planning import pair_order, triplets_needed
+from piiloom.generation.planning import pair_order, texts_planned, triplets_needed
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stopping import StoppedEarly, streak_of
 from piiloom.generation.subtopics import topic_key
@@ -106,13 +106,20 @@ class TripletBook:
             if not await self._all("subtopics", [self._ask_subtopics(pair, topic) for pair, topic in missing], stop):
                 return False
 
-    def triplet(self, index: int) -> tuple[Pair, tuple[str, str]]:
-        """Look up the pair and (topic, subtopic) of plan item *index*; raises ``ItemRejected`` when its pair has none."""
-        pair = self.pairs[index % len(self.pairs)]
+    def triplet(self, text: int) -> tuple[Pair, tuple[str, str]]:
+        """Look up the pair and (topic, subtopic) of text *text* of the plan; raises ``ItemRejected`` when its pair has none."""
+        pair = self.pairs[text % len(self.pairs)]
         found = self._triplets[pair].found
         if not found:
             raise self._why_none(pair)
-        return pair, found[(index // len(self.pairs)) % len(found)]
+        return pair, found[(text // len(self.pairs)) % len(found)]
+
+    def texts_before(self, text: int) -> int:
+        """Count the texts of the plan before *text* that have its pair and topic."""
+        pair, (topic, _) = self.triplet(text)
+        topics = [known for known, _ in self._triplets[pair].found]
+        rounds, place = divmod(text // len(self.pairs), len(topics))
+        return rounds * topics.count(topic) + topics[:place].count(topic)
 
     def _why_none(self, pair: Pair) -> ItemRejected:
         """Why *pair* has no triplet, in the words of what was given up; that the provider was away comes first, since it will be back."""
@@ -142,7 +149,7 @@ class TripletBook:
         )
 
     def _list(self, pair: Pair, planned: int) -> PairTriplets:
-        wanted = triplets_needed(planned, len(self.pairs), self.pairs.index(pair))
+        wanted = triplets_needed(texts_planned(planned, self._ctx.config), len(self.pairs), self.pairs.index(pair))
         known = self._triplets.get(pair)
         if known is None or not (known.complete or (len(known.found) >= wanted and not known.missing)):
             known = list_triplets(*self._lists(pair), wanted)

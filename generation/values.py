@@ -14,7 +14,7 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.asking import Ask, Fault, ask
-from piiloom.generation.configuration import ComposerSettings
+from piiloom.generation.composer_settings import ComposerSettings
 from piiloom.generation.item import Item, ItemValue, WantedValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.pii_values.drawing import DrawnValue, ValueRequest, draw_values

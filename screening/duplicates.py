@@ -1,4 +1,4 @@
-"""Duplicates: no context and no question repeats, or nearly repeats, one accepted before.
+"""Duplicates: no context and no question repeats, or nearly repeats, one accepted before, but for the text of a contrast group.
 
 Near means a Jaccard similarity of 5-word shingles at or above the threshold (``piiloom.corpus.near_duplicates``). The gate
 remembers what it lets pass, so records must come in plan order; it stands last in a screen, because a record that another
@@ -15,7 +15,10 @@ from piiloom.screening.gate import Expectations, Verdict
 
 
 class DuplicatesGate:
-    """Refuses contexts and questions that an earlier record has nearly; one gate object a run."""
+    """Refuses contexts and questions that an earlier record has nearly; one gate object a run.
+
+    *questions* false lets a question come again with another context. Records of one contrast group have one context.
+    """
 
     name = "duplicate"
     codes = MappingProxyType(
@@ -25,7 +28,9 @@ class DuplicatesGate:
         }
     )
 
-    def __init__(self, *, threshold: float = 0.5) -> None:
+    def __init__(self, *, threshold: float = 0.5, questions: bool = True) -> None:
+        self._question_counts = questions
+        self._texts: dict[str, str] = {}
         self._contexts = NearDuplicateIndex(threshold=threshold)
         self._questions = NearDuplicateIndex(threshold=threshold)
         self._seen: set[str] = set()
@@ -34,13 +39,15 @@ class DuplicatesGate:
         """Compare with all earlier records and remember this one if it is new."""
         if record.id in self._seen:
             return None
-        asked = shingle_hashes(record.question) if record.question else None
+        asked = shingle_hashes(record.question) if record.question and self._question_counts else None
         earlier = None if asked is None else self._questions.nearest(asked)
         if earlier is not None:
             return Verdict(code="duplicate.question", detail=f"of record {earlier}")
-        earlier = self._contexts.add(record.id, record.context)
-        if earlier is not None:
-            return Verdict(code="duplicate.near", detail=f"of record {earlier}")
+        if not self._is_known(record):
+            earlier = self._contexts.add(record.id, record.context)
+            if earlier is not None:
+                return Verdict(code="duplicate.near", detail=f"of record {earlier}")
+            self._remember_text(record)
         self._seen.add(record.id)
         if asked is not None:
             self._questions.put(record.id, asked)
@@ -49,7 +56,18 @@ class DuplicatesGate:
     def prime(self, record: Record) -> None:
         """Remember a record accepted earlier, without judging it."""
         if record.id not in self._seen:
-            self._contexts.put(record.id, shingle_hashes(record.context))
+            if not self._is_known(record):
+                self._contexts.put(record.id, shingle_hashes(record.context))
+                self._remember_text(record)
             self._seen.add(record.id)
-            if record.question:
+            if record.question and self._question_counts:
                 self._questions.put(record.id, shingle_hashes(record.question))
+
+    def _is_known(self, record: Record) -> bool:
+        """Whether the context is that of a contrast group of which a record was let pass."""
+        group = record.contrast_group
+        return group is not None and self._texts.get(group) == record.context
+
+    def _remember_text(self, record: Record) -> None:
+        if record.contrast_group is not None:
+            self._texts[record.contrast_group] = record.context

@@ -17,9 +17,18 @@ from piiloom.corpus.record import Record
 from piiloom.screening.gate import Expectations, Verdict
 from piiloom.screening.stemming import content_stems
 
+# "How much is that over half a year?" gives nothing of "$450 a month" away: units of time and small numbers are anybody's words.
+ANYBODYS = content_stems(
+    "second minute hour day week weekday weekend month year half quarter third once twice one two three four five six seven eight nine ten "
+    "weekly monthly yearly daily hourly first second last next"
+)
+
 
 class QuestionLeaksGate:
-    """Refuses questions that give away what the context discloses. *type_words* maps a type to the words that name it."""
+    """Refuses questions that give away what the context discloses. *type_words* maps a type to the words that name it.
+
+    A question may share *common_words* (stems) with a value that matters.
+    """
 
     name = "question"
     codes = MappingProxyType(
@@ -31,7 +40,8 @@ class QuestionLeaksGate:
         }
     )
 
-    def __init__(self, type_words: Mapping[str, Iterable[str]]) -> None:
+    def __init__(self, type_words: Mapping[str, Iterable[str]], *, common_words: frozenset[str] = frozenset()) -> None:
+        self._common = common_words
         self._type_words = {name: tuple(sorted({word.casefold() for word in (*words, name)})) for name, words in type_words.items()}
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
@@ -39,7 +49,7 @@ class QuestionLeaksGate:
         if not record.question or not record.question.strip():
             return Verdict(code="question.missing", detail="the record has no question")
         searchable = SearchableText(record.question)
-        stems = content_stems(record.question)
+        stems = content_stems(record.question) - self._common
         for name, text, high in _values(record, expected):
             if any(place is not None for place in searchable.occurrences(text)):
                 return Verdict(code="question.value", detail=f"value {name} stands in the question")

@@ -11,7 +11,7 @@ from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
 from piiloom.screening.language import LanguageGate
 from piiloom.screening.length import LengthGate
 from piiloom.screening.presence import PresenceGate
-from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.screening.question_leaks import ANYBODYS, QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.screening.unlisted import UnlistedGate
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -43,18 +43,21 @@ class Screen:
                 gate.prime(record)
 
 
-def default_screen(*, near_duplicate_threshold: float = 0.5) -> Screen:
-    """All gates in their fixed order, with the type words of the taxonomy; a new one for each run, as it remembers."""
+def default_screen(*, near_duplicate_threshold: float = 0.5, stories: bool = False) -> Screen:
+    """All gates in their fixed order, with the type words of the taxonomy; a new one for each run, as it remembers.
+
+    A run of *stories* may ask a question again, of another text; its questions may share units of time and small numbers with values.
+    """
     type_words = {name: entity_type.type_words for name, entity_type in load_taxonomy().types.items()}
     return Screen(
         (
             ExactnessGate(),
             PresenceGate(),
             LengthGate(),
-            QuestionLeaksGate(type_words),
+            QuestionLeaksGate(type_words, common_words=ANYBODYS if stories else frozenset()),
             RefusalsGate(),
             UnlistedGate(),
             LanguageGate(),
-            DuplicatesGate(threshold=near_duplicate_threshold),
+            DuplicatesGate(threshold=near_duplicate_threshold, questions=not stories),
         )
     )

@@ -33,8 +33,13 @@ def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str
 
 def stories_for(pair: Pair, language: str = "en") -> tuple[Story, ...]:
     """The stories of one pair that ship; reads that pair's file only."""
-    name = "-".join(kind.replace(" ", "_") for kind in sorted(pair)) + ".yaml"
+    name = story_file(pair)
     return _shipped(language, name) if any(source.name == name for source in story_sources(language)) else ()
+
+
+def story_file(pair: Pair) -> str:
+    """The name of the file in which the stories of *pair* ship."""
+    return "-".join(kind.replace(" ", "_") for kind in sorted(pair)) + ".yaml"
 
 
 def story_sources(language: str) -> tuple[Traversable, ...]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from piiloom.foundation.yaml_files import KeyPath
 from piiloom.generation.composer.story_writing import mentions
 from piiloom.screening.identifier_patterns import find_identifiers
+from piiloom.screening.question_leaks import ANYBODYS
 from piiloom.screening.stemming import content_stems
 from piiloom.taxonomy.bank_style import StyleFinding
 from piiloom.taxonomy.grammar import all_expansions
@@ -16,11 +17,6 @@ from piiloom.taxonomy.story_sentences import values_of
 from piiloom.taxonomy.story_values import NUMBER_SLOT
 
 _LOOKED_AT = 40  # expansions of a wording
-# "How much is that over half a year?" gives nothing of "$450 a month" away: units of time and small numbers are anybody's words.
-_ANYBODYS = content_stems(
-    "second minute hour day week weekday weekend month year half quarter third once twice one two three four five six seven eight nine ten "
-    "weekly monthly yearly daily hourly first second last next"
-)
 
 
 def leak_findings(path: KeyPath, story: Story, region: str) -> Iterator[StyleFinding]:
@@ -52,7 +48,7 @@ def shares_word(question: str, value: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _stems(text: str) -> frozenset[str]:
-    return content_stems(text) - _ANYBODYS
+    return content_stems(text) - ANYBODYS
 
 
 def _leaks(text: str, question: StoryQuestion, values: dict[str, tuple[str, ...]]) -> Iterator[str]:

@@ -46,7 +46,7 @@ def try_story(story: Story, locale: str, number: int = TRIALS) -> Trials:
         for question in told.questions:
             trials.asked[question.id] += 1
             trials.high.update((question.id, fact) for fact in question.high)
-            trials.low.update((question.id, fact) for fact in facts - question.high)
+            trials.low.update((question.id, fact) for fact in facts - question.high.keys())
     return trials
 
 

@@ -8,7 +8,7 @@ drawn anew, questions and all.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
@@ -17,7 +17,7 @@ from piiloom.generation.composer.story_leaks import shares_word
 from piiloom.generation.composer.story_steps import choose_steps
 from piiloom.generation.composer.story_values import StoryValues
 from piiloom.generation.composer.story_writing import clash, folded, mentions, write_text
-from piiloom.generation.composer.telling_plan import TellingPlan, plan_of
+from piiloom.generation.composer.telling_plan import Asking, TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.stories import Story, StoryQuestion
@@ -36,9 +36,19 @@ def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: 
     *rng* gives the same text, which without *habits* is by the book. Raises ``StoryUntold`` when no such text is found in ``TRIES`` tries.
     """
     plan = plan_of(story)
+
+    return _tell(story, lambda: choose_questions(plan, questions, rng), rng, locale, habits=habits)
+
+
+def tell_asked(story: Story, asked: Sequence[Asking], rng: random.Random, *, locale: str = "en_US") -> ToldStory:
+    """One text of *story* for the questions *asked*, as ``tell`` tells it; the questions come in that order."""
+    return _tell(story, lambda: asked or None, rng, locale, habits=True)
+
+
+def _tell(story: Story, choose: Callable[[], Sequence[Asking] | None], rng: random.Random, locale: str, *, habits: bool) -> ToldStory:
     spoiled = "it has no questions that can be asked together"
     for _ in range(TRIES):
-        asked = choose_questions(plan, questions, rng)
+        asked = choose()
         if asked is None:
             break
         told = tell_once(story, asked, rng, locale=locale)
@@ -48,8 +58,8 @@ def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: 
     raise StoryUntold(f"{story.id} cannot be told: {spoiled}", where=story.origin, remedy="piiloom stories check says more.")
 
 
-def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tuple[int, ...] | None:
-    """The places of *number* questions that can be asked together, in the order of the story; None where there are none."""
+def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tuple[Asking, ...] | None:
+    """*number* questions that can be asked together, in the order of the story; None where there are none."""
     first = plan.askable if number == 1 else plan.askable_in_twos
     if not first:
         return None
@@ -59,12 +69,12 @@ def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tupl
         if not partners:
             return None
         asked = tuple(sorted((*asked, partners[int(rng.random() * len(partners))])))
-    return asked
+    return tuple(Asking(question=place) for place in asked)
 
 
-def tell_once(story: Story, asked: Sequence[int], rng: random.Random, *, locale: str) -> ToldStory | str:
-    """One try to tell *story* for the questions at the places *asked*; gives what spoiled it where it fails."""
-    demand = plan_of(story).demand(tuple(asked))
+def tell_once(story: Story, asked: Sequence[Asking], rng: random.Random, *, locale: str) -> ToldStory | str:
+    """One try to tell *story* for the questions *asked*; gives what spoiled it where it fails."""
+    demand = plan_of(story).demand(tuple(sorted(one.question for one in asked)))
     if demand.lacking is not None:
         return demand.lacking
     steps = choose_steps(story.steps, demand, rng)
@@ -76,13 +86,15 @@ def tell_once(story: Story, asked: Sequence[int], rng: random.Random, *, locale:
     spoiled = clash(text, spans, told)
     if spoiled is not None:
         return spoiled
-    questions = tuple(_ask(story.questions[place], told, rng) for place in asked)
+    questions = tuple(_ask(story.questions[one.question], one.wording, told, rng) for one in asked)
     return _leak(questions, told) or ToldStory(story=story.id, text=text, spans=spans, questions=questions)
 
 
-def _ask(question: StoryQuestion, told: Iterable[str], rng: random.Random) -> AskedQuestion:
-    text = expand(question.wordings[int(rng.random() * len(question.wordings))], rng)
-    return AskedQuestion(id=question.id, text=text, high=frozenset(fact for fact in told if question.decides(fact)))
+def _ask(question: StoryQuestion, wording: int | None, told: Iterable[str], rng: random.Random) -> AskedQuestion:
+    place = int(rng.random() * len(question.wordings)) if wording is None else wording
+    text = expand(question.wordings[place], rng)
+    why = {**question.helps, **question.needs}
+    return AskedQuestion(id=question.id, text=text, high={fact: why[fact] for fact in told if question.decides(fact)})
 
 
 def _leak(questions: Iterable[AskedQuestion], told: Mapping[str, str]) -> str | None:

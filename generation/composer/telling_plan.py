@@ -13,6 +13,14 @@ from functools import cached_property, lru_cache
 from piiloom.taxonomy.stories import Step, Story, StoryQuestion, Wording
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A question by its place in the story, and the place of its wording (None: any)."""
+
+    question: int
+    wording: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Demand:
     """What the text must do for some questions.

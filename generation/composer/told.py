@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -20,11 +21,11 @@ class ToldSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedQuestion:
-    """A question of the text, and which of the facts told are high for it; the others are low."""
+    """A question of the text, which of the facts told are high for it, and why; the others are low."""
 
     id: str
     text: str
-    high: frozenset[str]
+    high: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

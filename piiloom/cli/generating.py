@@ -113,7 +113,7 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
                 mode=mode,
                 traffic=traffic,
                 budget_usd=opened.config.budget_usd,
-                stages=stage_names(opened.config.judges),
+                stages=stage_names(opened.config.recipe, opened.config.judges),
                 line_every_s=BATCH_LINE_EVERY_S if opened.config.batch else LINE_EVERY_S,
             )
         )

@@ -65,7 +65,7 @@ def print_rejects(path: Path, *, run_id: str, stage: str | None, code: str | Non
 
 def _stages(run: RunRow, lines: Sequence[RejectLine]) -> list[str]:
     """The stages of *run*, and whatever else has rejected something."""
-    named = stage_names(run.config.get("judges") or ())
+    named = stage_names(run.config.get("recipe", "staged"), run.config.get("judges") or ())
     return [*named, *sorted({line.stage for line in lines} - set(named))]
 
 

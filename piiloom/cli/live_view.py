@@ -21,7 +21,7 @@ from piiloom.cli.run_picture import RunPicture, TrafficView
 from piiloom.cli.terminal import error_console, harmless, say_aside
 from piiloom.execution.watching.events import EventSink, fan_out, unheard
 from piiloom.execution.watching.metrics import RunMetrics
-from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.pipeline import stage_names
 from piiloom.generation.progress import Watch, unwatched
 
 Mode = Literal["live", "lines", "json", "quiet"]
@@ -49,7 +49,7 @@ def shown_run(
     mode: Mode,
     traffic: TrafficView | None = None,
     budget_usd: float | None = None,
-    stages: Iterable[str] = STAGE_NAMES,
+    stages: Iterable[str] = stage_names("staged", ()),
     line_every_s: float = LINE_EVERY_S,
 ) -> Iterator[tuple[Watch, EventSink]]:
     """Show the run *label* in *mode* as long as the block lasts; gives the watch and the event sink to feed.

@@ -19,7 +19,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.counting import counted
-from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.pipeline import FIRST_STAGE
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.session import resumed_config
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
@@ -42,7 +42,7 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
     """Run *stages* one after the other on one run; whether all went to their end."""
     for stage in stages:
         check_stage(stage)
-    if run is None and stages[0] == STAGE_NAMES[0]:
+    if run is None and stages[0] == FIRST_STAGE:
         check_provider(configuration(settings, config))
     elif not settings.keys() - MAY_CHANGE and config is None:  # else run_stage_command says what is wrong
         _check_provider_of(path, run or "last", settings)

@@ -26,7 +26,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
 @pytest.mark.alone
 def test_ten_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     names = [f"person{number}" for number in range(8)]
-    work_through_kills(tmp_path, names, Pace(200, burst=20, period_s=6.0, gap_s=0.05, retry_s=1.0), kills=10, seed=10)
+    work_through_kills(tmp_path, names, Pace(200, burst=20, period_s=8.0, gap_s=0.05, retry_s=1.0), kills=10, seed=10)
 
 
 def work_through_kills(folder: Path, names: list[str], pace: Pace, *, kills: int, seed: int) -> None:
@@ -45,7 +45,7 @@ def work_through_kills(folder: Path, names: list[str], pace: Pace, *, kills: int
                     thread.join(timeout=300)
                 break
             assert something_was_heard(people)  # so each kill comes while somebody is at work
-            time.sleep(rng.uniform(0.0, pace.period_s / 2))
+            time.sleep(rng.uniform(0.0, pace.period_s / 4))
             server.process.kill()
             server.process.wait()
         acknowledged_is_there(path, people)

@@ -14,7 +14,7 @@ from piiloom.execution.committing import GroupCommitter
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Item, PlanItem
-from piiloom.generation.pipeline import STAGES, Outcome, advance
+from piiloom.generation.pipeline import RECIPES, Outcome, advance
 from piiloom.generation.planning import make_plan_item
 from piiloom.generation.stage import StageContext
 from piiloom.taxonomy.scenarios import Bank, Scenario
@@ -38,7 +38,7 @@ class Loom:
     def weave(self, plan: PlanItem, **settings: Any) -> Outcome:
         """Take a new item with *plan* through all item stages, as far as it gets."""
         ctx = StageContext(config=RunConfig(locale=plan.locale, **settings), calls=self.calls, bank=self.bank)
-        return asyncio.run(advance(Outcome(item=Item(plan=plan)), ctx, STAGES))
+        return asyncio.run(advance(Outcome(item=Item(plan=plan)), ctx, RECIPES["staged"]))
 
 
 @contextmanager

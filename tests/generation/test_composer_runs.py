@@ -16,13 +16,15 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.words import count_words, whole_word
-from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.pipeline import stage_names
 from piiloom.generation.stage_report import report_stages
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.registers import load_registers
 from tests.generation.composer_settings import SAMPLES, exported, finished, resume, script, start
+
+STAGE_NAMES = stage_names("staged", ())
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError
-from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.pipeline import stage_names
 from piiloom.generation.session import resume_run
 from piiloom.generation.sitting import begin, sit, take_up
 from piiloom.generation.stage_report import report_stages
@@ -21,6 +21,8 @@ from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import MODELS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
 from tests.longer import mostly_long
+
+STAGE_NAMES = stage_names("staged", ())
 
 CLUMSY = {trick: 0.02 for tricks in TRICKS.values() for trick in tricks}
 

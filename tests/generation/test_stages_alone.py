@@ -14,11 +14,13 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import load_plan_items, load_rejects
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError, StoreError, UsageError
-from piiloom.generation.pipeline import STAGE_NAMES
+from piiloom.generation.pipeline import stage_names
 from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stage_report import report_stages
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
 from tests.longer import mostly_long
+
+STAGE_NAMES = stage_names("staged", ())
 
 SAMPLES = 30
 OPTIONS = ("--samples", str(SAMPLES), "--seed", "21")

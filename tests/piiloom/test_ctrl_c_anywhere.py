@@ -129,7 +129,7 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
         outcome.check()
         said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
         scene.opens()
-        if "--resume" in outcome.err:
+        if "--resume" in outcome.err and number % 4 == 0:
             went_on = struck("generate", "--resume", "last", "--samples", 150, "--quiet", "--store", words[-1], after_s=None)
             assert went_on.code == 0, went_on
     assert said & {"error: stopped at once", "interrupted; nothing accepted is lost"}
@@ -142,7 +142,7 @@ def test_the_annotation_app_starts_and_stops_in_order(made, tmp_path):
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         scene = Scene(tmp_path / "scene", made, f"annotate --store STORE --port {port}")
-        outcome = struck(*scene.words(), after_s=0.3 * number)
+        outcome = struck(*scene.words(), after_s=0.15 * number)
         assert outcome.in_time
         outcome.check()
         scene.opens()

@@ -45,6 +45,8 @@ OTHER: dict[str, Any] = {
     "topics_per_pair": 3,
     "subtopics_per_topic": 5,
     "values": "llm",
+    "recipe": "story",
+    "questions_per_text": 3,
     "max_attempts": 2,
     "max_low": 1,
     "situation_words": (10, 20),
@@ -71,7 +73,7 @@ OTHER: dict[str, Any] = {
     "extra_body": {"top_k": 40},
     "sampling": {"situation": {"temperature": 0.2}},
 }
-ONLY_COMPOSED = {"bank", "composer"}
+ONLY_COMPOSED = {"bank", "composer", "recipe", "questions_per_text"}
 OWN_TYPES = Path(__file__).parents[2] / "docs" / "samples" / "own_types" / "by_model.yaml"
 # What a run has that was given everything; a caller's word must hold against it.
 GIVEN = {"concurrency": 9, "rpm": 50.0, "tpm": 9000.0, "timeout_s": 30.0, "budget_usd": 7.0, "price": "input=1,output=2", "margin": 0.2}
@@ -110,6 +112,8 @@ def base(request, server, monkeypatch, place):
     if field == "batch":
         return {**PAID, **GIVEN, "provider": "openai", "model": "gpt-6-luna", "base_url": server.openai_url}
     chosen = COMPOSED if field in ONLY_COMPOSED else {**PAID, **GIVEN, "base_url": server.openai_url}
+    if field == "questions_per_text":
+        return {**chosen, "recipe": "story"}
     if field == "types":
         shutil.copy(OWN_TYPES, place)
         return {**chosen, field: place / OWN_TYPES.name}

@@ -11,11 +11,13 @@ from piiloom.cli.generate_cmd import generate
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.pipeline import STAGE_NAMES, stage_names
+from piiloom.generation.pipeline import stage_names
 from piiloom.generation.setting_options import CALL_SETTINGS, SETTINGS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.piiloom.small_runs import SMALL
+
+STAGE_NAMES = stage_names("staged", ())
 
 
 def test_list_counts_every_stage_in_order(cli, filled):
@@ -88,7 +90,7 @@ def test_stages_work_on_as_many_items_as_are_wanted(cli, store_path, tiny):
     server, words = tiny
     settings = ("--judge", "relevance", "--price", "input=1,output=1", "--budget-usd", 5, "--rpm", 100_000)
     assert cli("stages", "run", "topics", "subtopics", "--samples", 3, *words, *settings, "--store", store_path).code == 0
-    rest = [name for name in stage_names(("relevance",)) if name not in ("topics", "subtopics")]
+    rest = [name for name in stage_names("staged", ("relevance",)) if name not in ("topics", "subtopics")]
     outcome = cli("stages", "run", *rest, "--json", "--budget-usd", 6, "--store", store_path)
     assert outcome.code == 0, outcome.err
     steps = json.loads(outcome.out)

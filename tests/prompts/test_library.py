@@ -12,7 +12,7 @@ import pytest
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.generation.judging import JUDGES
-from piiloom.generation.pipeline import TEMPLATES
+from piiloom.generation.pipeline import templates_of
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE
@@ -24,7 +24,7 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    assert sorted({*TEMPLATES, *judges, SURROGATE_VALUE}) == list(NAMES)
+    assert sorted({*templates_of("staged", ()), *judges, SURROGATE_VALUE}) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

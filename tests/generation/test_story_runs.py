@@ -1,0 +1,163 @@
+"""Runs by the recipe ``story``: contrast groups, evenly over stories and questions, the same bytes however they are made."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+
+from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.releases import members_of
+from piiloom.corpus.store.runs import get_run
+from piiloom.foundation.errors import UsageError
+from piiloom.generation.configuration import make_config
+from piiloom.generation.sitting import begin, sit, take_up
+from piiloom.generation.stage_report import report_stages
+from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.story_bank import StoryBank
+from tests.generation.composer_settings import exported, finished, resume, script, start
+from tests.taxonomy.story_example import STORY as EXAMPLE
+
+STORY = {"recipe": "story"}
+NUMBER = 312  # two texts of each pair
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    found = tmp_path_factory.mktemp("stories") / "one.duckdb"
+    progress = start(found, samples=NUMBER, **STORY)
+    assert (progress.status, progress.accepted) == ("finished", NUMBER)
+    return found
+
+
+@pytest.fixture(scope="module")
+def records(path):
+    with Store.open(path) as store:
+        return list(iter_records(store, run_id=get_run(store, "last").id))
+
+
+@pytest.fixture(scope="module")
+def groups(records):
+    found = defaultdict(list)
+    for record in records:
+        found[record.contrast_group].append(record)
+    return found
+
+
+def test_records_of_one_text_are_a_contrast_group(groups):
+    assert None not in groups
+    assert all(len({record.context for record in group}) == 1 for group in groups.values())
+    assert len({group[0].context for group in groups.values()}) == len(groups)
+    whole = [group for group in groups.values() if len(group) == 2]
+    assert len(whole) >= 0.95 * len(groups)
+    for one, other in whole:
+        assert one.question != other.question
+        assert [(s.id, s.start, s.end, s.entity_type, s.value_id) for s in one.spans] == [
+            (s.id, s.start, s.end, s.entity_type, s.value_id) for s in other.spans
+        ]
+
+
+def test_what_is_high_depends_on_the_question(groups):
+    whole = [group for group in groups.values() if len(group) == 2]
+    differ = sum([s.relevance for s in one.spans] != [s.relevance for s in other.spans] for one, other in whole)
+    assert differ >= 0.95 * len(whole)
+
+
+def test_a_record_says_why_values_are_high(records):
+    for record in records:
+        high = {span.text_in(record.context) for span in record.spans if span.relevance == "high"}
+        assert bool(record.plan.rationale) == bool(high)
+        assert all(f"{value} (" in record.plan.rationale for value in high)
+
+
+def test_pairs_stories_and_questions_are_used_evenly(records):
+    pairs = Counter(record.plan.pair for record in records)
+    assert set(pairs) == set(load_taxonomy().pairs)
+    assert set(pairs.values()) == {4}
+    assert set(Counter(record.plan.scenario for record in records).values()) == {2}
+    assert len({(record.plan.scenario, record.question) for record in records}) == len(records)
+
+
+def test_a_story_that_is_told_again_asks_other_questions(tmp_path):
+    path = tmp_path / "s.duckdb"
+    start(path, samples=24, pairs="health+occupation", **STORY)
+    with Store.open(path) as store:
+        records = list(iter_records(store))
+    assert set(Counter(record.plan.scenario for record in records).values()) == {4}
+    assert len({(record.plan.scenario, record.question) for record in records}) >= 22
+
+
+def test_a_text_is_never_split_between_train_and_test(path, records, groups):
+    with Store.open(path) as store:
+        create_release(store, "r", test_size=60, seed=3, run_id="last")
+        where = {record: split for record, _, split in members_of(store, "r")}
+    assert set(where.values()) == {"train", "test"}
+    assert all(len({where[record.id] for record in group}) == 1 for group in groups.values())
+    stories = {record.plan.scenario: set() for record in records}
+    for record in records:
+        stories[record.plan.scenario].add(where[record.id])
+    assert all(len(found) == 1 for found in stories.values())
+
+
+def test_any_concurrency_process_and_resumption_gives_the_same_bytes(tmp_path):
+    whole, other, grown = (tmp_path / f"{name}.duckdb" for name in ("whole", "other", "grown"))
+    start(whole, samples=60, seed=11, concurrency=1, **STORY)
+    code, _, errors = finished(
+        script("start", str(other), '{"samples": 60, "seed": 11, "concurrency": 32, "recipe": "story"}', hash_seed=5)
+    )
+    assert code == 0, errors
+    start(grown, samples=21, seed=11, **STORY)
+    resume(grown, samples=60)
+    assert exported(whole) == exported(other) == exported(grown)
+
+
+def test_stages_one_by_one_give_the_same_bytes(tmp_path):
+    whole, alone = tmp_path / "whole.duckdb", tmp_path / "alone.duckdb"
+    start(whole, samples=20, **STORY)
+    with Store.open(alone) as store:
+        config = make_config({"samples": 20, **STORY})
+        sit(store, *begin(store, config), stage="topics")
+    for stage in ("subtopics", "story", "screen"):
+        with Store.open(alone, create=False) as store:
+            sit(store, *take_up(store, get_run(store, "last")), stage=stage)
+    assert exported(whole) == exported(alone)
+    with Store.open(alone, create=False) as store:
+        lines = report_stages(store, get_run(store, "last"))
+    assert [(line.stage, line.done) for line in lines[2:]] == [("story", 20), ("screen", 20)]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_how_many_questions_a_text_is_asked(tmp_path, number):
+    path = tmp_path / "s.duckdb"
+    start(path, samples=30, pairs="health+occupation,age+finance", questions_per_text=number, **STORY)
+    with Store.open(path) as store:
+        groups = Counter(record.contrast_group for record in iter_records(store))
+    assert max(groups.values()) == number
+
+
+def test_stories_of_ones_own(tmp_path):
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    (bank / "own.yaml").write_text(EXAMPLE, encoding="utf-8")
+    assert len(StoryBank("en", bank).for_pair(("finance", "location"))) == 1 + len(StoryBank().for_pair(("finance", "location")))
+    ours, shipped = make_config({**STORY, "bank": bank}), make_config(STORY)
+    assert ours.digest() != shipped.digest()
+
+
+def test_what_does_not_go_together_is_refused():
+    with pytest.raises(UsageError, match="stories are told by the composer"):
+        make_config({**STORY, "provider": "openai", "model": "m"})
+    with pytest.raises(UsageError, match=r"there (are no stories in Portuguese|is no story of age\+belief)"):
+        make_config({**STORY, "locale": "pt_BR", "pairs": "age+belief"}).chosen_pairs()
+
+
+def test_a_text_of_another_recipe_is_asked_one_question():
+    with pytest.raises(UsageError, match="a text is asked one question"):
+        make_config({"questions_per_text": 2})
+
+
+def test_a_run_keeps_its_recipe(path):
+    with Store.open(path, create=False) as store, pytest.raises(UsageError, match="a run keeps its recipe"):
+        take_up(store, get_run(store, "last"), recipe="staged")
