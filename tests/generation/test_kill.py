@@ -132,3 +132,21 @@ def test_a_killed_run_may_be_resumed_with_more_samples(tmp_path, calm):
     code, output, errors = finished(script("resume", str(path), json.dumps({"samples": SAMPLES, "concurrency": 2})))
     assert (code, output.split()[:2]) == (0, ["finished", str(SAMPLES)]), errors
     assert exported(path) == calm.export
+
+
+def test_a_run_that_tells_stories_goes_on_after_kills(tmp_path):
+    settings = json.dumps({"samples": 400, "seed": 5, "recipe": "story"})
+    whole, path = tmp_path / "whole.duckdb", tmp_path / "s.duckdb"
+    assert finished(script("start", str(whole), settings))[0] == 0
+    for number in range(3):
+        process = script("resume", str(path)) if number else script("start", str(path), settings)
+        while not at_work(path).exists():
+            assert process.poll() is None, "it ended before it began"
+            time.sleep(0.01)
+        time.sleep(0.3 * (number + 1))
+        process.kill()
+        finished(process)
+    code, _, errors = finished(script("resume", str(path)))
+    assert code == 0, errors
+    assert look(path) == ("finished", 400)
+    assert exported(path) == exported(whole)

@@ -10,6 +10,8 @@ from piiloom.generation.composer.story_lint import lint_stories
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import load_taxonomy
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.story_loading import load_stories, stories_for, story_sources
 
 
@@ -19,9 +21,21 @@ def test_each_scenario_has_its_story_of_the_same_pair():
     assert {len(stories_for(pair)) for pair in load_taxonomy().pairs} == {6}
 
 
-def test_every_story_is_told_with_exact_spans_and_questions_that_differ():
-    for story in load_stories("en").values():
-        told = tell(story, random.Random(story.id), locale="en_US")
+@pytest.mark.parametrize("locale", ["pt_BR"])
+def test_other_languages_have_stories_of_their_scenarios(locale):
+    language = get_locale(locale).language
+    stories, scenarios = load_stories(language), load_bank(language).scenarios
+    assert len(stories) >= 24
+    assert {story.id: frozenset(story.pair) for story in stories.values()}.items() <= {
+        one.id: frozenset(one.pair) for one in scenarios.values()
+    }.items()
+    assert StoryBank(language).pairs == {story.pair for story in stories.values()}
+
+
+@pytest.mark.parametrize("locale", ["en_US", "pt_BR"])
+def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
+    for story in load_stories(get_locale(locale).language).values():
+        told = tell(story, random.Random(story.id), locale=locale)
         assert told.spans
         assert [told.text[span.start : span.end] for span in told.spans] == [span.value for span in told.spans]
         assert len({question.text for question in told.questions}) == 2
@@ -29,5 +43,6 @@ def test_every_story_is_told_with_exact_spans_and_questions_that_differ():
 
 
 @pytest.mark.long
-def test_they_have_no_findings():
-    assert [str(finding) for finding in lint_stories(story_sources("en"), load_taxonomy())] == []
+@pytest.mark.parametrize("language", ["en", "pt"])
+def test_they_have_no_findings(language):
+    assert [str(finding) for finding in lint_stories(story_sources(language), load_taxonomy(), language)] == []
