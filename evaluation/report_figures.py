@@ -6,7 +6,7 @@ design), so that figures can be set side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from piiloom.corpus.formats.base import Json
@@ -15,6 +15,7 @@ from piiloom.corpus.releases.splits import TEST, TRAIN
 from piiloom.evaluation.report_guessing import Guessability, measure_guessability
 from piiloom.evaluation.report_leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
 from piiloom.evaluation.report_plan import PlanFigures, measure_plan
+from piiloom.evaluation.report_question_use import QuestionUse, measure_question_use
 from piiloom.evaluation.report_texts import Lengths, TextFigures, measure_lengths, measure_texts
 from piiloom.evaluation.report_values import CardFigures, TypeFigures, measure_cards, measure_types
 from piiloom.evaluation.report_words import WordedTexts
@@ -59,6 +60,7 @@ class Figures:
     questions: TextFigures | None
     types: tuple[TypeFigures, ...]
     guessability: Guessability
+    question_use: QuestionUse
     question_leaks: QuestionLeaks
     splits: tuple[SplitFigures, ...]
     split_leaks: SplitLeaks | None
@@ -81,8 +83,10 @@ def measure(splits: Mapping[str, Sequence[Record]], *, seed: int = DEFAULT_SEED,
     watch("values and relevance")
     types, cards, plan = measure_types(records), measure_cards(records), measure_plan(records)
     guessability, leaks = measure_guessability(records, seed=seed), measure_question_leaks(records)
+    watch("what the question is worth")
+    use = measure_question_use(records)
     watch("contexts: n-grams, self-BLEU, near-duplicates")
-    contexts = measure_texts([record.context for record in records], seed=seed)
+    contexts = measure_texts(contexts_of(records), seed=seed)
     watch("questions: n-grams, self-BLEU, near-duplicates")
     asked = questions_of(records)
     questions = measure_texts(asked, seed=seed) if asked else None
@@ -94,6 +98,7 @@ def measure(splits: Mapping[str, Sequence[Record]], *, seed: int = DEFAULT_SEED,
         questions=questions,
         types=types,
         guessability=guessability,
+        question_use=use,
         question_leaks=leaks,
         splits=tuple(_split_figures(name, split, seed) for name, split in splits.items()) if parted else (),
         split_leaks=measure_split_leaks(splits[TRAIN], splits[TEST]) if TRAIN in splits and TEST in splits else None,
@@ -123,6 +128,17 @@ def count_records(records: Sequence[Record]) -> RecordFigures:
     )
 
 
+def contexts_of(records: Iterable[Record]) -> list[str]:
+    """The contexts of *records*, that of a contrast group once."""
+    found, groups = [], set()
+    for record in records:
+        group = record.contrast_group
+        if group is None or (group, record.context) not in groups:
+            found.append(record.context)
+            groups.add((group, record.context))
+    return found
+
+
 def _has_type_of_both(record: Record) -> bool:
     high, low = ({span.entity_type for span in record.spans if span.relevance == label} for label in ("high", "low"))
     return not high.isdisjoint(low)
@@ -132,7 +148,7 @@ def _split_figures(name: str, records: Sequence[Record], seed: int) -> SplitFigu
     return SplitFigures(
         split=name,
         counts=count_records(records),
-        lengths=measure_lengths(WordedTexts.of(record.context for record in records)),
+        lengths=measure_lengths(WordedTexts.of(contexts_of(records))),
         guessability=measure_guessability(records, seed=seed),
     )
 

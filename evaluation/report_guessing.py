@@ -8,7 +8,7 @@ what the same predictor reaches when the labels are dealt out at random.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,12 +36,17 @@ class Guess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guessability:
-    """What relevance can be guessed from; ``spans`` are those with a relevance."""
+    """What relevance can be guessed from; ``spans`` are those with a relevance.
+
+    ``story_and_slot``: from the story or scenario and the subtype, where records were planned on one.
+    """
 
     spans: int
     type: Guess
     position: Guess
     word_overlap: Guess
+    type_and_position: Guess
+    story_and_slot: Guess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +57,26 @@ class _Clue:
     entity_type: str
     place: int
     overlaps: bool
+    slot: tuple[str, str, str] | None
 
 
 def measure_guessability(records: Iterable[Record], *, seed: int) -> Guessability:
-    """Measure all three predictors; *seed* deals out the shuffled labels."""
+    """Measure all predictors; *seed* deals out the shuffled labels."""
     clues = [clue for record in records for clue in _clues(record)]
-    labels = np.array([clue.high for clue in clues], dtype=np.int64)
-    names = {name: number for number, name in enumerate(sorted({clue.entity_type for clue in clues}))}
+    planned = [clue for clue in clues if clue.slot is not None]
+
+    def guess(known: Sequence[_Clue], knows: Callable[[_Clue], object]) -> Guess:
+        keys = [str(knows(clue)) for clue in known]
+        numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
+        return _guess([numbers[key] for key in keys], np.array([clue.high for clue in known], dtype=np.int64), seed)
+
     return Guessability(
         spans=len(clues),
-        type=_guess([names[clue.entity_type] for clue in clues], labels, seed),
-        position=_guess([clue.place for clue in clues], labels, seed),
-        word_overlap=_guess([int(clue.overlaps) for clue in clues], labels, seed),
+        type=guess(clues, lambda clue: clue.entity_type),
+        position=guess(clues, lambda clue: clue.place),
+        word_overlap=guess(clues, lambda clue: clue.overlaps),
+        type_and_position=guess(clues, lambda clue: (clue.entity_type, clue.place)),
+        story_and_slot=guess(planned, lambda clue: clue.slot),
     )
 
 
@@ -77,13 +90,14 @@ def balanced_accuracy(keys: NDArray[np.int64], labels: NDArray[np.int64]) -> flo
 
 def _clues(record: Record) -> list[_Clue]:
     asked = judged_words(record.question or "")
-    total = len(record.spans)
+    total, story = len(record.spans), record.plan.scenario if record.plan else None
     return [
         _Clue(
             high=span.relevance == "high",
             entity_type=span.entity_type,
             place=min(_PLACES - 1, _PLACES * number // total),
             overlaps=not asked.isdisjoint(judged_words(span.text_in(record.context))),
+            slot=(story, span.entity_type, span.subtype or "") if story else None,
         )
         for number, span in enumerate(record.spans)
         if span.relevance is not None

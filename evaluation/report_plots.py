@@ -165,7 +165,14 @@ def _values(figure: Figure, types: Sequence[TypeFigures]) -> None:
 
 def _guessability(axes: Axes, figures: Figures) -> None:
     guess = figures.guessability
-    named = [("word overlap", guess.word_overlap), ("position", guess.position), ("type", guess.type)]
+    named = [
+        ("word overlap", guess.word_overlap),
+        ("story and subtype", guess.story_and_slot),
+        ("type and position", guess.type_and_position),
+        ("position", guess.position),
+        ("type", guess.type),
+    ]
+    named = [(name, each) for name, each in named if each.accuracy is not None]
     bars = axes.barh(range(len(named)), [each.accuracy or 0 for _, each in named], color=_BLUE, height=0.55)
     axes.bar_label(bars, [f"{each.accuracy or 0:.3f}" for _, each in named], padding=4)
     axes.plot(

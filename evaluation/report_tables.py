@@ -54,6 +54,7 @@ def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
         records_table(figures),
         splits_table(figures) if figures.splits else None,
         guessability_table(figures),
+        question_use_table(figures),
         leaks_table(figures),
         wording_table(figures),
         openers_table(figures),
@@ -118,13 +119,35 @@ def _split_row(split: SplitFigures) -> Row:
 def guessability_table(figures: Figures) -> ReportTable:
     """How well relevance is guessed without reading."""
     guess = figures.guessability
-    named = (("type alone", guess.type), ("position alone", guess.position), ("question–value word overlap alone", guess.word_overlap))
+    named = (
+        ("type alone", guess.type),
+        ("position alone", guess.position),
+        ("type and position", guess.type_and_position),
+        ("story or scenario, and subtype", guess.story_and_slot),
+        ("question–value word overlap alone", guess.word_overlap),
+    )
     note = (
         f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance reaches "
         "here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
     )
     rows = tuple((name, decimal(each.accuracy), decimal(each.shuffled)) for name, each in named if _measured(each))
     return ReportTable(title="guessability of relevance", columns=("from", "accuracy", "labels shuffled"), rows=rows, note=note)
+
+
+def question_use_table(figures: Figures) -> ReportTable:
+    """What the question is worth."""
+    use = figures.question_use
+    rows: list[Row] = [("records whose text has another question too", percent(use.grouped_share))]
+    if use.turning_share is not None:
+        rows.append(("values of such texts that are high for one question, low for another", percent(use.turning_share)))
+    if use.blind is not None and use.aware is not None:
+        rows.append(("relevance predicted without the question", decimal(use.blind)))
+        rows.append(("relevance predicted with the question's words", decimal(use.aware)))
+    note = (
+        "Predicted: balanced accuracy of a logistic regression (type, subtype, place; with the question: its words beside the type) on "
+        f"stories or groups left out of its training; {CHANCE} is chance. The further apart, the more reading the question is worth."
+    )
+    return ReportTable(title="what the question is worth", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
 def leaks_table(figures: Figures) -> ReportTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from piiloom.evaluation.report_figures import count_records, measure
 from piiloom.evaluation.report_guessing import balanced_accuracy, measure_guessability
 from piiloom.evaluation.report_leaks import measure_question_leaks, measure_split_leaks
 from piiloom.evaluation.report_plan import measure_plan
+from piiloom.evaluation.report_question_use import measure_question_use
 from piiloom.evaluation.report_values import ValueCount, measure_cards, measure_types
 from tests.evaluation.report_records import marked, varied
 
@@ -81,6 +83,43 @@ def test_what_gives_relevance_away_is_seen():
     assert guess.type.shuffled == pytest.approx(0.5, abs=0.08)
     asked = [marked(f"[baker{n}|occupation|high] or [cook|occupation|low]", f"Is baker{n} right?") for n in range(10)]
     assert measure_guessability(asked, seed=7).word_overlap.accuracy == 1
+
+
+def test_type_and_place_together_and_the_slot_of_a_story_give_more_away():
+    plan = RecordPlan(pair=("age", "occupation"), scenario="s")
+    rows = ["[cook|occupation|high] and [old|age|low]", "[old|age|high] and [cook|occupation|low]"]
+    records = [marked(row, plan=plan) for row in rows for _ in range(10)]
+    guess = measure_guessability(records, seed=7)
+    assert (guess.type.accuracy, guess.type_and_position.accuracy, guess.story_and_slot.accuracy) == (0.5, 1, 0.5)
+    assert measure_guessability([marked(row, plan=None) for row in rows], seed=7).story_and_slot.accuracy is None
+
+
+def asked_of(text, group, *questions):
+    """Records of one text: in a question's record the value of the type that it names is high."""
+    found = []
+    for wanted in questions:
+        relevance = ["high" if kind == wanted else "low" for kind in ("occupation", "age")]
+        record = marked(text.format(*relevance), f"Does the {wanted} of them count here?")
+        found.append(replace(record, group_keys=(f"story:{group}", f"text:{group}")))
+    return found
+
+
+def cooks(number):
+    texts = [(f"A [cook {n}|occupation|{{0}}] and [aged {n}|age|{{1}}].", n) for n in range(number)]
+    return [record for text, n in texts for record in asked_of(text, n, "age", "occupation")]
+
+
+def test_what_the_question_is_worth():
+    use = measure_question_use(cooks(30))
+    assert (use.grouped_share, use.turning_share, use.aware) == (1, 1, 1)
+    assert use.blind == pytest.approx(0.5, abs=0.1)
+    alone = measure_question_use(asked_of("A [cook|occupation|{0}].", 1, "occupation"))
+    assert (alone.blind, alone.aware, alone.grouped_share, alone.turning_share) == (None, None, 0, None)
+
+
+def test_the_text_of_a_contrast_group_counts_once():
+    figures = measure({"all": cooks(3)})
+    assert (figures.contexts.texts, figures.counts.records) == (3, 6)
 
 
 def test_one_label_leaves_nothing_to_guess():
