@@ -6,6 +6,7 @@ alone in a process of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -44,17 +45,20 @@ class Aside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """Which text of which story an item is, and which of the text's questions it asks.
+class TextShare:
+    """An item's share in a text with several questions: the seed of the text, how many records it makes, and which this is (from 0)."""
 
-    Items of one text share *seed* and *telling* (how often the story was told before them in the plan); ``number`` counts its questions.
-    """
+    seed: int
+    records: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """Which text of which story an item is: ``telling`` counts how often the story was told before it in the plan."""
 
     story: str
     telling: int
-    seed: int
-    questions: int
-    number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +94,12 @@ class PlanItem:
     situation_sentences: int
     peripheral_sentences: int
     told: Telling | None = None
+    share: TextShare | None = None
+
+    @property
+    def text_name(self) -> str:
+        """What calls for the whole text are named after: the first item of the text."""
+        return str(self.index - (self.share.number if self.share else 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +124,42 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine:
+    """What swapping a value for another ordinary one would change in the advice; ``change`` None: nothing."""
+
+    value: str
+    swapped_for: str
+    change: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerQuestion:
+    """A question as it was thought up, with a line for each value."""
+
+    draft: str
+    ledger: tuple[LedgerLine, ...]
+
+    @property
+    def deciding(self) -> frozenset[str]:
+        """The ids of the values that change the advice."""
+        return frozenset(line.value for line in self.ledger if line.change is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The life in which an item's values belong together.
+
+    ``uses``: what each value is doing in it, by id; ``struck``: the values that were taken out, and why.
+    """
+
+    situation: str
+    decisions: tuple[str, ...]
+    uses: Mapping[str, str]
+    struck: Mapping[str, str]
+    questions: tuple[LedgerQuestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """A plan item and what the stages have made of it so far.
 
@@ -130,6 +176,7 @@ class Item:
     refused: int = 0
     judgements: tuple[Judgement, ...] = ()
     rationale: str | None = None
+    case: Case | None = None
 
     def value(self, value_id: str) -> ItemValue:
         """Look a value up by its id; raises ``KeyError``."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from piiloom.corpus.record import Relevance
 from piiloom.foundation.seeding import derive_rng, derive_seed
 from piiloom.generation.configuration import RunConfig
-from piiloom.generation.item import Aside, PlanItem, Telling, WantedValue
+from piiloom.generation.item import Aside, PlanItem, Telling, TextShare, WantedValue
 from piiloom.generation.plan_lengths import context_band, draw_length, draw_low_count, situation_band
 from piiloom.generation.plan_values import ValuePlan, draw_high
 from piiloom.generation.topics import Pair
@@ -124,13 +124,8 @@ def make_told_item(
         question_words=config.question_words,
         situation_sentences=0,
         peripheral_sentences=0,
-        told=Telling(
-            story=story.id,
-            telling=earlier // len(known),
-            seed=derive_seed(digest, config.seed, "text", text),
-            questions=config.records_per_text,
-            number=number,
-        ),
+        told=Telling(story=story.id, telling=earlier // len(known)),
+        share=TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number),
     )
 
 

@@ -96,9 +96,12 @@ def _group_keys(item: Item) -> tuple[str, ...]:
     """Name what must not be split between train and test: texts grown from one story, scenario or triplet, and records of one text."""
     plan = item.plan
     if plan.told is not None:
-        text = item.passage.text if item.passage else ""
-        return f"story:{plan.told.story}", f"{CONTRAST_GROUP}{digest(plan.told.seed, text)[:RECORD_ID_LENGTH]}"
-    return (f"scenario:{plan.scenario}" if plan.scenario else f"triplet:{'+'.join(plan.pair)}/{plan.topic}/{plan.subtopic}",)
+        grown_from = f"story:{plan.told.story}"
+    else:
+        grown_from = f"scenario:{plan.scenario}" if plan.scenario else f"triplet:{'+'.join(plan.pair)}/{plan.topic}/{plan.subtopic}"
+    if plan.share is None or item.passage is None:
+        return (grown_from,)
+    return grown_from, f"{CONTRAST_GROUP}{digest(plan.share.seed, item.passage.text)[:RECORD_ID_LENGTH]}"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from piiloom.generation.composer.question_rounds import question_round
 from piiloom.generation.composer.telling import StoryUntold, tell_asked
 from piiloom.generation.composer.telling_plan import plan_of
 from piiloom.generation.composer.told import ToldStory
-from piiloom.generation.item import Item, ItemValue, Question, Telling
+from piiloom.generation.item import Item, ItemValue, Question, TextShare
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.taxonomy.stories import Story
 
@@ -31,22 +31,23 @@ class StoryStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Give the item text, values, spans and question; rejected when the story cannot be told or has no such question."""
-        told, plan = item.plan.told, item.plan
-        if told is None or ctx.stories is None:
+        plan = item.plan
+        told, share = plan.told, plan.share
+        if told is None or share is None or ctx.stories is None:
             raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
         story = ctx.stories.find(plan.pair, told.story)
-        text = _text(story, told, ctx.drawn(str(plan.index)), plan.locale)
-        if told.number >= len(text.questions):
-            raise ItemRejected("no_question", f"no {told.questions} questions of {story.id} can be asked together", stage=NAME)
-        return _filled(item, text, told.number)
+        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale)
+        if share.number >= len(text.questions):
+            raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
+        return _filled(item, text, share.number)
 
 
-def _text(story: Story, told: Telling, drawn: int, locale: str) -> ToldStory:
+def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str) -> ToldStory:
     """The text that all items of it get; one that is tried anew gets another."""
-    rounds = derive_rng("story rounds", told.seed, story.id) if drawn else derive_rng("story rounds", story.id)
-    asked = question_round(plan_of(story), told.telling, told.questions, rounds)
+    rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
+    asked = question_round(plan_of(story), telling, share.records, rounds)
     try:
-        return tell_asked(story, asked, derive_rng("story", told.seed, drawn), locale=locale)
+        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), locale=locale)
     except StoryUntold as untold:
         raise ItemRejected("untold", str(untold), stage=NAME) from untold
 
