@@ -33,7 +33,7 @@ from piiloom.taxonomy.story_bank import StoryBank, stories_digest
 # Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
 GENERATION_VERSION = 2
 # In which stages a record is made (``generation.pipeline``).
-RecipeName = Literal["staged", "story"]
+RecipeName = Literal["staged", "case", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 # Settings that may change while a run goes on.
 CONDUCT = frozenset(
@@ -57,7 +57,10 @@ CONDUCT = frozenset(
 PLACES = frozenset({"bank", "prompts", "types"})
 # Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
 _APART = frozenset(
-    {"seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling", "recipe", "questions_per_text"}
+    {
+        *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
+        *("recipe", "questions_per_text", "on_disagreement"),
+    }
 )
 _AS_EVER = SamplingSettings()
 
@@ -86,6 +89,8 @@ class RunConfig(BaseModel):
     recipe: RecipeName = "staged"
     # Records of one text, each with a question of its own, where the recipe asks several; None: two.
     questions_per_text: int | None = Field(default=None, ge=1, le=4)
+    # What becomes of a label that the judge of the recipe "case" contradicts.
+    on_disagreement: Literal["redo", "reject", "relabel"] = "redo"
     max_attempts: int = Field(default=3, ge=1, le=20)
     max_low: int = Field(default=8, ge=0, le=8)
     situation_words: tuple[int, int] | None = None
@@ -233,7 +238,7 @@ class RunConfig(BaseModel):
     @property
     def records_per_text(self) -> int:
         """How many records share a text, each with a question of its own."""
-        return 1 if self.recipe != "story" else self.questions_per_text or 2
+        return 1 if self.recipe == "staged" else self.questions_per_text or 2
 
     def stories(self) -> StoryBank:
         """What the recipe ``story`` tells: those that ship in the run's language, and those in ``bank``."""
@@ -247,8 +252,8 @@ class RunConfig(BaseModel):
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
         templates = [(template.id, template.sha256) for template in self.templates()]
+        recipe = self._recipe_digested()
         if self.recipe == "story":
-            recipe = {"recipe": self.recipe, "records_per_text": self.records_per_text}
             stories = stories_digest(get_locale(self.locale).language, self.bank)
             return digest(GENERATION_VERSION, self._shaping() | recipe, self.taxonomy().digest, stories)
         bank = self._bank().digest if self.provider == "composer" else None
@@ -256,7 +261,7 @@ class RunConfig(BaseModel):
         drawing = self.own_sampling().given() | (
             {"sampling": {name: own.given() for name, own in self.sampling.items()}} if self.sampling else {}
         )
-        return digest(GENERATION_VERSION, self._shaping() | judges | drawing, self.taxonomy().digest, bank, templates)
+        return digest(GENERATION_VERSION, self._shaping() | recipe | judges | drawing, self.taxonomy().digest, bank, templates)
 
     def plan_digest(self) -> str:
         """Fingerprint what shapes the plan: where a model writes, its prompts and sampling settings do not.
@@ -265,13 +270,21 @@ class RunConfig(BaseModel):
         """
         if self.provider == "composer":
             return self.digest()
-        return digest(GENERATION_VERSION, self._shaping(), self.taxonomy().digest)
+        return digest(GENERATION_VERSION, self._shaping() | self._recipe_digested(), self.taxonomy().digest)
+
+    def _recipe_digested(self) -> dict[str, Any]:
+        """What of the recipe shapes the plan: nothing of the first one there was, so that its digests stay what they were."""
+        return {} if self.recipe == "staged" else {"recipe": self.recipe, "records_per_text": self.records_per_text}
 
     def templates(self) -> list[PromptTemplate]:
         """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""
         asked = {f"judge_{name}" for name in self.judges}
+        apart: tuple[str, ...] = ("judge_", "surrogate_", "case_")
+        if self.recipe == "case":
+            asked |= {"judge_relevance", *(name for name in open_library(self.prompts).names if name.startswith("case_"))}
+            apart = (*apart, "situation", "peripheral", "question_", "paraphrase")
         library = open_library(self.prompts)
-        return [library.find(name) for name in library.names if not name.startswith(("judge_", "surrogate_")) or name in asked]
+        return [library.find(name) for name in library.names if not name.startswith(apart) or name in asked]
 
     def _shaping(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude={*CONDUCT, *_APART})

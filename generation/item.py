@@ -97,6 +97,11 @@ class PlanItem:
     share: TextShare | None = None
 
     @property
+    def records(self) -> int:
+        """How many records the item's text makes."""
+        return self.share.records if self.share else 1
+
+    @property
     def text_name(self) -> str:
         """What calls for the whole text are named after: the first item of the text."""
         return str(self.index - (self.share.number if self.share else 0))
@@ -134,10 +139,11 @@ class LedgerLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerQuestion:
-    """A question as it was thought up, with a line for each value."""
+    """A question as it was thought up, with a line for each value; ``put``: as it is published, where it is."""
 
     draft: str
     ledger: tuple[LedgerLine, ...]
+    put: str | None = None
 
     @property
     def deciding(self) -> frozenset[str]:

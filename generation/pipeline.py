@@ -8,7 +8,24 @@ from types import MappingProxyType
 
 from piiloom.corpus.store.judgements import JudgementKind
 from piiloom.execution.watching.events import StageEntered, StagePassed, unheard
-from piiloom.generation import paraphrase, peripheral, question, screen, situation, spans, story, subtopics, topics, values
+from piiloom.generation import (
+    abstraction,
+    audit,
+    ledger,
+    paraphrase,
+    peripheral,
+    post,
+    question,
+    screen,
+    sheet,
+    situation,
+    spans,
+    story,
+    subtopics,
+    topics,
+    values,
+    verdict,
+)
 from piiloom.generation.configuration import RecipeName
 from piiloom.generation.item import Item
 from piiloom.generation.judging import JUDGES, judge_stages
@@ -19,6 +36,10 @@ from piiloom.generation.stage import ItemRejected, Stage, StageContext
 RECIPES: Mapping[RecipeName, tuple[Stage, ...]] = MappingProxyType(
     {
         "staged": (values.STAGE, situation.STAGE, peripheral.STAGE, question.STAGE, paraphrase.STAGE, spans.STAGE),
+        "case": (
+            *(values.STAGE, sheet.STAGE, ledger.STAGE, post.STAGE, abstraction.STAGE, audit.STAGE),
+            *(spans.STAGE, verdict.STAGE),
+        ),
         "story": (story.STAGE,),
     }
 )
@@ -41,7 +62,7 @@ def item_stages(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[
 
 def all_item_stages() -> tuple[Stage, ...]:
     """List what items of any run go through, those of one recipe after those of another."""
-    return (*(stage for stages in RECIPES.values() for stage in stages), *judge_stages(tuple(JUDGES)))
+    return (*dict.fromkeys(stage for stages in RECIPES.values() for stage in stages), *judge_stages(tuple(JUDGES)))
 
 
 def stage_names(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[str, ...]:

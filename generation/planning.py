@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from piiloom.corpus.record import Relevance
 from piiloom.foundation.seeding import derive_rng, derive_seed
@@ -27,6 +28,8 @@ CUE_WEIGHTS = (0.14, 0.6, 0.26)
 # Share of records that disclose nothing at all, so that a detector learns to find nothing.
 NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
+# A text of the recipe "case" has a value for so many words, and at least so many beside the pair.
+WORDS_A_VALUE, FEWEST_BESIDE = 14, 2
 # Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.
 SENTENCES = {False: (6, 2), True: (40, 4)}
 
@@ -89,6 +92,20 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
         situation_sentences=SENTENCES[bank is not None][0],
         peripheral_sentences=SENTENCES[bank is not None][1],
     )
+
+
+def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
+    """Draw what plan item *index* prescribes for a text whose labels a ledger will find; items of one text differ in their number."""
+    text, number = divmod(index, config.records_per_text)
+    share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
+    plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
+    values = ValuePlan(pair, None)
+    rng = derive_rng("case", share.seed)
+    for kind in pair:
+        values.add_high(kind, (), "self", rng)
+    values.add_asides(max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2), rng)
+    wanted = tuple(replace(value, relevance="low", subject="self") for value in values.wanted)
+    return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
 
 
 def make_told_item(

@@ -7,18 +7,19 @@ that matters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from piiloom.corpus.record import Record
 from piiloom.generation.asking import Ask, Fault, ask
-from piiloom.generation.item import Item, Question
+from piiloom.generation.item import Item, ItemValue, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.texts import check_first_person, check_length, check_no_meta, value_variables
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate
-from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
 
 NAME = "question"
 
@@ -54,7 +55,7 @@ class QuestionStage:
             if template == "question_personal":
                 check_first_person(text, ctx.locale.language)
             if template == "question_abstracted":
-                _check_leaks(text, item)
+                check_leaks(text, item.plan.pair, item.values)
             return text
 
         question = Ask(
@@ -75,10 +76,11 @@ class QuestionStage:
         return await ask(question, ctx, accept)
 
 
-def _check_leaks(text: str, item: Item) -> None:
+def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue]) -> None:
+    """Raise ``Fault`` for the question *text* when it gives away what the gate of finished records would find."""
     expected = Expectations(
-        pair=item.plan.pair,
-        values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in item.values),
+        pair=pair,
+        values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in values),
     )
     verdict = _leaks_gate(load_taxonomy()).check(Record(id="question", context="", question=text), expected)
     if verdict is not None:

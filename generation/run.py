@@ -18,7 +18,7 @@ from piiloom.generation.configuration import RunConfig
 from piiloom.generation.earlier import EarlierWork, read_earlier
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
 from piiloom.generation.pipeline import Outcome, advance, stages_after, templates_of
-from piiloom.generation.planning import make_plan_item, make_told_item
+from piiloom.generation.planning import make_case_item, make_plan_item, make_told_item
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.screen import Screening
 from piiloom.generation.session import Session, open_session
@@ -167,11 +167,12 @@ def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, wa
 def begun(session: Session, index: int, digest: str) -> Outcome:
     """Plan item *index* of the run with plan digest *digest*; raises ``ItemRejected`` when its pair has no triplet."""
     ctx, book = session.ctx, session.book
-    if ctx.stories is None:
-        pair, triplet = book.triplet(index)
-        return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
     text = index // ctx.config.records_per_text
     pair, triplet = book.triplet(text)
+    if ctx.config.recipe == "case":
+        return Outcome(item=Item(plan=make_case_item(index, pair, triplet, config=ctx.config, digest=digest)))
+    if ctx.stories is None:
+        return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
     told = make_told_item(index, pair, triplet, book.texts_before(text), config=ctx.config, digest=digest, stories=ctx.stories)
     return Outcome(item=Item(plan=told))
 

@@ -30,8 +30,9 @@ class RunOptions(TypedDict, total=False):
     topics_per_pair: int
     subtopics_per_topic: int
     values: Literal["code", "llm"]
-    recipe: Literal["staged", "story"]
+    recipe: Literal["staged", "case", "story"]
     questions_per_text: int | None
+    on_disagreement: Literal["redo", "reject", "relabel"]
     max_attempts: int
     max_low: int
     situation_words: tuple[int, int] | None

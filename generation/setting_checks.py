@@ -17,8 +17,10 @@ def check_fit(config: RunConfig) -> None:
         raise UsageError(f"{config.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
     if config.provider != "composer" and config.recipe == "story":
         raise UsageError("stories are told by the composer", where="--recipe", remedy="Leave --recipe or --provider out")
-    if config.recipe != "story" and config.questions_per_text is not None:
-        raise UsageError("a text is asked one question", where="--questions-per-text", remedy="Leave it out, or take --recipe story")
+    if config.provider == "composer" and config.recipe == "case":
+        raise UsageError("the composer tells stories", where="--recipe", remedy="Take --recipe story, or name another --provider")
+    if config.recipe == "staged" and config.questions_per_text is not None:
+        raise UsageError("a text is asked one question", where="--questions-per-text", remedy="Leave it out, or take another --recipe")
     if config.provider == "composer" and config.judges:
         raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
     if config.provider == "composer" and config.batch:

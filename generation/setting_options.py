@@ -46,11 +46,12 @@ ConcurrencyOption = Annotated[
     ),
 ]
 RecipeOption = Annotated[
-    Literal["staged", "story"] | None,
+    Literal["staged", "case", "story"] | None,
     typer.Option(
         "--recipe",
         rich_help_panel=_RUN,
-        help="In which stages a record is made: staged (default), or story: the composer tells whole stories, several questions a text.",
+        help="In which stages a record is made: staged (default); case: a model writes a whole text and keeps a ledger of what matters; "
+        "story: the composer tells whole stories.",
     ),
 ]
 QuestionsOption = Annotated[
@@ -60,7 +61,15 @@ QuestionsOption = Annotated[
         min=1,
         max=4,
         rich_help_panel=_RUN,
-        help="With --recipe story: how many records share a text, each with a question of its own (default 2).",
+        help="With --recipe case or story: how many records share a text, each with a question of its own (default 2).",
+    ),
+]
+DisagreementOption = Annotated[
+    Literal["redo", "reject", "relabel"] | None,
+    typer.Option(
+        "--on-disagreement",
+        rich_help_panel=_RUN,
+        help="With --recipe case, when the judge contradicts a label: redo the question once, then reject (default); reject; or relabel.",
     ),
 ]
 ValuesOption = Annotated[
@@ -188,6 +197,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "values": ValuesOption,
         "recipe": RecipeOption,
         "questions_per_text": QuestionsOption,
+        "on_disagreement": DisagreementOption,
         "bank": BankOption,
         "types": TypesOption,
         "topics_per_pair": TopicsOption,

@@ -12,6 +12,7 @@ from piiloom.execution.calls import Calls
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Item
+from piiloom.generation.shared_work import SharedWork
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
@@ -62,6 +63,8 @@ class StageContext:
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     # How often a plan item (by its index), a pair or a topic (by its key) is tried anew: then its replies are drawn anew, too.
     draws: Mapping[str, int] = field(default_factory=dict)
+    # What the items of one text have done once.
+    shared: SharedWork = field(default_factory=SharedWork)
     patience: Patience = field(init=False)
 
     def __post_init__(self) -> None:

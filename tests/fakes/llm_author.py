@@ -113,7 +113,7 @@ class Author:
 
     def _drawn(self, name: str, rng: random.Random) -> str | None:
         point = rng.random()
-        for trick in TRICKS[name]:
+        for trick in TRICKS.get(name, ()):
             share = self.rates.get(f"{name}/{trick}", self.rates.get(trick, 0.0))
             if point < share:
                 return trick
@@ -234,6 +234,61 @@ def _judged(prompt: str, rng: random.Random) -> dict[str, Any]:
     return {"judgements": entries}
 
 
+# Facts as the prompts of the recipe ``case`` list them: "- v1: asthma (health …".
+_FACT = re.compile(r"^- (v\d+): (.*?) \(", re.MULTILINE)
+
+
+def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """A use for each fact; the decisions turn on the first fact and on the second one."""
+    names = [name for name, _ in _FACT.findall(prompt)]
+    facts = [{"id": name, "holder": "self", "use": _phrase("it goes with the {a} {n}", rng), "strike": None} for name in names]
+    decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in names[:2]]
+    return {"facts": facts, "situation": _phrase("There is a {a} {n} in the way of a {b} {m}.", rng), "decisions": decisions}
+
+
+def _ledger(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """Questions of which each turns on a fact of its own."""
+    names = [name for name, _ in _FACT.findall(prompt)]
+    rng.shuffle(names)
+    wanted = int(_found(r"^Give (\d+) question", prompt))
+    questions = []
+    for deciding in names[:wanted]:
+        lines = [
+            {"id": name, "swapped_for": _invented(rng), "change": _phrase("mend the {n} first", rng) if name == deciding else None}
+            for name, _ in _FACT.findall(prompt)
+        ]
+        questions.append({"question": _phrase(rng.choice(QUESTIONS["personal"]), rng), "ledger": lines})
+    return {"questions": questions}
+
+
+def _whole_post(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """Sentences with two values at most, as many words as are wanted."""
+    values = _marks(prompt)
+    groups = [values[place : place + 2] for place in range(0, len(values), 2)]
+    told = [_phrase(rng.choice(SITUATIONS[len(group)]), rng, *group) for group in groups]
+    text = ". ".join(told)
+    low = int(_found(r"\((\d+) to \d+\)", prompt))
+    while count_words(strip_marks(text).text) < low:
+        text += " " + _phrase(rng.choice(PLACES), rng)
+    return {"text": f"{text}."}
+
+
+def _nothing_missed(_prompt: str, _rng: random.Random) -> dict[str, Any]:
+    return {"missed": []}
+
+
+def _more_lines(prompt: str, rng: random.Random) -> dict[str, Any]:
+    questions = len(re.findall(r"^Question \d+:", prompt, re.MULTILINE))
+    names = [name for name, _ in _FACT.findall(prompt)]
+    return {
+        "lines": [
+            {"question": number, "id": name, "swapped_for": _invented(rng), "change": None}
+            for number in range(1, questions + 1)
+            for name in names
+        ]
+    }
+
+
 WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "topics": _list("topics"),
     "subtopics": _list("subtopics"),
@@ -247,4 +302,10 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "span_retrieval": _span,
     "judge_relevance": _judged,
     "judge_leak": _judged,
+    "case_sheet": _sheet,
+    "case_questions": _ledger,
+    "case_post": _whole_post,
+    "case_question": _question,
+    "case_audit": _nothing_missed,
+    "case_ledger": _more_lines,
 }

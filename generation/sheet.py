@@ -1,0 +1,152 @@
+"""Stage of the recipe ``case``: one life in which the values of a text belong together, and two decisions that turn on them.
+
+In: an item with values, of which nobody knows yet whether they matter. Out: whose each value is and what it is doing there, a
+situation, and decisions that turn on different values. Values that no such post would tell are struck, with the reason. Asked for
+once a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from piiloom.generation.asking import Ask, Fault, ask
+from piiloom.generation.item import Case, Item, ItemValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.texts import check_no_meta, value_variables
+
+NAME = "sheet"
+FEWEST_VALUES = 3
+DECISIONS = 2
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "holder": {"type": "string"},
+                    "use": {"type": "string"},
+                    "strike": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                },
+                "required": ["id", "holder", "use", "strike"],
+                "additionalProperties": False,
+            },
+        },
+        "situation": {"type": "string"},
+        "decisions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"decision": {"type": "string"}, "turns_on": _STRINGS},
+                "required": ["decision", "turns_on"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["facts", "situation", "decisions"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    values: tuple[ItemValue, ...]
+    case: Case
+
+
+class SheetStage:
+    """Asks for the case of a text."""
+
+    name = NAME
+    templates = ("case_sheet",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its case; values that were struck are gone from it."""
+        if not item.values:
+            raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
+        sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
+        return replace(item, values=sheet.values, case=sheet.case, refused=item.refused + refused)
+
+
+async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
+    plan = item.plan
+    question = Ask(
+        stage=NAME,
+        template="case_sheet",
+        variables={
+            "topic": plan.topic,
+            "subtopic": plan.subtopic,
+            "pair": list(plan.pair),
+            "register": plan.register,
+            "values": value_variables(item.values, ctx),
+            "language": ctx.locale.language_name,
+            "seed": plan.seed,
+        },
+        schema=SCHEMA,
+        item_id=plan.text_name,
+    )
+    return await ask(question, ctx, lambda data: _read(data, item))
+
+
+def _read(data: Any, item: Item) -> _Sheet:
+    facts = by_id(data["facts"], item.values)
+    struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
+    kept = [value for value in item.values if value.id not in struck]
+    if len(kept) < min(FEWEST_VALUES, len(item.values)):
+        raise Fault("too_much_struck", f"{len(struck)} facts are struck; at least {FEWEST_VALUES} must be left")
+    missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in kept}]
+    if missing:
+        raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")
+    uses = {name: " ".join(fact["use"].split()) for name, fact in facts.items() if name not in struck}
+    holders = {name: " ".join(facts[name]["holder"].split()).casefold() for name in uses}
+    if not all(uses.values()) or not all(holders.values()):
+        raise Fault("no_use", "each fact that is left needs a holder and a use")
+    situation = " ".join(data["situation"].split())
+    check_no_meta(situation)
+    if not situation:
+        raise Fault("no_situation", "there is no situation")
+    return _Sheet(
+        values=tuple(replace(value, subject=holders[value.id]) for value in kept),
+        case=Case(situation=situation, decisions=_decisions(data["decisions"], uses), uses=uses, struck=struck),
+    )
+
+
+def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> dict[str, Mapping[str, Any]]:
+    """*entries* by the id of their value; raises ``Fault`` unless each of *values* has exactly one."""
+    known = [value.id for value in values]
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        name = entry["id"]
+        if name not in known:
+            raise Fault("unknown_id", f"{name} is not in the list; the ids are {', '.join(known)}")
+        if name in found:
+            raise Fault("twice", f"{name} has more than one entry; each id has exactly one")
+        found[name] = entry
+    missing = [name for name in known if name not in found]
+    if missing:
+        raise Fault("incomplete", f"there is no entry for {', '.join(missing)}; each of {', '.join(known)} has exactly one")
+    return found
+
+
+def _decisions(entries: Sequence[Mapping[str, Any]], kept: Mapping[str, str]) -> tuple[str, ...]:
+    if len(entries) != DECISIONS:
+        raise Fault("decisions", f"there are {len(entries)} decisions; {DECISIONS} are wanted")
+    turning = [frozenset(entry["turns_on"]) & kept.keys() for entry in entries]
+    if not all(turning):
+        raise Fault("turns_on_nothing", "each decision must turn on a fact that is left")
+    if len(turning[0] & turning[1]) > 1 or turning[0] == turning[1]:
+        raise Fault("same_decision", "the two decisions must turn on different facts: at most one may stand in both")
+    return tuple(" ".join(entry["decision"].split()) for entry in entries)
+
+
+STAGE: Stage = SheetStage()
+
+if __name__ == "__main__":
+    from piiloom.generation.stage_command import main
+
+    main(NAME)
