@@ -31,6 +31,8 @@ _PATIENCE_S: Final = 2.0
 _AGAIN_S: Final = 0.02
 
 _noted_at: float | None = None
+_held = False
+_late = False
 
 
 @contextmanager
@@ -69,10 +71,26 @@ def forget() -> None:
     _noted_at = None
 
 
+@contextmanager
+def held_interrupts() -> Iterator[None]:
+    """In the block, which must be short, Ctrl-C waits for its end: what is opened there is in the hands of whoever closes it by then."""
+    global _held, _late  # noqa: PLW0603 - a process has one handler
+    _held = True
+    try:
+        yield
+    finally:
+        _held = False
+        if _late:
+            _late = False
+            signal.raise_signal(signal.SIGINT)
+
+
 def _note(number: int, frame: FrameType | None) -> None:
-    global _noted_at  # noqa: PLW0603 - a process has one handler
+    global _noted_at, _late  # noqa: PLW0603 - a process has one handler
     now = time.monotonic()
-    if _noted_at is None and _importing(frame):
+    if _held:
+        _late = True
+    elif _noted_at is None and _importing(frame):
         _raise_again()
     elif _noted_at is None:
         _noted_at = now

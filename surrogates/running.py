@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.interrupts import held_interrupts
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
@@ -58,8 +59,9 @@ def run_surrogates(
         raise UsageError("at least one worker is needed", where="--workers")
     terms = Terms(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
     with ExitStack() as stack:
-        folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
-        vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
+        with held_interrupts():  # else Ctrl-C could strike when the folder is made, and before anybody knows that it must be removed
+            folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
+            vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
         run = _Run(terms, folder.partial, progress or _nobody, stack)
         run.prepare()
         run.start(workers, ray_address)

@@ -71,6 +71,22 @@ with noted_interrupts():
     assert (done.returncode, done.stdout, done.stderr) == (0, "caught\n", "")
 
 
+def test_it_waits_for_the_end_of_a_block_that_must_not_be_broken_off():
+    code = f"""{HEAD}
+from piiloom.foundation.interrupts import held_interrupts
+with noted_interrupts():
+    try:
+        with held_interrupts():
+            {BLOW}
+            print("done")
+        print("never")
+    except KeyboardInterrupt:
+        print("caught", interrupted())
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\ncaught True\n", "")
+
+
 def test_a_second_one_leaves_time_to_close_and_a_later_one_ends_at_once():
     code = f"""{HEAD}
 import piiloom.foundation.interrupts as interrupts

@@ -21,7 +21,7 @@ def test_each_scenario_has_its_story_of_the_same_pair():
     assert {len(stories_for(pair)) for pair in load_taxonomy().pairs} == {6}
 
 
-@pytest.mark.parametrize("locale", ["pt_BR"])
+@pytest.mark.parametrize("locale", ["pt_BR", "sv_SE"])
 def test_other_languages_have_stories_of_their_scenarios(locale):
     language = get_locale(locale).language
     stories, scenarios = load_stories(language), load_bank(language).scenarios
@@ -32,7 +32,7 @@ def test_other_languages_have_stories_of_their_scenarios(locale):
     assert StoryBank(language).pairs == {story.pair for story in stories.values()}
 
 
-@pytest.mark.parametrize("locale", ["en_US", "pt_BR"])
+@pytest.mark.parametrize("locale", ["en_US", "pt_BR", "sv_SE"])
 def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
     for story in load_stories(get_locale(locale).language).values():
         told = tell(story, random.Random(story.id), locale=locale)
@@ -43,6 +43,6 @@ def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("language", ["en", "pt"])
+@pytest.mark.parametrize("language", ["en", "pt", "sv"])
 def test_they_have_no_findings(language):
     assert [str(finding) for finding in lint_stories(story_sources(language), load_taxonomy(), language)] == []
