@@ -81,15 +81,20 @@ class Line:
         return self.limiter.snapshot() if self.waves is None else WaveState(out=self.waves.out, gathered=self.waves.parked)
 
 
-def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int) -> Line:
+def open_line(
+    store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int, beside: Line | None = None
+) -> Line:
     """Open the line of run *run_id*; call before the committer's thread owns the store.
 
-    Requests that were on their way when an earlier sitting was killed are charged in full, once. Raises ``UsageError`` for
-    a budget that is no amount of money.
+    A line *beside* another one of the run, to a second provider, shares its limits, budget and sums, and sends no batches. Requests
+    that were on their way when an earlier sitting was killed are charged in full, once. Raises ``UsageError`` for a budget that is no
+    amount of money.
     """
     limiter = conduct.limiter or Limiter(concurrency=conduct.concurrency, rpm=conduct.rpm, tpm=conduct.tpm)
     if not provider.paid:
         return Line(calls=Calls(provider, committer, run_id, sink=conduct.sink), limiter=limiter, budget=Budget(None))
+    if beside is not None:
+        return _second_line(store, run_id, provider, committer, conduct, seed=seed, first=beside)
     close_open_sends(store, run_id)
     totals = CallTotals.after(spending(store, run_id))
     budget = conduct.budget or Budget(conduct.budget_usd, spent_usd=totals.spent_usd)
@@ -129,6 +134,26 @@ def open_line(store: Store, run_id: str, provider: Provider, committer: GroupCom
     line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)
     conduct.on_open(line)
     return line
+
+
+def _second_line(
+    store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int, first: Line
+) -> Line:
+    """The limits are those of both together: what the second provider's headers declare is not listened to, its refusals are."""
+    totals = first.calls.totals
+    sender = LiveCalls(
+        provider,
+        committer,
+        totals,
+        limiter=first.limiter,
+        budget=first.budget,
+        policy=conduct.retry,
+        concurrency=conduct.concurrency,
+        sink=conduct.sink,
+    )
+    journal = Journal(store, committer, run_id)
+    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
+    return Line(calls=calls, limiter=first.limiter, budget=first.budget)
 
 
 def _own(budget: CallBudget) -> Budget:

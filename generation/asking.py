@@ -48,11 +48,17 @@ class Ask:
 
 
 async def ask(
-    question: Ask, ctx: StageContext, accept: Callable[[Any], R], *, last_resort: Callable[[Any], R] | None = None
+    question: Ask,
+    ctx: StageContext,
+    accept: Callable[[Any], R],
+    *,
+    last_resort: Callable[[Any], R] | None = None,
+    judging: bool = False,
 ) -> tuple[R, int]:
     """Ask until ``accept(data)`` raises no ``Fault``; gives its result and the number of refused replies.
 
-    *last_resort*, where given, judges the reply of the last attempt instead (a later stage can repair what it lets pass).
+    *last_resort*, where given, judges the reply of the last attempt instead (a later stage can repair what it lets pass). With *judging*
+    the run's judge is asked.
     Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault; errors that no other item could
     escape (wrong key, no money, an endpoint that never answered) propagate and end the run.
     """
@@ -65,7 +71,8 @@ async def ask(
     async def judged(data: Any, attempt: int) -> R:
         return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)
 
-    found = await ask_model(ctx.calls, call, judged, attempts=ctx.config.max_attempts, patience=ctx.patience)
+    calls, patience = (ctx.judging, ctx.judge_patience) if judging else (ctx.calls, ctx.patience)
+    found = await ask_model(calls, call, judged, attempts=ctx.config.max_attempts, patience=patience)
     if isinstance(found, Lost):
         last_reply = None if found.error else found.last_reply
         raise ItemRejected(

@@ -51,6 +51,8 @@ CONDUCT = frozenset(
         "batch",
         "response_format",
         "stop_after",
+        "judge_base_url",
+        "judge_price",
     }
 )
 # Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
@@ -59,7 +61,7 @@ PLACES = frozenset({"bank", "prompts", "types"})
 _APART = frozenset(
     {
         *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
-        *("recipe", "questions_per_text", "on_disagreement"),
+        *("recipe", "questions_per_text", "on_disagreement", "judge_provider", "judge_model"),
     }
 )
 _AS_EVER = SamplingSettings()
@@ -117,6 +119,11 @@ class RunConfig(BaseModel):
     stop_after: int = Field(default=30, ge=0)
     # What a model is to check of finished records ("relevance", "leak").
     judges: tuple[Literal["relevance", "leak"], ...] = ()
+    # Who judges, where it is not the model that writes; where that listens, and its prices.
+    judge_provider: str | None = None
+    judge_model: str | None = None
+    judge_base_url: str | None = None
+    judge_price: str | None = None
     # A folder with prompt templates of the user's own.
     prompts: Path | None = None
     # How the model draws, at all stages and at single ones; None: as the provider does by itself.
@@ -134,7 +141,7 @@ class RunConfig(BaseModel):
             raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
         return band
 
-    @field_validator("base_url")
+    @field_validator("base_url", "judge_base_url")
     @classmethod
     def _without_credentials(cls, url: str | None) -> str | None:
         # The settings of a run are kept in its store, where no secret may stand.
@@ -158,7 +165,7 @@ class RunConfig(BaseModel):
         except DataError:
             raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
 
-    @field_validator("price")
+    @field_validator("price", "judge_price")
     @classmethod
     def _priced(cls, price: str | None) -> str | None:
         if price is not None:
@@ -240,6 +247,22 @@ class RunConfig(BaseModel):
         """How many records share a text, each with a question of its own."""
         return 1 if self.recipe == "staged" else self.questions_per_text or 2
 
+    def of_judge(self) -> RunConfig | None:
+        """The settings of calls to a judge of the run's own; None where the model that writes judges, too."""
+        if self.judge_provider is None and self.judge_model is None:
+            return None
+        same = self.judge_provider in (None, self.provider)
+        return self.model_copy(
+            update={
+                "provider": self.judge_provider or self.provider,
+                "model": self.judge_model,
+                "base_url": self.judge_base_url or (self.base_url if same else None),
+                "price": self.judge_price,
+                "response_format": self.response_format if same else "auto",
+                **dict.fromkeys(("judge_provider", "judge_model", "judge_base_url", "judge_price")),
+            }
+        )
+
     def stories(self) -> StoryBank:
         """What the recipe ``story`` tells: those that ship in the run's language, and those in ``bank``."""
         with self.types_in_force():
@@ -257,7 +280,11 @@ class RunConfig(BaseModel):
             stories = stories_digest(get_locale(self.locale).language, self.bank)
             return digest(GENERATION_VERSION, self._shaping() | recipe, self.taxonomy().digest, stories)
         bank = self._bank().digest if self.provider == "composer" else None
-        judges = {"judges": sorted(set(self.judges))} if self.judges else {}
+        judges: dict[str, Any] = {"judges": sorted(set(self.judges))} if self.judges else {}
+        if (judge := self.of_judge()) is not None:
+            judges["judged by"] = [judge.provider, judge.model]
+        if self.recipe == "case":
+            judges["on_disagreement"] = self.on_disagreement
         drawing = self.own_sampling().given() | (
             {"sampling": {name: own.given() for name, own in self.sampling.items()}} if self.sampling else {}
         )

@@ -23,6 +23,8 @@ _FILLER = "mo velda tasi korunel lipra denolu sa rimtavo be gul fontera ip tarno
 _SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split()
 _QUESTION_WORDS = 18
 _REASON_WORDS = 16
+# What a capable model wrote for the recipe "case", through a loopback server.
+_USE_WORDS, _SITUATION_WORDS, _CHANGE_WORDS = 16, 75, 32
 # How far between the fewest and the most words that a band allows a model settles.
 _WITHIN_BAND = 0.25
 
@@ -48,6 +50,11 @@ class StandIn:
             "question_abstracted": self._question,
             "paraphrase": lambda known: {"text": _post(known)},
             "span_retrieval": lambda _: {"span": None},
+            "case_sheet": _sheet,
+            "case_questions": self._questions,
+            "case_post": lambda known: {"text": f"I {_woven(known['values'], known['words']['target'])}"},
+            "case_question": self._question,
+            "case_audit": lambda _: {"missed": []},
             "judge_relevance": lambda known: {"judgements": [_judgement(fact) for fact in known["facts"]]},
             "judge_leak": lambda known: {"judgements": [_judgement(fact, where="nowhere") for fact in known["facts"]]},
         }
@@ -63,6 +70,10 @@ class StandIn:
 
     def _question(self, _: Variables) -> dict[str, Any]:
         return {"question": f"{' '.join(['Should I', *_filler(self._question_words - 2)])}?"}
+
+    def _questions(self, known: Variables) -> dict[str, Any]:
+        """Give questions of which each turns on one value, the first on the first."""
+        return {"questions": [self._question(known) | {"ledger": _ledger(known["values"], number)} for number in range(known["count"])]}
 
 
 def _filler(number: int) -> list[str]:
@@ -106,6 +117,21 @@ def _woven(values: Sequence[Mapping[str, str]], words: int) -> str:
     for number, value in enumerate(values):
         pieces += [*filler[number * gap : (number + 1) * gap], mark(value["id"], value["text"])]
     return f"{' '.join([*pieces, *filler[len(values) * gap :]])}."
+
+
+def _sheet(known: Variables) -> dict[str, Any]:
+    ids = [value["id"] for value in known["values"]]
+    facts = [{"id": name, "holder": "self", "use": f"{' '.join(_filler(_USE_WORDS))}.", "strike": None} for name in ids]
+    decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": [name]} for name in ids[:2]]
+    return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "decisions": decisions}
+
+
+def _ledger(values: Sequence[Mapping[str, str]], deciding: int) -> list[dict[str, Any]]:
+    change = f"{' '.join(_filler(_CHANGE_WORDS))}."
+    return [
+        {"id": value["id"], "swapped_for": _name(400 + place), "change": change if place == deciding % len(values) else None}
+        for place, value in enumerate(values)
+    ]
 
 
 def _judgement(fact: Mapping[str, Any], **more: str) -> dict[str, Any]:

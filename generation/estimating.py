@@ -8,7 +8,7 @@ a model writes) is in ``estimate_sizes``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -34,7 +34,8 @@ from piiloom.generation.estimate_sizes import (
 )
 from piiloom.generation.item import Item
 from piiloom.generation.pipeline import Outcome, advance, item_stages
-from piiloom.generation.planning import make_plan_item, pair_order, triplets_needed
+from piiloom.generation.planning import make_case_item, make_plan_item, pair_order, texts_planned, triplets_needed
+from piiloom.generation.shared_work import SharedWork
 from piiloom.generation.stage import StageContext
 from piiloom.generation.triplet_book import planned_for
 from piiloom.prompts.library import open_library
@@ -48,6 +49,10 @@ SAMPLE = 120
 _SAMPLED_PAIRS = 12
 # Share of items in which the last stage has to ask where a value went; a model that minds its marks is never asked.
 _ASKED_BACK = Range(low=0.0, high=0.05)
+# Share of items of the recipe "case" whose judge contradicts a label, so that the question is thought up once more.
+_REDONE = Range(low=0.05, high=0.3)
+_ONCE_MORE = ("ledger", "abstraction", "judge_relevance")
+_JUDGING = frozenset({"judge_relevance", "judge_leak"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +94,18 @@ class RunEstimate:
 
 
 def estimate_run(
-    config: RunConfig, spec: ModelSpec, *, batch: bool = False, accepted: int = 0, topics_known: int = 0, subtopics_known: int = 0
+    config: RunConfig,
+    spec: ModelSpec,
+    *,
+    judge_spec: ModelSpec | None = None,
+    batch: bool = False,
+    accepted: int = 0,
+    topics_known: int = 0,
+    subtopics_known: int = 0,
 ) -> RunEstimate:
-    """Estimate a run of *config* on a model of *spec*; nothing is sent, and no key is needed.
+    """Estimate a run of *config* on a model of *spec*, judged by one of *judge_spec* where it has a judge of its own.
+
+    Nothing is sent, and no key is needed.
 
     For a run that goes on: *accepted* records are there already, and the answers to so many calls of the first two stages.
     What has been paid for items that are half done is not taken off.
@@ -103,7 +117,7 @@ def estimate_run(
         model=model,
         records=records,
         batch=batch,
-        thinks=spec.thinking_tokens > 0,
+        thinks=any(one.thinking_tokens > 0 for one in (spec, judge_spec) if one is not None),
         free=config.provider == "composer",
         stages=(),
     )
@@ -114,8 +128,14 @@ def estimate_run(
         rehearsal = _Rehearsal(config.model_copy(update={"model": model}))
         rehearsal.list_topics(planned_for(config.samples, config.margin), topics_known, subtopics_known)
         rehearsal.write_items(accepted, records)
-    names = (topics.NAME, subtopics.NAME, *(stage.name for stage in rehearsal.stages))
-    return replace(known, stages=tuple(_summed(name, rehearsal.calls[name], known, spec) for name in names if rehearsal.calls[name]))
+    judge = config.of_judge()
+
+    def summed(name: str, calls: Sequence[tuple[CallSize, Range]]) -> StageEstimate:
+        if judge is not None and judge_spec is not None and name in _JUDGING:
+            return _summed(name, calls, replace(known, provider=judge.provider), judge_spec)
+        return _summed(name, calls, known, spec)
+
+    return replace(known, stages=tuple(summed(name, calls) for name, calls in rehearsal.calls.items()))
 
 
 class _MeasuredCalls(Calls):
@@ -123,7 +143,8 @@ class _MeasuredCalls(Calls):
 
     def __init__(self, author: StandIn) -> None:  # the ledger and the journal of ``Calls`` are not wanted
         self.provider, self.totals, self.sink = author, CallTotals(), unheard
-        self.sizes: list[CallSize] = []
+        self.share = 1.0  # of a call that goes to the account of the item at work
+        self.sizes: list[tuple[CallSize, float]] = []
 
     async def complete(self, call: PromptCall) -> Answer:
         """Answer *call*."""
@@ -138,32 +159,50 @@ class _MeasuredCalls(Calls):
             schema=schema_bytes(call.schema_name, call.schema),
             reply=len(completion.text.encode()),
         )
-        self.sizes.append(size)
+        self.sizes.append((size, self.share))
         return Answer(call=call, completion=completion, key="", rendered_sha256="")
 
     def judge(self, answer: Answer, fault: str | None, *, unmet: str | None = None) -> None:
         """Keep no verdicts."""
 
-    def taken(self) -> list[CallSize]:
-        """Give what was noted since this was asked last."""
+    def taken(self) -> list[tuple[CallSize, float]]:
+        """Give what was noted since this was asked last, with the share of each."""
         sizes, self.sizes = self.sizes, []
         return sizes
+
+
+class _WorkAlone(SharedWork):
+    """Items of one text are not rehearsed together: each does the work of all, and has its share of the calls."""
+
+    def __init__(self, calls: _MeasuredCalls) -> None:
+        super().__init__()
+        self._calls = calls
+
+    async def once(self, key: str, make: Callable[[], Coroutine[Any, Any, R]], *, among: int) -> R:
+        """Give what ``make()`` gives."""
+        del key
+        self._calls.share = 1 / among
+        try:
+            return await make()
+        finally:
+            self._calls.share = 1.0
 
 
 class _Rehearsal:
     """Goes through a sample of a run; ``calls`` are (size, how many calls it stands for) by stage."""
 
     def __init__(self, config: RunConfig) -> None:
-        self._config = config
+        self._config = config = config.model_copy(update={"on_disagreement": "relabel"})  # the stand-in's judge knows nothing
         self._digest = config.plan_digest()
         self._pairs = pair_order(config)
         self._calls = _MeasuredCalls(StandIn(config))
-        self._ctx = StageContext(config=config, calls=self._calls, prompts=open_library(config.prompts))
+        self._ctx = StageContext(config=config, calls=self._calls, prompts=open_library(config.prompts), shared=_WorkAlone(self._calls))
         self.stages = item_stages(config.recipe, config.judges)
         self.calls: Mapping[str, list[tuple[CallSize, Range]]] = defaultdict(list)
 
     def list_topics(self, planned: int, topics_known: int, subtopics_known: int) -> None:
         """Ask for the topics and subtopics that *planned* items need and nobody has asked for."""
+        planned = texts_planned(planned, self._config)
         pairs = _spread(self._pairs[:planned], _SAMPLED_PAIRS)
         listed = max(0, min(planned, len(self._pairs)) - topics_known)
         split = max(0, self._topics_touched(planned) - subtopics_known)
@@ -179,20 +218,21 @@ class _Rehearsal:
         weight = items_worked_on(number) * _exactly(1 / len(indexes))
         for index in indexes:
             item = self._written(index)
-            self._note(self._calls.taken(), weight)
+            taken = self._calls.taken()
+            self._note(taken, weight)
+            if self._config.recipe == "case":
+                self._note([(size, share) for size, share in taken if size.stage in _ONCE_MORE], weight * _REDONE)
             if item is not None and item.passage is not None and item.values:
                 self._ask_back(item, item.passage)
                 self._note(self._calls.taken()[:1], weight * _ASKED_BACK)
 
     def _written(self, index: int) -> Item | None:
-        plan = make_plan_item(
-            index,
-            self._pairs[index % len(self._pairs)],
-            ("household money", "tenancy deposit"),
-            config=self._config,
-            digest=self._digest,
-            bank=None,
-        )
+        text = index // self._config.records_per_text
+        pair, triplet = self._pairs[text % len(self._pairs)], ("household money", "tenancy deposit")
+        if self._config.recipe == "case":
+            plan = make_case_item(index, pair, triplet, config=self._config, digest=self._digest)
+        else:
+            plan = make_plan_item(index, pair, triplet, config=self._config, digest=self._digest, bank=None)
         outcome = _finished(advance(Outcome(item=Item(plan=plan)), self._ctx, self.stages))
         return None if outcome.rejection else outcome.item
 
@@ -209,10 +249,10 @@ class _Rehearsal:
         needed = (triplets_needed(planned, len(self._pairs), position) for position in range(len(self._pairs)))
         return sum(min(number, self._config.topics_per_pair) for number in needed)
 
-    def _note(self, sizes: Iterable[CallSize], weight: Range) -> None:
+    def _note(self, sizes: Iterable[tuple[CallSize, float]], weight: Range) -> None:
         if weight.high:
-            for size in sizes:
-                self.calls[size.stage].append((size, weight))
+            for size, share in sizes:
+                self.calls[size.stage].append((size, weight * _exactly(share)))
 
 
 def _summed(name: str, calls: Sequence[tuple[CallSize, Range]], run: RunEstimate, spec: ModelSpec) -> StageEstimate:

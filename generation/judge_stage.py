@@ -87,7 +87,7 @@ class JudgeStage:
             entries = _entries(data, facts, cut=cut)
             return {fact.value.id: (entries[fact.name], self._rule(fact, entries[fact.name])) for fact in facts}
 
-        said, _ = await ask(question, ctx, read, last_resort=lambda data: read(data, cut=True))
+        said, _ = await ask(question, ctx, read, last_resort=lambda data: read(data, cut=True), judging=True)
         spans = {fact.value.id: fact.span.id for fact in facts}
         new = tuple(
             Judgement(
@@ -99,8 +99,8 @@ class JudgeStage:
                 verdict=said[value.id][1].verdict,
                 agrees=said[value.id][1].verdict == said[value.id][1].planned,
                 reason=said[value.id][0].reason,
-                provider=ctx.calls.provider.name,
-                model=ctx.calls.provider.model,
+                provider=ctx.judging.provider.name,
+                model=ctx.judging.provider.model,
             )
             for value in item.values
         )

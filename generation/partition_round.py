@@ -29,10 +29,17 @@ ITEMS_AT_MOST = 500
 _LOOK_PACE_S = 0.3
 
 
-def dealt(starts: Sequence[Start], partitions: int) -> list[list[Start]]:
-    """Deal *starts* out like cards over *partitions*, or over more where each would get more than ``ITEMS_AT_MOST``."""
-    hands = max(min(partitions, len(starts)), ceil(len(starts) / ITEMS_AT_MOST))
-    return [list(starts[number::hands]) for number in range(hands)]
+def dealt(starts: Sequence[Start], partitions: int, *, together: int = 1) -> list[list[Start]]:
+    """Deal *starts* out like cards over *partitions*, or over more where each would get more than ``ITEMS_AT_MOST``.
+
+    Items of one text, of which each has *together*, go to one partition, so that the text is asked for once.
+    """
+    texts: dict[int, list[Start]] = {}
+    for start in starts:
+        texts.setdefault(start.index // together, []).append(start)
+    hands = max(min(partitions, len(texts)), ceil(len(starts) / ITEMS_AT_MOST))
+    cards = list(texts.values())
+    return [[start for text in cards[number::hands] for start in text] for number in range(hands)]
 
 
 class PartitionRound:
@@ -74,7 +81,7 @@ class PartitionRound:
         free = asyncio.Semaphore(self._crew.partitions)
         self._tallies, self._before = {}, replace(self.progress.totals)
         watching = asyncio.ensure_future(self._looking(len(starts)))
-        hands = [asyncio.ensure_future(self._hand(hand, draws, free)) for hand in dealt(starts, self._crew.partitions)]
+        hands = [asyncio.ensure_future(self._hand(hand, draws, free)) for hand in self._dealt(starts)]
         try:
             came_back = sum(await asyncio.gather(*hands))
         finally:
@@ -86,6 +93,9 @@ class PartitionRound:
         if self._error is not None:
             raise self._error
         return came_back
+
+    def _dealt(self, starts: Sequence[Start]) -> list[list[Start]]:
+        return dealt(starts, self._crew.partitions, together=self._config.records_per_text)
 
     def planned_with(self, totals: CallTotals) -> None:
         """Take over what the calls of this process have come to: those of earlier sittings, and for topics and subtopics."""

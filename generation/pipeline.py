@@ -61,8 +61,16 @@ def item_stages(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[
 
 
 def all_item_stages() -> tuple[Stage, ...]:
-    """List what items of any run go through, those of one recipe after those of another."""
-    return (*dict.fromkeys(stage for stages in RECIPES.values() for stage in stages), *judge_stages(tuple(JUDGES)))
+    """List what items of any run go through, so that those of each recipe stand in its order."""
+    found: list[Stage] = []
+    for stages in RECIPES.values():
+        place = len(found)
+        for stage in reversed(stages):
+            if stage in found:
+                place = found.index(stage)
+            else:
+                found.insert(place, stage)
+    return (*found, *judge_stages(tuple(JUDGES)))
 
 
 def stage_names(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[str, ...]:

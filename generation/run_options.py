@@ -52,6 +52,10 @@ class RunOptions(TypedDict, total=False):
     response_format: Literal["auto", "json_schema", "json_object", "text"]
     stop_after: int
     judges: Sequence[Literal["relevance", "leak"]]
+    judge_provider: str | None
+    judge_model: str | None
+    judge_base_url: str | None
+    judge_price: str | None
     prompts: str | Path | None
     types: str | Path | Sequence[Mapping[str, Any]]
     temperature: float | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -13,18 +14,16 @@ from piiloom.providers.prices import load_models
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.providers.sampling import check_sampling
 
-# The stages that ask a model; the others work on what these brought.
+# The stages that ask a model (the others work on what these brought): those that only one recipe has, and all.
+STAGES_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "staged": ("situation", "peripheral", "question", "paraphrase"),
+        "case": ("sheet", "ledger", "post", "abstraction", "audit"),
+    }
+)
 ASKING_STAGES = (
-    "topics",
-    "subtopics",
-    "values",
-    "situation",
-    "peripheral",
-    "question",
-    "paraphrase",
-    "spans",
-    "judge_relevance",
-    "judge_leak",
+    *("topics", "subtopics", "values", *STAGES_OF["staged"], *STAGES_OF["case"]),
+    *("spans", "judge_relevance", "judge_leak"),
 )
 
 

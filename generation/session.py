@@ -118,8 +118,10 @@ def bank_of(config: RunConfig) -> Bank:
 
 
 def settle(config: RunConfig, provider: Provider) -> RunConfig:
-    """Write the model that is really used into *config*, so that a changed default never mixes two models in a run."""
-    return config.model_copy(update={"model": provider.model})
+    """Write the models that are really used into *config*, so that a changed default never mixes two models in a run."""
+    judge = config.of_judge()
+    named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
+    return config.model_copy(update={"model": provider.model, **named})
 
 
 def start_run(store: Store, config: RunConfig) -> RunRow:
@@ -193,10 +195,21 @@ async def open_session(
     """
     set_run_status(store, run.id, "running")
     committer = GroupCommitter(store, run.id, pace_s=PAID_PACE_S if provider.paid else UNPAID_PACE_S)
-    line = open_line(store, run.id, provider, committer, conduct or conduct_of(config), seed=config.seed)
+    how = conduct or conduct_of(config)
+    line = open_line(store, run.id, provider, committer, how, seed=config.seed)
+    judge_config = config.of_judge()
+    judge = open_provider(judge_config) if judge_config is not None else None
+    judge_line = open_line(store, run.id, judge, committer, how, seed=config.seed, beside=line) if judge is not None else None
     bank = provider.bank if isinstance(provider, ComposerProvider) else None
     stories = provider.stories if isinstance(provider, StoryProvider) else None
-    ctx = StageContext(config=config, calls=line.calls, bank=bank, stories=stories, prompts=open_library(config.prompts))
+    ctx = StageContext(
+        config=config,
+        calls=line.calls,
+        bank=bank,
+        stories=stories,
+        prompts=open_library(config.prompts),
+        judge=judge_line.calls if judge_line is not None else None,
+    )
     book = TripletBook(ctx, committer, store, run.id, gauge=line.items, at_once=BATCH_WINDOW if config.batch else None)
     try:
         with closing(committer):
@@ -204,5 +217,9 @@ async def open_session(
                 yield Session(run=run, store=store, ctx=ctx, committer=committer, book=book, line=line)
             finally:
                 await line.calls.drain()
+                if judge_line is not None:
+                    await judge_line.calls.drain()
     finally:
         await provider.aclose()
+        if judge is not None:
+            await judge.aclose()

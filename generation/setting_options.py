@@ -170,6 +170,19 @@ JudgeOption = Annotated[
     list[str] | None,
     typer.Option("--judge", rich_help_panel=_RUN, help="Have the model check each record: relevance, leak. May be given twice."),
 ]
+JudgeProviderOption = Annotated[
+    str | None,
+    typer.Option("--judge-provider", rich_help_panel=_RUN, help="Who judges, if not who writes: openai, anthropic or compatible."),
+]
+JudgeModelOption = Annotated[
+    str | None, typer.Option("--judge-model", rich_help_panel=_RUN, help="The judge's model; alone: another model of the same provider.")
+]
+JudgeBaseUrlOption = Annotated[
+    str | None, typer.Option("--judge-base-url", metavar="URL", rich_help_panel=_RUN, help="Where the judge's compatible server listens.")
+]
+JudgePriceOption = Annotated[
+    str | None, typer.Option("--judge-price", rich_help_panel=_CALLS, help="The judge's prices, in the form of --price.")
+]
 PromptsOption = Annotated[
     Path | None,
     typer.Option(
@@ -204,6 +217,10 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "subtopics_per_topic": SubtopicsOption,
         "max_attempts": AttemptsOption,
         "judges": JudgeOption,
+        "judge_provider": JudgeProviderOption,
+        "judge_model": JudgeModelOption,
+        "judge_base_url": JudgeBaseUrlOption,
+        "judge_price": JudgePriceOption,
         "prompts": PromptsOption,
         "temperature": TemperatureOption,
         "top_p": TopPOption,

@@ -39,6 +39,7 @@ class RayWish:
 
 def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]:
     """Start a new run of *config*: its row, the settled configuration and the provider."""
+    _check_judge(config)
     provider = open_provider(config)
     try:
         settled = settle(config, provider)
@@ -50,13 +51,21 @@ def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]
 
 def take_up(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig, Provider]:
     """Take *run* up again, as ``begin`` does a new one; *changes* as for ``resume_run``. What is refused changes nothing in the store."""
-    provider = open_provider(resumed_config(store, run, **changes))
+    changed = resumed_config(store, run, **changes)
+    _check_judge(changed)
+    provider = open_provider(changed)
     try:
         run, config = resume_run(store, run, **changes)
     except PiiloomError:
         _run(provider.aclose)
         raise
     return run, config, provider
+
+
+def _check_judge(config: RunConfig) -> None:
+    """Raise what keeps the run's own judge from being asked: a missing key or price."""
+    if (judge := config.of_judge()) is not None:
+        _run(open_provider(judge).aclose)
 
 
 @contextmanager

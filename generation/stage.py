@@ -65,10 +65,19 @@ class StageContext:
     draws: Mapping[str, int] = field(default_factory=dict)
     # What the items of one text have done once.
     shared: SharedWork = field(default_factory=SharedWork)
+    # Calls to a judge who is not the model that writes.
+    judge: Calls | None = None
     patience: Patience = field(init=False)
+    judge_patience: Patience = field(init=False)
 
     def __post_init__(self) -> None:
         self.patience = Patience(self.calls, self.config.concurrency)
+        self.judge_patience = Patience(self.judge, self.config.concurrency) if self.judge is not None else self.patience
+
+    @property
+    def judging(self) -> Calls:
+        """What judges are asked by."""
+        return self.judge if self.judge is not None else self.calls
 
     def drawn(self, item_id: str) -> int:
         """How often what *item_id* names was tried before; "17/0" is a part of item 17."""

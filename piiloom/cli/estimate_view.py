@@ -28,7 +28,7 @@ _DASH = "–"
 
 def say_estimate(config: RunConfig, *, as_json: bool) -> None:
     """Print what a run of *config* will take."""
-    _say(estimate_run(config, spec_of(config), batch=config.batch), config, as_json=as_json)
+    _say(estimate_run(config, spec_of(config), judge_spec=judge_spec_of(config), batch=config.batch), config, as_json=as_json)
 
 
 def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, as_json: bool) -> None:
@@ -51,6 +51,12 @@ def spec_of(config: RunConfig) -> ModelSpec:
     return book.resolve(config.provider, model, parse_prices(config.price) if config.price else None)
 
 
+def judge_spec_of(config: RunConfig) -> ModelSpec | None:
+    """Give what is known of the model of the run's own judge; None where the model that writes judges, too."""
+    judge = config.of_judge()
+    return None if judge is None else spec_of(judge)
+
+
 def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEstimate, RunConfig]:
     with store_for_reading(path) as store:
         run = get_run(store, run_id)
@@ -60,6 +66,7 @@ def _rest_of(path: Path, run_id: str, changes: Mapping[str, Any]) -> tuple[RunEs
     estimate = estimate_run(
         settled,
         spec_of(settled),
+        judge_spec=judge_spec_of(settled),
         batch=settled.batch,
         accepted=accepted,
         topics_known=known[topics.NAME],

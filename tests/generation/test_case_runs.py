@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, defaultdict
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import load_judgements
+from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.spending import spending
+from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
+from piiloom.generation.configuration import make_config
+from piiloom.generation.partition_round import dealt
+from piiloom.generation.partition_work import Start
+from piiloom.generation.pipeline import RECIPES, all_item_stages, stage_names
+from piiloom.generation.session import start_run
+from piiloom.generation.sitting import begin
+from piiloom.generation.stage_run import run_stage
+from piiloom.providers.errors import AuthFailed
 from tests.fakes.llm_server import LLMServer
+from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
-from tests.generation.llm_runs import config_for, read_back, set_keys, start
+from tests.generation.llm_runs import config_for, exported, provider_for, read_back, resume, set_keys, start
+from tests.generation.partition_crews import HereCrew, run_by
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +39,14 @@ def run(path, author, name="openai", **settings):
     with LLMServer(author) as server, Store.open(path) as store:
         progress = start(store, config_for(name, server, recipe="case", **settings))
         return progress, read_back(store), server.requests
+
+
+PROBE = "none: how the server can be asked for JSON is tried first"
+
+
+def name_of(body):
+    form = body.get("response_format") or body.get("text", {}).get("format") or {}
+    return form.get("name") or form.get("json_schema", {}).get("name", PROBE)
 
 
 def groups_of(records):
@@ -78,7 +103,115 @@ def test_labels_may_become_the_judge_s(tmp_path):
 
 
 def test_the_composer_is_no_model(tmp_path):
-    from piiloom.generation.configuration import make_config
-
     with pytest.raises(UsageError, match="the composer tells stories"):
         make_config({"recipe": "case"})
+
+
+CLUMSY = {trick: 0.05 for tricks in TRICKS.values() for trick in tricks}
+
+
+@pytest.mark.parametrize("how", ["one at a time", "three partitions", "half, then more", "stage by stage"])
+def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
+    with LLMServer(CaseAuthor(3, CLUMSY)) as server:
+        config = config_for("openai", server, recipe="case", samples=10)
+        with Store.open(tmp_path / "one.duckdb") as store:
+            start(store, config)
+            expected = exported(store, tmp_path / "one")
+        with Store.open(tmp_path / "other.duckdb") as store:
+            if how == "one at a time":
+                start(store, config.model_copy(update={"concurrency": 1}))
+            elif how == "three partitions":
+                run_by(HereCrew(3), store, config)
+            elif how == "half, then more":
+                start(store, config.model_copy(update={"samples": 5}))
+                resume(store, samples=10)
+            else:
+                run = start_run(store, config)
+                for name in stage_names("case", ()):
+                    asyncio.run(run_stage(name, store, run, config, provider_for(config)))
+            assert exported(store, tmp_path / "other") == expected
+
+
+def test_partitions_ask_for_a_text_once_too(tmp_path):
+    with LLMServer(CaseAuthor(3)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        run_by(HereCrew(3), store, config_for("openai", server, recipe="case"))
+        posts = Counter(row.item_id for row in read_back(store).completions if row.stage == "post" and row.attempt == 0)
+        asked = Counter(map(name_of, server.bodies))
+    assert set(posts.values()) == {1}
+    assert asked["case_post"] == len(posts)
+
+
+@given(indexes=st.sets(st.integers(0, 200)), partitions=st.integers(1, 9), together=st.integers(1, 4))
+def test_items_of_one_text_go_to_one_partition(indexes, partitions, together):
+    starts = [Start(index=index, done=None, payload="") for index in sorted(indexes)]
+    hands = dealt(starts, partitions, together=together)
+    assert sorted(start.index for hand in hands for start in hand) == sorted(indexes)
+    of_text = defaultdict(set)
+    for number, hand in enumerate(hands):
+        for start_ in hand:
+            of_text[start_.index // together].add(number)
+    assert all(len(numbers) == 1 for numbers in of_text.values())
+
+
+def test_a_judge_of_its_own_is_asked_alone_and_shares_the_budget(tmp_path):
+    author = CaseAuthor(3)
+    with LLMServer(author) as writer, LLMServer(author) as judge, Store.open(tmp_path / "s.duckdb") as store:
+        own = {
+            "judge_provider": "compatible",
+            "judge_model": "referee",
+            "judge_base_url": judge.openai_url,
+            "judge_price": "input=5,output=9",
+        }
+        progress = start(store, config_for("openai", writer, recipe="case", budget_usd=2.0, samples=6, **own))
+        assert progress.status == "finished"
+        judgements = load_judgements(store)
+        completions = read_back(store).completions
+    assert {name_of(body) for body in judge.bodies} <= {"judge_relevance", PROBE}
+    assert "judge_relevance" not in {name_of(body) for body in writer.bodies}
+    assert {(row.judgement.provider, row.judgement.model) for row in judgements} == {("compatible", "referee")}
+    judged = [row.cost_usd for row in completions if row.stage == "judge_relevance"]
+    assert min(judged) > 0
+    assert progress.totals.spent_usd == pytest.approx(sum(row.cost_usd for row in completions))
+
+
+def test_a_judge_s_budget_ends_the_run(tmp_path):
+    author = CaseAuthor(3)
+    with LLMServer(author) as writer, LLMServer(author) as judge, Store.open(tmp_path / "s.duckdb") as store:
+        own = {"judge_model": "gpt-5.4-mini", "judge_base_url": judge.openai_url, "judge_price": "input=9000,output=9000"}
+        config = config_for("openai", writer, recipe="case", budget_usd=40.0, **own)
+        with pytest.raises(BudgetReached):
+            start(store, config)
+        spent = spending(store, read_back(store).run.id)
+        assert spent.cost_usd + spent.charged_usd <= 40.0
+    assert "judge_relevance" not in {name_of(body) for body in judge.bodies}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"judge_model": "m"}, "nothing is judged"),
+        ({"judge_provider": "composer", "recipe": "case"}, "cannot judge"),
+        ({"judge_base_url": "http://localhost:1/v1", "recipe": "case"}, "no judge of its own"),
+        ({"judge_provider": "anthropic", "recipe": "case", "batch": True}, "one provider"),
+        ({"sampling": {"situation": {"temperature": 1.0}}, "recipe": "case"}, "no model at the stage situation"),
+        ({"sampling": {"sheet": {"temperature": 1.0}}}, "no model at the stage sheet"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, said):
+    with pytest.raises(UsageError, match=said):
+        make_config({"provider": "openai", **settings})
+
+
+def test_a_judge_without_a_key_is_told_before_anything_is_kept(tmp_path, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with Store.open(tmp_path / "s.duckdb") as store:
+        with pytest.raises(AuthFailed):
+            begin(store, make_config({"provider": "openai", "recipe": "case", "judge_provider": "anthropic"}))
+        assert list_runs(store) == []
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_list_of_all_stages_has_those_of_each_recipe_in_its_order(recipe):
+    everything = all_item_stages()
+    places = [everything.index(stage) for stage in RECIPES[recipe]]
+    assert places == sorted(places)

@@ -23,6 +23,7 @@ from piiloom.providers.replies import conform
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer, seeded_faults
 from tests.fakes.llm_tricks import TRICKS
+from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, resume, set_keys, start
 from tests.longer import mostly_long
 
@@ -84,6 +85,25 @@ def test_a_run_without_a_hitch_takes_the_calls_that_were_foretold(name, tmp_path
     assert set(taken.calls) <= {stage.stage for stage in estimate.stages}
     assert holds(estimate.total.output_tokens, taken.output_tokens.total())
     assert holds(estimate.total.cost_usd, taken.cost_usd)
+
+
+def test_a_run_by_the_recipe_case_takes_what_was_foretold(tmp_path, monkeypatch):
+    set_keys(monkeypatch)
+    with LLMServer(CaseAuthor(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config = config_for("openai", server, samples=12, recipe="case", max_low=8)
+        judge = load_models().resolve("anthropic", "claude-haiku-5-5")
+        estimate = estimate_run(config, spec_for(config))
+        dearer = estimate_run(config.model_copy(update={"judge_provider": "anthropic"}), spec_for(config), judge_spec=judge)
+        start(store, config)
+        taken = taken_by(store, spec_for(config))
+    for stage in estimate.stages:
+        # This judge contradicts nothing, and every other one at least one question in twenty.
+        assert stage.calls.low / 1.06 <= taken.first_calls[stage.stage] <= stage.calls.high
+    assert set(taken.calls) <= {stage.stage for stage in estimate.stages}
+    assert holds(estimate.total.input_tokens, taken.input_tokens.total())
+    assert holds(estimate.total.cost_usd, taken.cost_usd)
+    costs = [{stage.stage: stage.cost_usd.high for stage in one.stages} for one in (estimate, dearer)]
+    assert {name for name in costs[0] if costs[0][name] != costs[1][name]} == {"judge_relevance"}
 
 
 @pytest.mark.long

@@ -36,7 +36,11 @@ def sent(bodies, name):
 
 
 def test_the_stages_that_ask_are_those_of_the_pipeline():
-    assert set(ASKING_STAGES) == set(all_stage_names()) - {"screen", "story"}  # the composer alone tells stories
+    assert set(ASKING_STAGES) == set(all_stage_names()) - {
+        "screen",
+        "story",
+        "verdict",
+    }  # the composer alone tells stories; a verdict is that of judge_relevance
 
 
 def test_each_stage_is_sent_its_own_settings(server, tmp_path):
