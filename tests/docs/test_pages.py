@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of
-from tests.fakes.llm_author import Author
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
+from tests.generation.case_author import CaseAuthor
 from tests.one_at_a_time import one_at_a_time
 
 UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
@@ -116,7 +116,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, clone / name, follow_symlinks=False)
     (clone / ".venv").symlink_to(Path(sys.executable).parents[1])
-    with LLMServer(Author(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server:
+    with LLMServer(CaseAuthor(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server:
         server.batches.plan = lambda nth: BatchPlan(polls=1)  # done when first looked up: 5 s a wave are enough to wait
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         home = tmp_path / "home"

@@ -12,7 +12,10 @@ from tests.fakes.llm_wire import Request
 
 
 class CaseAuthor(Author):
-    """*judge*: "agrees", "contradicts" all, "unsure" of all, or "comes round": contradicts first questions and agrees with second ones."""
+    """*judge*: "agrees", "contradicts" all, "unsure" of all, or "comes round": contradicts first questions and agrees with second ones.
+
+    What other recipes ask for it answers as ``Author`` does.
+    """
 
     def __init__(self, seed: int = 0, rates: Mapping[str, float] | None = None, *, judge: str = "agrees") -> None:
         super().__init__(seed, rates)
@@ -21,8 +24,8 @@ class CaseAuthor(Author):
         self._second: set[str] = set()
 
     def __call__(self, request: Request) -> Mapping[str, Any]:
-        if request.schema_name == "judge_relevance":
-            return self._judged(request.user)
+        if request.schema_name == "judge_relevance" and (judged := self._judged(request.user)) is not None:
+            return judged
         reply = super().__call__(request)
         if request.schema_name == "case_questions":
             facts = dict(re.findall(r"^- (v\d+): (.*?) \(", request.user, re.MULTILINE))
@@ -38,8 +41,10 @@ class CaseAuthor(Author):
                 self._second.add(reply["question"])
         return reply
 
-    def _judged(self, prompt: str) -> Mapping[str, Any]:
+    def _judged(self, prompt: str) -> Mapping[str, Any] | None:
         shown, _ = json.JSONDecoder().raw_decode(prompt)
+        if shown["question"] not in self._deciding:
+            return None  # of another recipe
         deciding = {text.casefold() for text in self._deciding[shown["question"]]}
         against = self.judge == "contradicts" or (self.judge == "comes round" and shown["question"] not in self._second)
         entries = []
