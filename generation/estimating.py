@@ -33,6 +33,7 @@ from piiloom.generation.estimate_sizes import (
     total,
 )
 from piiloom.generation.item import Item
+from piiloom.generation.judging import JUDGING
 from piiloom.generation.pipeline import Outcome, advance, item_stages
 from piiloom.generation.planning import make_case_item, make_plan_item, pair_order, texts_planned, triplets_needed
 from piiloom.generation.shared_work import SharedWork
@@ -52,7 +53,6 @@ _ASKED_BACK = Range(low=0.0, high=0.05)
 # Share of items of the recipe "case" whose judge contradicts a label, so that the question is thought up once more.
 _REDONE = Range(low=0.05, high=0.3)
 _ONCE_MORE = ("ledger", "abstraction", "judge_relevance")
-_JUDGING = frozenset({"judge_relevance", "judge_leak"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ def estimate_run(
     judge = config.of_judge()
 
     def summed(name: str, calls: Sequence[tuple[CallSize, Range]]) -> StageEstimate:
-        if judge is not None and judge_spec is not None and name in _JUDGING:
+        if judge is not None and judge_spec is not None and name in JUDGING:
             return _summed(name, calls, replace(known, provider=judge.provider), judge_spec)
         return _summed(name, calls, known, spec)
 

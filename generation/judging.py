@@ -16,6 +16,9 @@ from piiloom.generation.stage import Stage
 
 JUDGES: Mapping[JudgementKind, Stage] = MappingProxyType({"relevance": judge_relevance.STAGE, "leak": judge_leak.STAGE})
 
+# What these are asked at; the recipe "case" asks the first by itself.
+JUDGING = frozenset(stage.name for stage in JUDGES.values())
+
 
 def judge_stages(names: Collection[JudgementKind]) -> tuple[Stage, ...]:
     """Give the stages of the judges in *names*, always in the same order."""

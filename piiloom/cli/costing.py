@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from piiloom.cli.reading import store_for_reading
+from piiloom.cli.stage_order import in_stage_order
 from piiloom.corpus.store.costs import ReplyCosts, Unanswered, records_by_run, reply_costs, unanswered_calls
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run, list_runs
@@ -144,7 +145,8 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
     used: dict[str, list[str]] = {}
 
     def into(run: RunRow, stage: str, model: str) -> tuple[Costs, ...]:
-        groups = ((by_run, run.id), (by_stage, stage), (by_model, f"{run.provider} {model}"))
+        provider = run.config.get("judge_provider") or run.provider if stage.startswith("judge_") else run.provider
+        groups = ((by_run, run.id), (by_stage, stage), (by_model, f"{provider} {model}"))
         return (*(group.setdefault(name, Costs(name=name)) for group, name in groups), report.total)
 
     for sums in replies:
@@ -159,5 +161,5 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
         for costs in into(run, counts.stage, used.get(run.id, [run.model or "unknown"])[0]):
             costs.add_unanswered(counts)
     report.by_run.extend(by_run.values())
-    report.by_stage.extend(by_stage.values())
+    report.by_stage.extend(in_stage_order(by_stage.values(), lambda costs: costs.name))
     report.by_model.extend(by_model.values())

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 
 import typer
@@ -14,6 +15,7 @@ from piiloom.cli.columns import in_columns
 from piiloom.cli.pace import dollars
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import store_option
+from piiloom.cli.stage_order import in_stage_order
 from piiloom.cli.terminal import say, say_aside, say_json
 from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.compacting import compact
@@ -49,7 +51,9 @@ def print_journal(path: Path, *, run_id: str | None, stage: str | None, as_json:
     """Print what the calls of the runs came to, a line a run and stage."""
     with store_for_reading(path, memory_limit=MEMORY_FOR_SUMS) as store:
         chosen = get_run(store, run_id).id if run_id else None
-        lines = journal_lines(store, chosen, stage)
+        found = journal_lines(store, chosen, stage)
+    of_runs = groupby(found, key=lambda line: line.run_id)  # runs come one after the other
+    lines = [line for _, own in of_runs for line in in_stage_order(own, lambda line: line.stage)]
     total = _total(lines)
     if as_json:
         say_json({"store": str(path), "lines": [asdict(line) for line in lines], "total": _sums(total)})

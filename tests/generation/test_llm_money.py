@@ -70,9 +70,9 @@ def test_the_bill_never_passes_the_budget(seed, tmp_path):
 )
 def test_every_request_and_every_dollar_is_accounted_for(name, tmp_path):
     """Calls = answered + refused + retried; what the server has billed and delivered is what the journal holds."""
-    schedule = seeded_faults(3, FAULTS, timeout_s=5.0)
+    schedule = seeded_faults(3, FAULTS, timeout_s=12.0)
     with LLMServer(Author(3, CLUMSY), schedule=schedule) as server, Store.open(tmp_path / "s.duckdb") as store:
-        progress = start(store, config_for(name, server, samples=24, concurrency=16, price=PRICE, max_attempts=6), timeout_s=4.0)
+        progress = start(store, config_for(name, server, samples=24, concurrency=16, price=PRICE, max_attempts=6), timeout_s=10.0)
         kept = read_back(store)
         count = Counter(kind for (kind,) in store.rows("SELECT kind FROM call_events WHERE run_id = ?", [kept.run.id]))
         codes = Counter(
