@@ -73,14 +73,17 @@ def forget() -> None:
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """In the block, which must be short, Ctrl-C waits for its end: what is opened there is in the hands of whoever closes it by then."""
+    """In the block, which must be short, Ctrl-C waits for its end: what is opened there is in the hands of whoever closes it by then.
+
+    So is what is removed there removed whole: a Ctrl-C that was swallowed is raised again (see above), perhaps while the first one unwinds.
+    """
     global _held, _late  # noqa: PLW0603 - a process has one handler
-    _held = True
+    outer, _held = _held, True
     try:
         yield
     finally:
-        _held = False
-        if _late:
+        _held = outer
+        if _late and not outer:
             _late = False
             signal.raise_signal(signal.SIGINT)
 

@@ -49,17 +49,38 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
 
 
+# Files whose single tests take longest (up to minutes: they wait for batches, or start a command twenty times), the slowest first.
+_SLOWEST = (
+    "test_pages",
+    "test_ctrl_c_anywhere",
+    "test_llm_kill",
+    "test_kill",
+    "test_partitions_ray",
+    "test_surrogate_running_scale",
+    "test_app_by_mouse",
+    "test_app_by_keys",
+    "test_batch_runs",
+    "test_partitions_killed",
+    "test_waves_resumed",
+    "test_surrogate_bad_input",
+    "test_partitions",
+    "test_one_package",
+    "test_annotation_load",
+)
+
+
 def _spread(items: list[pytest.Item], workers: int) -> None:
-    """Have each worker begin with some of the guides: they take longest, since they wait for batches.
+    """Have each worker begin with its share of the slowest tests, so that none is left to run alone at the end.
 
     ``--dist worksteal`` cuts the list into as many equal parts as there are workers.
     """
-    guides = [item for item in items if item.path.parent.name == "docs"]
-    others = [item for item in items if item.path.parent.name != "docs"]
+    rank = {stem: place for place, stem in enumerate(_SLOWEST)}
+    slowest = sorted((item for item in items if item.path.stem in rank), key=lambda item: rank[item.path.stem])
+    others = [item for item in items if item.path.stem not in rank]
     part = len(items) // workers
     items.clear()
     for number in range(workers):
-        mine = guides[number::workers]
+        mine = slowest[number::workers]
         end = part - len(mine) if number < workers - 1 else len(others)
         items += [*mine, *others[:end]]
         del others[:end]

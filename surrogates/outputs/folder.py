@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Final, Self, TextIO
 
 from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.interrupts import held_interrupts
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"
@@ -115,9 +116,10 @@ class OutputFolder:
             self._lock = None
 
     def _drop(self) -> None:
-        self._unlock()
-        if self.partial.exists():
-            shutil.rmtree(self.partial, ignore_errors=True)
+        with held_interrupts():
+            self._unlock()
+            if self.partial.exists():
+                shutil.rmtree(self.partial, ignore_errors=True)
 
 
 def _literal(name: str) -> str:

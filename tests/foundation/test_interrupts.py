@@ -87,6 +87,43 @@ with noted_interrupts():
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\ncaught True\n", "")
 
 
+def test_a_block_in_such_a_block_does_not_let_it_through():
+    code = f"""{HEAD}
+from piiloom.foundation.interrupts import held_interrupts
+with noted_interrupts():
+    try:
+        with held_interrupts():
+            with held_interrupts():
+                {BLOW}
+            print("done")
+    except KeyboardInterrupt:
+        print("caught", interrupted())
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\ncaught True\n", "")
+
+
+def test_a_folder_that_is_being_removed_is_removed_whole(tmp_path):
+    code = f"""{HEAD}
+import shutil
+from pathlib import Path
+from piiloom.surrogates.outputs.folder import OutputFolder
+def rmtree(path, ignore_errors, remove=shutil.rmtree):
+    {BLOW}
+    remove(path, ignore_errors)
+with noted_interrupts():
+    shutil.rmtree = rmtree
+    try:
+        with OutputFolder(Path({str(tmp_path)!r}) / "out", Path("notes.jsonl")):
+            raise ValueError
+    except KeyboardInterrupt:
+        print("caught", interrupted())
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "caught True\n", "")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_second_one_leaves_time_to_close_and_a_later_one_ends_at_once():
     code = f"""{HEAD}
 import piiloom.foundation.interrupts as interrupts

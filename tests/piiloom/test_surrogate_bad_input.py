@@ -49,12 +49,17 @@ def test_empty_files_beside_others_do_not_matter(cli, notes, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv", "a.xml"])
 def test_one_line_of_50_mb(cli, tmp_path, name):
     word = "[NAME 1] and [CITY] were lovely. " + "So was all that came of it, and there was much of it; " * 400
     text = word * (50 * 10**6 // len(word))
     source = tmp_path / name
-    shapes = {"a.txt": text, "a.jsonl": json.dumps({"text": text}) + "\n", "a.csv": f'text\n"{text}"\n'}
+    shapes = {
+        "a.txt": text,
+        "a.jsonl": json.dumps({"text": text}) + "\n",
+        "a.csv": f'text\n"{text}"\n',
+        "a.xml": f"<r>{text}</r>",
+    }
     source.write_text(shapes[name])
     outcome = cli("surrogate", "run", source, "--out", tmp_path / "out", "--workers", 1, "--json")
     assert outcome.code == 0, outcome.err

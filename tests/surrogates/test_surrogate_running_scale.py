@@ -75,18 +75,10 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         assert sum(1 for _ in fh) == rows
 
 
-@pytest.mark.parametrize("suffix", ["json", "xml"])  # txt, jsonl and csv: tests/piiloom/test_surrogate_bad_input.py
-def test_one_line_of_50_mb(tmp_path: Path, suffix: str) -> None:
+def test_one_line_of_50_mb_full_of_placeholders(tmp_path: Path) -> None:  # other formats, sparser: test_surrogate_bad_input.py
     text = "word [NAME] lorem ipsum " * (50_000_000 // 24)
-    path = tmp_path / f"in.{suffix}"
-    bodies = {
-        "txt": text,
-        "jsonl": f'{{"text": "{text}"}}\n',
-        "csv": f'text\n"{text}"\n',
-        "json": f'[{{"text": "{text}"}}]',
-        "xml": f"<r>{text}</r>",
-    }
-    path.write_text(bodies[suffix])
+    path = tmp_path / "in.json"
+    path.write_text(f'[{{"text": "{text}"}}]')
     start = time.monotonic()
     report = run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine, seed=1, workers=2)
     assert (report.documents, report.replaced) == (1, 50_000_000 // 24)
