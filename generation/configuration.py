@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.schema_faults import schema_faults
-from piiloom.foundation.seeding import digest
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.generation.composer_settings import ComposerSettings
+from piiloom.generation.digests import plan_digest, run_digest, sendable_templates
 from piiloom.generation.own_type_checks import REMEDY, check_drawable, check_writable
 from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP
 from piiloom.generation.setting_checks import check_fit, check_sampling
@@ -28,42 +28,11 @@ from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_f
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
-from piiloom.taxonomy.story_bank import StoryBank, stories_digest
+from piiloom.taxonomy.story_bank import StoryBank
 
-# Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
-GENERATION_VERSION = 2
 # In which stages a record is made (``generation.pipeline``).
 RecipeName = Literal["staged", "case", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
-# Settings that may change while a run goes on.
-CONDUCT = frozenset(
-    {
-        "samples",
-        "concurrency",
-        "margin",
-        "base_url",
-        "rpm",
-        "tpm",
-        "timeout_s",
-        "budget_usd",
-        "price",
-        "unpriced",
-        "batch",
-        "response_format",
-        "stop_after",
-        "judge_base_url",
-        "judge_price",
-    }
-)
-# Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
-PLACES = frozenset({"bank", "prompts", "types"})
-# Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
-_APART = frozenset(
-    {
-        *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
-        *("recipe", "questions_per_text", "on_disagreement", "judge_provider", "judge_model"),
-    }
-)
 _AS_EVER = SamplingSettings()
 
 
@@ -91,8 +60,8 @@ class RunConfig(BaseModel):
     recipe: RecipeName = "staged"
     # Records of one text, each with a question of its own, where the recipe asks several; None: two.
     questions_per_text: int | None = Field(default=None, ge=1, le=4)
-    # What becomes of a label that the judge of the recipe "case" contradicts.
-    on_disagreement: Literal["redo", "reject", "relabel"] = "redo"
+    # What becomes of a label that the judge of the recipe "case" contradicts; None: redo.
+    on_disagreement: Literal["redo", "reject", "relabel"] | None = None
     max_attempts: int = Field(default=3, ge=1, le=20)
     max_low: int = Field(default=8, ge=0, le=8)
     situation_words: tuple[int, int] | None = None
@@ -229,7 +198,7 @@ class RunConfig(BaseModel):
             return wanted
         if self.recipe == "story":
             return self.stories().tellable(wanted, everything=self.pairs.strip().casefold() == "all", locale=get_locale(self.locale))
-        bank = self._bank()
+        bank = self.composed_from()
         known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
         if self.pairs.strip().casefold() == "all":
@@ -268,53 +237,25 @@ class RunConfig(BaseModel):
         with self.types_in_force():
             return StoryBank(get_locale(self.locale).language, self.bank)
 
-    def _bank(self) -> Bank:
+    def composed_from(self) -> Bank:
+        """The bank that the composer composes from."""
         with self.types_in_force():
             return load_bank(get_locale(self.locale).language, self.bank)
 
     def digest(self) -> str:
         """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
-        templates = [(template.id, template.sha256) for template in self.templates()]
-        recipe = self._recipe_digested()
-        if self.recipe == "story":
-            stories = stories_digest(get_locale(self.locale).language, self.bank)
-            return digest(GENERATION_VERSION, self._shaping() | recipe, self.taxonomy().digest, stories)
-        bank = self._bank().digest if self.provider == "composer" else None
-        judges: dict[str, Any] = {"judges": sorted(set(self.judges))} if self.judges else {}
-        if (judge := self.of_judge()) is not None:
-            judges["judged by"] = [judge.provider, judge.model]
-        if self.recipe == "case":
-            judges["on_disagreement"] = self.on_disagreement
-        drawing = self.own_sampling().given() | (
-            {"sampling": {name: own.given() for name, own in self.sampling.items()}} if self.sampling else {}
-        )
-        return digest(GENERATION_VERSION, self._shaping() | recipe | judges | drawing, self.taxonomy().digest, bank, templates)
+        return run_digest(self)
 
     def plan_digest(self) -> str:
         """Fingerprint what shapes the plan: where a model writes, its prompts and sampling settings do not.
 
         So a run with another prompt or temperature for one stage plans the same items, and finds the replies of the stages before it.
         """
-        if self.provider == "composer":
-            return self.digest()
-        return digest(GENERATION_VERSION, self._shaping() | self._recipe_digested(), self.taxonomy().digest)
-
-    def _recipe_digested(self) -> dict[str, Any]:
-        """What of the recipe shapes the plan: nothing of the first one there was, so that its digests stay what they were."""
-        return {} if self.recipe == "staged" else {"recipe": self.recipe, "records_per_text": self.records_per_text}
+        return plan_digest(self)
 
     def templates(self) -> list[PromptTemplate]:
         """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""
-        asked = {f"judge_{name}" for name in self.judges}
-        apart: tuple[str, ...] = ("judge_", "surrogate_", "case_")
-        if self.recipe == "case":
-            asked |= {"judge_relevance", *(name for name in open_library(self.prompts).names if name.startswith("case_"))}
-            apart = (*apart, "situation", "peripheral", "question_", "paraphrase")
-        library = open_library(self.prompts)
-        return [library.find(name) for name in library.names if not name.startswith(apart) or name in asked]
-
-    def _shaping(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude={*CONDUCT, *_APART})
+        return sendable_templates(self)
 
 
 def make_config(settings: dict[str, Any]) -> RunConfig:

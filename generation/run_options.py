@@ -32,7 +32,7 @@ class RunOptions(TypedDict, total=False):
     values: Literal["code", "llm"]
     recipe: Literal["staged", "case", "story"]
     questions_per_text: int | None
-    on_disagreement: Literal["redo", "reject", "relabel"]
+    on_disagreement: Literal["redo", "reject", "relabel"] | None
     max_attempts: int
     max_low: int
     situation_words: tuple[int, int] | None

@@ -17,7 +17,8 @@ from piiloom.execution.money.budget import Budget
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.composer.story_provider import StoryProvider
-from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.digests import CONDUCT, PLACES
 from piiloom.generation.earlier import TRANSIENT_CODES
 from piiloom.generation.left_over import merge_left_over
 from piiloom.generation.stage import StageContext

@@ -24,6 +24,8 @@ def check_fit(config: RunConfig) -> None:
         raise UsageError("a text is asked one question", where="--questions-per-text", remedy="Leave it out, or take another --recipe")
     if config.provider == "composer" and config.judges:
         raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
+    if config.recipe != "case" and config.on_disagreement is not None:
+        raise UsageError("no label is judged so", where="--on-disagreement", remedy="Leave it out, or take --recipe case")
     _check_judge(config)
     if config.provider == "composer" and config.batch:
         raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")

@@ -14,7 +14,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
-from piiloom.generation.configuration import CONDUCT, RunConfig, make_config, read_config
+from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.generation.digests import CONDUCT
 from piiloom.generation.pipeline import FIRST_STAGE
 from piiloom.generation.progress import RunProgress, Watch, unwatched
 from piiloom.generation.setting_options import CALL_SETTINGS, chosen_settings, takes_settings

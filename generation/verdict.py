@@ -49,7 +49,7 @@ class VerdictStage:
         objections = objections_to(judged)
         if not objections:
             return judged
-        policy = ctx.config.on_disagreement
+        policy = ctx.config.on_disagreement or "redo"
         if policy == "relabel":
             return _relabelled(judged, objections)
         if policy == "redo" and judged.case is not None:

@@ -64,6 +64,18 @@ EPILOG = examples(
     "piiloom generate --resume last --retry question.content_word,17",
 )
 
+EstimateOption = Annotated[
+    bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
+]
+ShowOption = Annotated[int, typer.Option("--show", min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")]
+RayOption = Annotated[
+    int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
+]
+RayAddressOption = Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")]
+RayFolderOption = Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")]
+OtelOption = Annotated[bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
 # What the command takes besides settings of the run.
 _NOT_SETTINGS = ("store", "config", "resume", "retry", "show", "estimate", "ray", "ray_address", "ray_folder", "otel", "as_json", "quiet")
 
@@ -108,20 +120,14 @@ def generate(
     store: StoreOption = DEFAULT_STORE,
     resume: ResumeOption = None,
     retry: RetryOption = None,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
-    ] = False,
-    show: Annotated[int, typer.Option(min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0,
-    ray: Annotated[
-        int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
-    ] = None,
-    ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")] = None,
-    ray_folder: Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")] = None,
-    otel: Annotated[
-        bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")
-    ] = False,
+    estimate: EstimateOption = False,
+    show: ShowOption = 0,
+    ray: RayOption = None,
+    ray_address: RayAddressOption = None,
+    ray_folder: RayFolderOption = None,
+    otel: OtelOption = False,
     as_json: JsonOption = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Generate records: plan, compose, repair and screen until the wanted number is accepted.
 

@@ -24,7 +24,8 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config, read_config
+from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.generation.digests import CONDUCT, PLACES
 from piiloom.generation.partition_checks import check_partitioned, check_ray
 from piiloom.generation.pipeline import stage_names
 from piiloom.generation.progress import RunProgress

@@ -14,7 +14,8 @@ from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.digests import CONDUCT, PLACES
 from piiloom.generation.lifting import lift_named
 from piiloom.generation.session import changed_config, model_of, resumed_config
 from piiloom.generation.sitting import begin, or_forgotten, take_up

@@ -14,6 +14,7 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import StoreError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.generation.digests import shaping
 from piiloom.generation.planning import pair_order
 from piiloom.generation.sitting import begin, sit, take_up
 from piiloom.pii_values.catalogue import kinds_for
@@ -73,7 +74,7 @@ def test_the_same_seed_gives_the_same_records(tmp_path):
 def test_without_own_types_nothing_of_a_run_changes():
     config = RunConfig()
     assert config.taxonomy() is shipped_taxonomy()
-    assert "types" not in config._shaping()
+    assert "types" not in shaping(config)
     assert RunConfig(types=read_types_file(TYPES)).digest() != config.digest()
 
 

@@ -9,6 +9,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.generation.digests import shaping
 from piiloom.generation.pipeline import all_stage_names
 from piiloom.generation.sampling import ASKING_STAGES
 from tests.fakes.llm_author import Author
@@ -80,7 +81,7 @@ def test_another_temperature_for_one_stage_is_paid_for_from_that_stage_on(server
 def test_without_settings_a_run_has_the_digest_it_always_had(given):
     known = RunConfig.model_fields.keys() - {"temperature", "top_p", "extra_body", "sampling"}
     config = make_config({"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1", **given})
-    assert config._shaping().keys() < known
+    assert shaping(config).keys() < known
     assert config.digest() == make_config({"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}).digest()
 
 

@@ -70,7 +70,7 @@ def test_every_call_is_accounted_for(told):
 def test_sums_by_stage_model_and_run_agree_with_the_total(told):
     report = report_costs(told, "all")
     assert [costs.name for costs in report.by_run] == ["r1", "r2"]
-    assert [costs.name for costs in report.by_stage] == ["question", "topics"]
+    assert [costs.name for costs in report.by_stage] == ["topics", "question"]
     assert [costs.name for costs in report.by_model] == ["openai m-1", "openai m-1-2026-09-22", "compatible local"]
     for group in (report.by_run, report.by_stage, report.by_model):
         for name in ("calls", "answered", "refused", "failed", "replayed", "open", "in_batches", "unpriced", "cost_usd", "charged_usd"):

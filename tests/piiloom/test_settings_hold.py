@@ -16,7 +16,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
-from piiloom.generation.configuration import CONDUCT, PLACES, RunConfig, make_config
+from piiloom.generation.configuration import RunConfig, make_config
+from piiloom.generation.digests import CONDUCT, PLACES
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -66,6 +67,11 @@ OTHER: dict[str, Any] = {
     "response_format": "json_object",
     "stop_after": 5,
     "judges": ("leak",),
+    "judge_provider": "openai",
+    "judge_model": "referee",
+    "judge_base_url": "http://127.0.0.1:9/v1",
+    "judge_price": "input=5,output=6",
+    "on_disagreement": "reject",
     "prompts": "moved",
     "types": "moved",
     "temperature": 0.7,
@@ -74,6 +80,7 @@ OTHER: dict[str, Any] = {
     "sampling": {"situation": {"temperature": 0.2}},
 }
 ONLY_COMPOSED = {"bank", "composer", "recipe", "questions_per_text"}
+JUDGED = {"judge_provider", "judge_model", "judge_base_url", "judge_price", "on_disagreement"}
 OWN_TYPES = Path(__file__).parents[2] / "docs" / "samples" / "own_types" / "by_model.yaml"
 # What a run has that was given everything; a caller's word must hold against it.
 GIVEN = {"concurrency": 9, "rpm": 50.0, "tpm": 9000.0, "timeout_s": 30.0, "budget_usd": 7.0, "price": "input=1,output=2", "margin": 0.2}
@@ -111,6 +118,14 @@ def base(request, server, monkeypatch, place):
         (place / "situation.v2.j2").write_text(template.read_text(encoding="utf-8").replace("\n", "\n\n", 1), encoding="utf-8")
     if field == "batch":
         return {**PAID, **GIVEN, "provider": "openai", "model": "gpt-6-luna", "base_url": server.openai_url}
+    if field in JUDGED:
+        judge = {
+            "judge_provider": "compatible",
+            "judge_model": "judge",
+            "judge_base_url": server.openai_url,
+            "judge_price": "input=1,output=1",
+        }
+        return {**PAID, **GIVEN, "base_url": server.openai_url, "recipe": "case", **judge}
     chosen = COMPOSED if field in ONLY_COMPOSED else {**PAID, **GIVEN, "base_url": server.openai_url}
     if field == "questions_per_text":
         return {**chosen, "recipe": "story"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 VALUE = {"id": "v1", "text": "asthma", "type": "health", "subtype": "condition", "subject": "sister", "relevance": "high"}
+VALUE |= {"use": "She has it, which is why nights are bad for her."}
 VARIABLES = {
     "types": [{"name": "health", "definition": "How one is."}, {"name": "age", "definition": "How old one is."}],
     "type": {"name": "health"},
@@ -35,5 +36,11 @@ VARIABLES = {
     "means": "the name of a company",
     "digits": False,
     "letters": ["K", "R"],
+    "pair": ["health", "age"],
+    "decisions": ["whether to work at night", "whether to tell them"],
+    "questions": ["May I work at night?"],
+    "kinds": ["health", "age"],
+    "objections": [{"text": "asthma", "label": "high", "said": "nothing changes"}],
+    "second_hand": True,
     "fault": None,
 }

@@ -24,7 +24,7 @@ NAMES = LIBRARY.names
 
 def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     judges = {name for stage in JUDGES.values() for name in stage.templates}
-    assert sorted({*templates_of("staged", ()), *judges, SURROGATE_VALUE}) == list(NAMES)
+    assert sorted({*templates_of("staged", ()), *templates_of("case", ()), *judges, SURROGATE_VALUE}) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
