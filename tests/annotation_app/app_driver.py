@@ -21,6 +21,7 @@ from tests.annotation_app.people_tools import GOOD
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 # Two cores may be shared with much else; nothing waits longer than it has to.
 PATIENCE_MS = 45_000
+_DRAWN = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 
 
@@ -110,8 +111,13 @@ class AppPage:
         sync_api.expect(self.page.locator(selector).first).to_be_visible(timeout=PATIENCE_MS)
 
     def see_text(self, selector: str, text: str) -> None:
-        """Wait until some element has *text* somewhere in it."""
+        """Wait until some element has *text* somewhere in it, and the page is drawn to its end."""
         sync_api.expect(self.page.locator(selector).filter(has_text=text).first).to_be_visible(timeout=PATIENCE_MS)
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Wait until Streamlit has drawn the whole page. Until then buttons of the page before may stand, and do nothing."""
+        self.page.wait_for_function(_DRAWN, timeout=PATIENCE_MS)
 
     def at(self, record: Record | str) -> None:
         """Wait until the editor shows *record* (or a text with these words) and takes keys."""

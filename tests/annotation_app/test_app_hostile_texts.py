@@ -49,8 +49,6 @@ _MADE = """() => {
     return [found, texts.join("\\n").replaceAll("\\u2060", "")];
 }"""
 
-_RESTED = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-
 
 class Looker:
     """Looks whether anything was made of the texts on a page."""
@@ -58,19 +56,16 @@ class Looker:
     def __init__(self, page: AppPage) -> None:
         self.page = page
 
-    def _rested(self) -> None:
-        self.page.page.wait_for_function(_RESTED, timeout=45_000)
-
     def at(self, *shown: str) -> None:
         """Wait for the page to rest; nothing was made of texts, and each of *shown* is there to read."""
-        self._rested()
+        self.page.drawn()
         missing: list[str] = []
         for _ in range(100):
             found, text = self.page.page.evaluate(_MADE)
             assert found == []
             missing = [words for words in shown if words not in text]
             if not missing:
-                self._rested()  # until then buttons of the page before may stand, and do nothing
+                self.page.drawn()
                 return
             self.page.page.wait_for_timeout(100)
         told = self.page.locator("[data-testid=stAlert]").all_inner_texts()
