@@ -49,7 +49,7 @@ test: $(DEV)
 
 # The quick ones that drive Chromium: the editor, and the app as a person sees it.
 test-browser: $(DEV)
-	$(PYTEST) tests/annotation_app -m "browser and not long"
+	$(BIN)/python -m pytest -n 3 --dist worksteal tests/annotation_app -m "browser and not long"
 
 # All quick tests with a report of the lines that none of them runs.
 coverage: $(DEV)
