@@ -9,7 +9,7 @@ DEV := $(VENV)/.dev-installed
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # A Debian python3 may come without venv: then virtualenv from the package index makes the environment.
 $(BIN)/python:
@@ -49,7 +49,7 @@ test: $(DEV)
 
 # The quick ones that drive Chromium: the editor, and the app as a person sees it.
 test-browser: $(DEV)
-	$(BIN)/python -m pytest -n 4 --dist worksteal tests/annotation_app -m "browser and not long"
+	$(BIN)/python -m pytest -n 3 --dist worksteal tests/annotation_app -m "browser and not long"
 
 # All quick tests with a report of the lines that none of them runs.
 coverage: $(DEV)
@@ -57,7 +57,7 @@ coverage: $(DEV)
 
 # Half of their time they wait for processes, pauses and polls, so more of them are at work at once than there are cores.
 test-long: $(DEV)
-	$(BIN)/python -m pytest -m "long and not alone" -n 7 --dist worksteal
+	$(BIN)/python -m pytest -m "long and not alone" -n 5 --dist worksteal
 	$(BIN)/python -m pytest -m "long and alone" -n 2
 
 bench: $(CORE)

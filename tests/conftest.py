@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 from collections.abc import Iterator
-from functools import partial
+from fnmatch import fnmatch
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,10 +36,27 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Called by pytest for each path. Where only long tests are to run, files without one are not read: that takes each process 14 s."""
+    chosen = config.option.markexpr
+    if not chosen.startswith("long") or not fnmatch(collection_path.name, "test_*.py"):
+        return None
+    return None if _has_long(collection_path) and ("and alone" not in chosen or "mark.alone" in collection_path.read_text()) else True
+
+
+@cache
+def _has_long(path: Path) -> bool:
+    return re.search(r"mark\.long|tests\.longer", path.read_text(encoding="utf-8")) is not None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Called by pytest before it looks at the marks."""
     for item in items:
+        if item.get_closest_marker("long") and not _has_long(item.path):
+            raise pytest.UsageError(
+                f"{item.path} has a long test, but neither pytest.mark.long nor tests.longer: `make test-long` would miss it"
+            )
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
 

@@ -56,7 +56,7 @@ def peaks(group: int, stop: threading.Event, found: dict[int, int]) -> None:
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
     path, script = tmp_path / "in.jsonl", tmp_path / "run.py"
-    rows = large(path, 300)
+    rows = large(path, 120)
     script.write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(script), str(path), str(tmp_path / "out")]
