@@ -6,6 +6,7 @@ import random
 from functools import lru_cache
 from typing import Final
 
+from piiloom.generation.composer.money_style import MoneyStyle
 from piiloom.pii_values.catalogue import kinds_for
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
@@ -35,6 +36,7 @@ class StoryValues:
         self._numbers: dict[str, float] = {}
         self._genders: dict[str, Gender] = {}
         self._people: dict[str, Persona] = {}
+        self._money = MoneyStyle()
 
     def value(self, name: str) -> str:
         """The value of a fact."""
@@ -57,14 +59,20 @@ class StoryValues:
         if isinstance(source, InRows):
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
-            spelling = source.spellings[int(self._rng.random() * len(source.spellings))]
-            return spelled_number(spelling, self._number(fact.name, source), self._locale)
+            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance")
         kind = kinds_for(fact.entity_type, (fact.subtype,)).draw(self._rng)
         return kind.draw(self._persona(fact.person), self._rng, 0)
 
     def _written(self, name: str, cell: Cell) -> str:
         self._cells[name] = cell
         return cell.text if _is_plain(cell.text) else expand(cell.text, self._rng)
+
+    def _spelled(self, source: Counted, number: float, *, money: bool) -> str:
+        usual = self._money.fitting(source.spellings, number) if money else source.spellings
+        spelling = usual[int(self._rng.random() * len(usual))]
+        if money:
+            self._money.keep(spelling, number)
+        return spelled_number(spelling, number, self._locale)
 
     def _row(self, name: str) -> tuple[Cell, ...]:
         if name not in self._rows:

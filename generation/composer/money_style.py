@@ -1,0 +1,44 @@
+"""One way of writing money throughout a text: nobody writes "$28000" and two lines later "US$8,800" or "4,000 dollars"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")
+_GROUPED: Final = "{n:,}"
+_FIRST_GROUPED: Final = 1000  # below it, both ways look the same
+
+
+class MoneyStyle:
+    """How the writer of one text writes amounts; the first one decides."""
+
+    def __init__(self) -> None:
+        self._currency: str | None = None
+        self._grouped: bool | None = None
+
+    def fitting(self, spellings: Sequence[str], number: float) -> Sequence[str]:
+        """Those of the *spellings* of *number* that are written as the amounts before it; all where none is."""
+        same = spellings if self._currency is None else _as(spellings, self._currency)
+        if self._grouped is None or number < _FIRST_GROUPED:
+            return same
+        return [one for one in same if (_GROUPED in one) == self._grouped] or same
+
+    def keep(self, spelling: str, number: float) -> None:
+        """*number* stands in the text, so written."""
+        if self._currency is None:
+            self._currency = _currency(spelling)
+        if self._grouped is None and number >= _FIRST_GROUPED:
+            self._grouped = _GROUPED in spelling
+
+
+def _as(spellings: Sequence[str], currency: str) -> Sequence[str]:
+    """Those with *currency*; else those with another sign, or another word, as it is one; else all."""
+    same = [one for one in spellings if _currency(one) == currency]
+    return same or [one for one in spellings if _currency(one).isalpha() == currency.isalpha()] or spellings
+
+
+def _currency(spelling: str) -> str:
+    found = _CURRENCY.search(spelling)
+    return found.group() if found else ""
