@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from select import select
 
 # The console script, which also says that its handler is there: what comes before is Python's own start.
 SCRIPT = """
@@ -19,6 +24,38 @@ sys.stderr.write("ready\\n")
 sys.stderr.flush()
 from piiloom.cli.entry import main
 sys.exit(main())
+"""
+# Runs a command and lists what it has imported.
+LISTING = """
+import sys
+from piiloom.cli.entry import main
+listed, sys.argv[1:] = sys.argv[1], sys.argv[2:]
+code = main()
+with open(listed, "w") as file:
+    file.write(" ".join(name for name in sys.modules if name != "__main__"))
+sys.exit(code)
+"""
+# Imports what is listed, and forks for each command line that it is sent.
+WARM = """
+import importlib, json, os, sys
+from contextlib import suppress
+from piiloom.foundation.quick_end import end_at_once
+from piiloom.cli.entry import main
+folder = sys.argv[1]
+for name in open(os.path.join(folder, "listed")).read().split():
+    with suppress(Exception):
+        importlib.import_module(name)
+while line := sys.stdin.readline():
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        end_at_once()
+        os.write(1, b"%d\\n" % os.getpid())
+        for number, name in enumerate((os.devnull, "out", "err")):
+            os.dup2(os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+        sys.argv[1:] = json.loads(line)
+        sys.exit(main())
+    os.write(1, b"%d\\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 NOISE = re.compile(r"Traceback|unexpected|Exception ignored|KeyboardInterrupt|never retrieved|never awaited|leaked|Query interrupted")
 
@@ -72,3 +109,52 @@ def _strike(process: subprocess.Popen[str], after_s: float) -> bool:
         os.killpg(process.pid, signal.SIGINT)
         return True
     return False
+
+
+class Warm:
+    """A process that has imported what a command imports, and forks to run it.
+
+    A blow meets the command at work then, where most would meet imports, and half of the time of the tests would be spent on those.
+    """
+
+    def __init__(self, folder: Path, *words: object) -> None:
+        self._folder = folder
+        folder.mkdir()
+        listing = [sys.executable, "-c", LISTING, str(folder / "listed"), *(str(word) for word in words)]
+        subprocess.run(listing, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True)
+        command = [sys.executable, "-c", WARM, str(folder)]
+        self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def struck(self, *words: object, after_s: float | None, again_s: float | None = None) -> Struck:
+        """As the function of this name, for the command that this process was made for."""
+        asked, told = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert told is not None
+        asked.write(f"{json.dumps([str(word) for word in words])}\n".encode())
+        child, started, blows = int(told.readline()), time.monotonic(), 0
+        for wait in (after_s, again_s):
+            if wait is not None and not self._ended(wait):
+                os.killpg(child, signal.SIGINT)
+                blows += 1
+        if not self._ended(120):
+            os.killpg(child, signal.SIGKILL)
+        code, seconds = int(told.readline()), time.monotonic() - started
+        out, err = ((self._folder / name).read_text() for name in ("out", "err"))
+        return Struck(code=code, out=out, err=err, seconds=seconds, in_time=bool(blows))
+
+    def _ended(self, wait_s: float) -> bool:
+        return bool(select([self._process.stdout], [], [], wait_s)[0])
+
+    def end(self) -> None:
+        """Have the process end."""
+        self._process.communicate()
+
+
+@contextmanager
+def warmed(folder: Path, *words: object) -> Iterator[Warm]:
+    """A ``Warm`` process for a command line, which is run once for it; it ends with the block."""
+    warm = Warm(folder, *words)
+    try:
+        yield warm
+    finally:
+        warm.end()
