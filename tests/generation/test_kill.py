@@ -21,7 +21,7 @@ from tests.generation.composer_settings import at_work, exported, finished, scri
 
 pytestmark = pytest.mark.long
 
-SAMPLES = 1000
+SAMPLES = 600
 SETTINGS = {"samples": SAMPLES, "seed": 13, "concurrency": 8}
 
 
