@@ -51,12 +51,13 @@ def test_a_run_asks_once_what_its_server_takes(cli, store_path, manner, wanted):
         estimated = cli(*words, "--samples", 2, "--estimate")
         assert (estimated.code, server.probes) == (0, [])
         first = cli(*words, "--samples", 2)
+        assert first.code == 0, first.err
         probes = len(server.probes)
-        assert cli("generate", "--resume", "last", "--samples", 3, "--store", store_path).code == 0
+        more = cli("generate", "--resume", "last", "--samples", 3, "--store", store_path)
+        assert more.code == 0, more.err
         assert 0 < probes == len(server.probes)
         sent = [body["response_format"]["type"] for body in server.bodies]
         assert set(server.outcomes) == {"ok"}
-    assert first.code == 0, first.err
     assert set(sent) == {wanted}
 
 
