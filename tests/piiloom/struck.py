@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from select import select
@@ -134,8 +134,9 @@ class Warm:
         child, started, blows = int(told.readline()), time.monotonic(), 0
         for wait in (after_s, again_s):
             if wait is not None and not self._ended(wait):
-                os.killpg(child, signal.SIGINT)
-                blows += 1
+                with suppress(ProcessLookupError):  # it has ended, and its code is about to be told
+                    os.killpg(child, signal.SIGINT)
+                    blows += 1
         if not self._ended(120):
             os.killpg(child, signal.SIGKILL)
         code, seconds = int(told.readline()), time.monotonic() - started
