@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from select import select
@@ -25,37 +25,36 @@ sys.stderr.flush()
 from piiloom.cli.entry import main
 sys.exit(main())
 """
-# Runs a command and lists what it has imported.
-LISTING = """
-import sys
-from piiloom.cli.entry import main
-listed, sys.argv[1:] = sys.argv[1], sys.argv[2:]
-code = main()
-with open(listed, "w") as file:
-    file.write(" ".join(name for name in sys.modules if name != "__main__"))
-sys.exit(code)
-"""
-# Imports what is listed, and forks for each command line that it is sent.
+# Forks for each command line that it is sent; what one that it is to learn from has imported, it imports as well.
 WARM = """
 import importlib, json, os, sys
 from contextlib import suppress
 from piiloom.foundation.quick_end import end_at_once
 from piiloom.cli.entry import main
 folder = sys.argv[1]
-for name in open(os.path.join(folder, "listed")).read().split():
-    with suppress(Exception):
-        importlib.import_module(name)
+listed = os.path.join(folder, "listed")
 while line := sys.stdin.readline():
+    learn, *words = json.loads(line)
     child = os.fork()
     if child == 0:
         os.setsid()
-        end_at_once()
-        os.write(1, b"%d\\n" % os.getpid())
+        told = os.dup(1)
         for number, name in enumerate((os.devnull, "out", "err")):
             os.dup2(os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv[1:] = json.loads(line)
-        sys.exit(main())
-    os.write(1, b"%d\\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        sys.argv[1:] = words
+        end_at_once()
+        os.write(told, b"%d\\n" % os.getpid())  # from here on it may be struck
+        os.close(told)
+        code = main()
+        if learn:
+            with open(listed, "w") as file:
+                file.write(" ".join(name for name in sys.modules if name != "__main__"))
+        sys.exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for name in open(listed).read().split() if learn else ():
+        with suppress(Exception):
+            importlib.import_module(name)
+    os.write(1, b"%d\\n" % code)
 """
 NOISE = re.compile(r"Traceback|unexpected|Exception ignored|KeyboardInterrupt|never retrieved|never awaited|leaked|Query interrupted")
 
@@ -112,28 +111,33 @@ def _strike(process: subprocess.Popen[str], after_s: float) -> bool:
 
 
 class Warm:
-    """A process that has imported what a command imports, and forks to run it.
+    """A process that has imported what commands import, and forks to run them.
 
     A blow meets the command at work then, where most would meet imports, and half of the time of the tests would be spent on those.
     """
 
-    def __init__(self, folder: Path, *words: object) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir()
-        listing = [sys.executable, "-c", LISTING, str(folder / "listed"), *(str(word) for word in words)]
-        subprocess.run(listing, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True)
         command = [sys.executable, "-c", WARM, str(folder)]
         self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
+    def learn(self, *words: object) -> Struck:
+        """Run a command line to its end, and import what it has imported."""
+        return self._run(words, (), learn=True)
+
     def struck(self, *words: object, after_s: float | None, again_s: float | None = None) -> Struck:
-        """As the function of this name, for the command that this process was made for."""
+        """As the function of this name."""
+        return self._run(words, [wait for wait in (after_s, again_s) if wait is not None], learn=False)
+
+    def _run(self, words: Iterable[object], waits: Iterable[float], *, learn: bool) -> Struck:
         asked, told = self._process.stdin, self._process.stdout
         assert asked is not None
         assert told is not None
-        asked.write(f"{json.dumps([str(word) for word in words])}\n".encode())
+        asked.write(f"{json.dumps([learn, *(str(word) for word in words)])}\n".encode())
         child, started, blows = int(told.readline()), time.monotonic(), 0
-        for wait in (after_s, again_s):
-            if wait is not None and not self._ended(wait):
+        for wait in waits:
+            if not self._ended(wait):
                 with suppress(ProcessLookupError):  # it has ended, and its code is about to be told
                     os.killpg(child, signal.SIGINT)
                     blows += 1
@@ -149,13 +153,3 @@ class Warm:
     def end(self) -> None:
         """Have the process end."""
         self._process.communicate()
-
-
-@contextmanager
-def warmed(folder: Path, *words: object) -> Iterator[Warm]:
-    """A ``Warm`` process for a command line, which is run once for it; it ends with the block."""
-    warm = Warm(folder, *words)
-    try:
-        yield warm
-    finally:
-        warm.end()

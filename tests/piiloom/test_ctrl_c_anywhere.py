@@ -15,7 +15,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 from tests.piiloom.small_runs import SMALL
-from tests.piiloom.struck import struck, warmed
+from tests.piiloom.struck import Warm, struck
 from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
 
 pytestmark = pytest.mark.long
@@ -96,47 +96,53 @@ class Scene:
                 store.rows("SELECT count(*) FROM records")
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    process = Warm(tmp_path_factory.mktemp("warm") / "process")
+    yield process
+    process.end()
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, tmp_path):
+def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tmp_path):
     scene = Scene(tmp_path / "scene", made, COMMANDS[name])
-    with warmed(tmp_path / "warm", *scene.words()) as warm:
-        whole = warm.struck(*scene.words(), after_s=None)
-        assert whole.code == 0, whole
-        cold = struck(*scene.words(), after_s=None)
-        rng, seconds, met = random.Random(name), {True: whole.seconds, False: cold.seconds}, 0
-        for number in range(BLOWS):
-            words, at_work = scene.words(), bool(number % 5)  # every fifth blow meets a command that may be importing yet
-            strike = warm.struck if at_work else struck
-            outcome = strike(*words, after_s=seconds[at_work] * (number + rng.random()) / BLOWS)
-            outcome.check()
-            met += outcome.in_time
-            if not outcome.in_time:  # the machine has more time for it now than it had before
-                seconds[at_work] = min(seconds[at_work], outcome.seconds)
-            scene.opens()
-            if "--json" in words and outcome.out.strip() and outcome.code == 1:
-                told = json.loads(outcome.out)  # or the whole result, where the blow came after it
-                says_so = told.get("status") == "interrupted" or told.get("error", {}).get("code") == "interrupted"
-                assert says_so or told.keys() == json.loads(whole.out).keys(), outcome
-            assert not [path for path in scene.folder.rglob("*") if ".part" in str(path)], f"half of something was left by {outcome}"
+    learnt = warm.learn(*scene.words())
+    assert learnt.code == 0, learnt
+    whole, cold = warm.struck(*scene.words(), after_s=None), struck(*scene.words(), after_s=None)
+    rng, seconds, met = random.Random(name), {True: whole.seconds, False: cold.seconds}, 0
+    for number in range(BLOWS):
+        words, at_work = scene.words(), number % 10 != 2  # a tenth meet a command that may be importing yet
+        strike = warm.struck if at_work else struck
+        outcome = strike(*words, after_s=seconds[at_work] * (number + rng.random()) / BLOWS)
+        outcome.check()
+        met += outcome.in_time
+        if not outcome.in_time:  # the machine has more time for it now than it had before
+            seconds[at_work] = min(seconds[at_work], outcome.seconds)
+        scene.opens()
+        if "--json" in words and outcome.out.strip() and outcome.code == 1:
+            told = json.loads(outcome.out)  # or the whole result, where the blow came after it
+            says_so = told.get("status") == "interrupted" or told.get("error", {}).get("code") == "interrupted"
+            assert says_so or told.keys() == json.loads(whole.out).keys(), outcome
+        assert not [path for path in scene.folder.rglob("*") if ".part" in str(path)], f"half of something was left by {outcome}"
     assert met >= BLOWS // 2, "the blows came too late to tell anything"
-    last = struck(*scene.once_more(words), after_s=None)
+    last = warm.struck(*scene.once_more(words), after_s=None)
     assert last.code == 0, last
 
 
-def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, tmp_path):
+def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_path):
     scene = Scene(tmp_path / "scene", made, "generate --samples 150 --seed 7 --quiet --store NEW")
-    with warmed(tmp_path / "warm", *scene.words()) as warm:
-        whole = warm.struck(*scene.words(), after_s=None)
-        rng, said = random.Random(5), set()
-        for number in range(BLOWS):
-            words = scene.words()
-            outcome = warm.struck(*words, after_s=whole.seconds * (number + rng.random()) / BLOWS, again_s=0.1)
-            outcome.check()
-            said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
-            scene.opens()
-            if "--resume" in outcome.err and number % 4 == 0:
-                went_on = struck("generate", "--resume", "last", "--samples", 150, "--quiet", "--store", words[-1], after_s=None)
-                assert went_on.code == 0, went_on
+    warm.learn(*scene.words())
+    whole = warm.struck(*scene.words(), after_s=None)
+    rng, said = random.Random(5), set()
+    for number in range(BLOWS):
+        words = scene.words()
+        outcome = warm.struck(*words, after_s=whole.seconds * (number + rng.random()) / BLOWS, again_s=0.1)
+        outcome.check()
+        said |= {line.partition(".")[0] for line in outcome.err.splitlines()}
+        scene.opens()
+        if "--resume" in outcome.err and number % 4 == 0:
+            went_on = warm.struck("generate", "--resume", "last", "--samples", 150, "--quiet", "--store", words[-1], after_s=None)
+            assert went_on.code == 0, went_on
     assert said & {"error: stopped at once", "interrupted; nothing accepted is lost"}
 
 
