@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.generation.composer_settings import ComposerSettings
 from piiloom.generation.digests import plan_digest, run_digest, sendable_templates
-from piiloom.generation.own_type_checks import REMEDY, check_drawable, check_writable
+from piiloom.generation.own_type_checks import REMEDY, check_drawable, check_tellable, check_writable
 from piiloom.generation.sampling import ExtraBody, StageSampling, Temperature, TopP
 from piiloom.generation.setting_checks import check_fit, check_sampling
 from piiloom.prompts.compiling import PromptTemplate
@@ -57,7 +57,8 @@ class RunConfig(BaseModel):
     topics_per_pair: int = Field(default=10, ge=1, le=100)
     subtopics_per_topic: int = Field(default=20, ge=1, le=100)
     values: Literal["code", "llm"] = "code"
-    recipe: RecipeName = "staged"
+    # By itself the composer tells stories, and a model writes cases.
+    recipe: RecipeName = "story"
     # Records of one text, each with a question of its own, where the recipe asks several; None: two.
     questions_per_text: int | None = Field(default=None, ge=1, le=4)
     # What becomes of a label that the judge of the recipe "case" contradicts; None: redo.
@@ -102,6 +103,13 @@ class RunConfig(BaseModel):
     sampling: dict[str, StageSampling] = {}
     # Entity types of the user's own: a YAML file, of which the definitions are kept.
     types: OwnTypes = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _recipe_of_provider(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("recipe") is not None:
+            return given
+        return {**given, "recipe": "story" if given.get("provider", "composer") == "composer" else "case"}
 
     @field_validator("situation_words", "peripheral_words", "question_words")
     @classmethod
@@ -197,7 +205,7 @@ class RunConfig(BaseModel):
         if self.provider != "composer":
             return wanted
         if self.recipe == "story":
-            return self.stories().tellable(wanted, everything=self.pairs.strip().casefold() == "all", locale=get_locale(self.locale))
+            return self._tellable(wanted)
         bank = self.composed_from()
         known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
@@ -210,6 +218,14 @@ class RunConfig(BaseModel):
             remedy = REMEDY if any(own.intersection(pair) for pair in lacking) else f"It has {', '.join(map('+'.join, sorted(known)))}"
             raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=remedy)
         return found
+
+    def _tellable(self, wanted: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        stories, everything = self.stories(), self.pairs.strip().casefold() == "all"
+        if self.bank is not None and not stories.own:
+            remedy = "Write some (docs/stories.md shows how), or take --recipe staged for scenarios"
+            raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
+        check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
+        return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
 
     @property
     def records_per_text(self) -> int:

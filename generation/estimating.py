@@ -51,7 +51,7 @@ _SAMPLED_PAIRS = 12
 # Share of items in which the last stage has to ask where a value went; a model that minds its marks is never asked.
 _ASKED_BACK = Range(low=0.0, high=0.05)
 # Share of items of the recipe "case" whose judge contradicts a label, so that the question is thought up once more.
-_REDONE = Range(low=0.05, high=0.3)
+_REDONE = Range(low=0.05, high=0.14)
 _ONCE_MORE = ("ledger", "abstraction", "judge_relevance")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from piiloom.foundation.errors import UsageError
-from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes
 from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank
 
 REMEDY = (
     "Add some to a bank file of your own and name it with --bank (docs/own-types.md shows one), take the pair out of the types "
@@ -38,3 +41,18 @@ def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
                 where="--types",
                 remedy=REMEDY,
             )
+
+
+def check_tellable(own: OwnTypes, taxonomy: Taxonomy, stories: StoryBank, asked: Sequence[Pair] | None) -> None:
+    """Refuse what the composer cannot tell of: pairs of own types (those *asked* for; None: all) and own types that no story has."""
+    told = {fact.entity_type for story in stories.own for fact in story.facts.values()}
+    for one in own:
+        if asked is not None:
+            pairs = [pair for pair in asked if one.name in pair]
+        else:
+            named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
+            pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
+        missing = ", ".join("+".join(pair) for pair in pairs if pair not in stories.pairs)
+        if missing or (asked is None and one.name not in told):
+            said = f"there is no story of {missing}" if missing else f"there is no story that holds the type {one.name!r}"
+            raise UsageError(said, where="--types", remedy=REMEDY)

@@ -156,7 +156,14 @@ def changed_config(run: RunRow, changes: Mapping[str, Any]) -> RunConfig:
         remedy = "Leave it out, or start another run"
         raise UsageError(f"a run keeps its {', '.join(fixed)}", where=run.id, remedy=remedy)
     fields = RunConfig.model_fields
-    return make_config({**run.config, **{key: value for key, value in changes.items() if value is not None or fields[key].default is None}})
+    # Before there were recipes, all runs went by the one that is called staged now.
+    return make_config(
+        {
+            "recipe": "staged",
+            **run.config,
+            **{key: value for key, value in changes.items() if value is not None or fields[key].default is None},
+        }
+    )
 
 
 def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:

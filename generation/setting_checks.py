@@ -19,7 +19,7 @@ def check_fit(config: RunConfig) -> None:
     if config.provider != "composer" and config.recipe == "story":
         raise UsageError("stories are told by the composer", where="--recipe", remedy="Leave --recipe or --provider out")
     if config.provider == "composer" and config.recipe == "case":
-        raise UsageError("the composer tells stories", where="--recipe", remedy="Take --recipe story, or name another --provider")
+        raise UsageError("the composer tells stories", where="--recipe", remedy="Leave --recipe out, or name a model with --provider")
     if config.recipe == "staged" and config.questions_per_text is not None:
         raise UsageError("a text is asked one question", where="--questions-per-text", remedy="Leave it out, or take another --recipe")
     if config.provider == "composer" and config.judges:

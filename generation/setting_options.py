@@ -50,8 +50,8 @@ RecipeOption = Annotated[
     typer.Option(
         "--recipe",
         rich_help_panel=_RUN,
-        help="In which stages a record is made: staged (default); case: a model writes a whole text and keeps a ledger of what matters; "
-        "story: the composer tells whole stories.",
+        help="How a text comes about: story (the composer tells a whole story; its default), case (a model writes a whole text and keeps "
+        "a ledger of what matters; its default), or staged (sentence by sentence, with one question).",
     ),
 ]
 QuestionsOption = Annotated[
@@ -61,7 +61,7 @@ QuestionsOption = Annotated[
         min=1,
         max=4,
         rich_help_panel=_RUN,
-        help="With --recipe case or story: how many records share a text, each with a question of its own (default 2).",
+        help="How many records share a text, each with a question of its own (default 2; with --recipe staged always 1).",
     ),
 ]
 DisagreementOption = Annotated[
@@ -69,7 +69,7 @@ DisagreementOption = Annotated[
     typer.Option(
         "--on-disagreement",
         rich_help_panel=_RUN,
-        help="With --recipe case, when the judge contradicts a label: redo the question once, then reject (default); reject; or relabel.",
+        help="When the judge of the recipe case contradicts a label: redo the question once, then reject (default); reject; or relabel.",
     ),
 ]
 ValuesOption = Annotated[

@@ -45,7 +45,8 @@ async def run_stage(
     """Run stage *name* over all that waits for it; raises ``RunError`` when an earlier stage has to run first."""
     check_stage(name)
     if name not in stage_names(config.recipe, config.judges):
-        raise RunError(f"the run has no {name}", where=run.id, remedy="Ask for judges when a run is started (judges: [relevance, leak])")
+        has = ", ".join(stage_names(config.recipe, config.judges))
+        raise RunError(f"the run has no stage {name}", where=run.id, remedy=f"It has {has}; judges are asked for when a run is started")
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
     try:

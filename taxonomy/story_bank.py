@@ -23,7 +23,8 @@ class StoryBank:
         self.language = language
         taxonomy = load_taxonomy()
         sources = user_sources(extra) if extra is not None else []
-        self._own = [story for source in sources for story in read_stories(source, taxonomy, language)]
+        # Those of *extra*.
+        self.own = tuple(story for source in sources for story in read_stories(source, taxonomy, language))
         self._shipped = {story_file(pair): pair for pair in taxonomy.pairs}
         self._by_pair: dict[Pair, tuple[Story, ...]] = {}
 
@@ -31,14 +32,14 @@ class StoryBank:
     def pairs(self) -> frozenset[Pair]:
         """The pairs that there are stories of."""
         shipped = (self._shipped.get(source.name) for source in story_sources(self.language))
-        return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self._own}
+        return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own}
 
     def tellable(self, wanted: Sequence[Pair], *, everything: bool, locale: Locale) -> tuple[Pair, ...]:
         """Those of *wanted* that there are stories of; raises ``UsageError`` where one lacks them (with *everything*, where all do)."""
         found = tuple(pair for pair in wanted if pair in self.pairs)
         where = f"locale {locale.code}"
         if not self.pairs:
-            raise UsageError(f"there are no stories in {locale.language_name}", where=where, remedy="Leave --recipe out")
+            raise UsageError(f"there are no stories in {locale.language_name}", where=where, remedy="Take --recipe staged")
         if not found or (not everything and len(found) < len(wanted)):
             missing = ", ".join("+".join(pair) for pair in wanted if pair not in found)
             there = ", ".join(map("+".join, sorted(self.pairs)))
@@ -49,7 +50,7 @@ class StoryBank:
         """The stories of *pair*, in the order of their files; () where there are none."""
         found = self._by_pair.get(pair)
         if found is None:
-            own = [story for story in self._own if story.pair == pair]
+            own = [story for story in self.own if story.pair == pair]
             found = self._by_pair[pair] = tuple(by_id([*stories_for(pair, self.language), *own]).values())
         return found
 

@@ -22,6 +22,10 @@ stories_app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_Types = Annotated[
+    Path | None,
+    typer.Option("--types", metavar="FILE", help="Entity types of your own that they tell of (docs/own-types.md).", show_default=False),
+]
 _Language = Annotated[str, typer.Option("--language", metavar="CODE", help="The language they are in: en, pt, sv.")]
 
 
@@ -29,12 +33,13 @@ _Language = Annotated[str, typer.Option("--language", metavar="CODE", help="The 
 def check(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A YAML file with stories, or a folder of them.")],
     language: _Language = "en",
+    types: _Types = None,
     as_json: JsonOption = False,
 ) -> None:
     """Lint stories: their form, what sentences and questions give away, and what comes up when each is told 200 times."""
     from piiloom.cli.story_report import report_stories
 
-    if not report_stories(path, language, as_json=as_json):
+    if not report_stories(path, language, types=types, as_json=as_json):
         raise typer.Exit(1)
 
 
@@ -47,9 +52,10 @@ def show(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other texts.")] = 0,
     number: Annotated[int, typer.Option("-n", "--number", min=1, max=1000, help="How many texts of each story.")] = 3,
     language: _Language = "en",
+    types: _Types = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print texts of stories as the composer tells them: the values marked, and for each question which of them matter."""
     from piiloom.cli.story_view import show_stories
 
-    show_stories(story, source, seed=seed, number=number, language=language, as_json=as_json)
+    show_stories(story, source, seed=seed, number=number, language=language, types=types, as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -12,10 +13,10 @@ from rich.table import Table
 from piiloom.cli.bank_report import findings_table, lint_bank
 from piiloom.cli.terminal import console, harmless, say, say_json
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.value_generators import draw_own_value
 
 _DRAWN = 5
@@ -32,8 +33,8 @@ def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     taxonomy = extended(own)
     with types_in_force(own):
         findings, usable = ([], True) if bank is None else lint_bank(bank)
-        scenarios = load_bank("en", bank).pairs if usable else {}
-    told = [_told(one, taxonomy, {pair: len(found) for pair, found in scenarios.items()}) for one in own]
+        stories = Counter(story.pair for story in StoryBank("en", bank).own) if usable else Counter()
+    told = [_told(one, taxonomy, stories) for one in own]
     if as_json:
         say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})
         return usable
@@ -47,13 +48,13 @@ def report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     return usable
 
 
-def _told(one: OwnType, taxonomy: Taxonomy, scenarios: dict[Pair, int]) -> dict[str, Any]:
+def _told(one: OwnType, taxonomy: Taxonomy, stories: Counter[Pair]) -> dict[str, Any]:
     pairs = [(min(one.name, mate), max(one.name, mate)) for mate in taxonomy.mates(one.name)]
     return {
         "name": one.name,
         "definition": one.definition,
         "aliases": list(one.aliases),
-        "pairs": {"+".join(pair): scenarios.get(pair, 0) for pair in pairs},
+        "pairs": {"+".join(pair): stories[pair] for pair in pairs},
         "subtypes": [
             {
                 "name": subtype.name,
@@ -77,7 +78,7 @@ def _drawn(subtype: OwnSubtype) -> list[str]:
 
 def _table(told: list[dict[str, Any]]) -> Table:
     table = Table(title="types that this file adds", show_lines=True)
-    for column in ("type", "slot in asides", "values", "as drawn", "pairs (scenarios in the bank)"):
+    for column in ("type", "slot in asides", "values", "as drawn", "pairs (stories in the bank)"):
         table.add_column(column, overflow="fold")
     for one in told:
         pairs = ", ".join(f"{pair} ({count})" for pair, count in one["pairs"].items()) or "none: asides only"
@@ -100,4 +101,4 @@ def _notes(own: OwnTypes, told: list[dict[str, Any]]) -> Iterator[str]:
             yield f"note: values of {one.name} are asked of the model, so the composer cannot write about it"
         lacking = [pair for pair, count in about["pairs"].items() if not count]
         if lacking and not one.asks_model():
-            yield f"note: the composer needs a scenario in a --bank of your own for {', '.join(lacking)}; a model needs none"
+            yield f"note: the composer needs a story in a --bank of your own for {', '.join(lacking)}; a model needs none"

@@ -24,7 +24,7 @@ from tests.generation.scripted_provider import memory_store
 def planned(index: int, scenario: Scenario, *, bank: Bank, cue_level: str | None = None, **settings: Any) -> PlanItem:
     """Plan item *index* of a run with *settings*, on *scenario* (or another of its pair with the same topic and subtopic)."""
     place = (scenario.topic, scenario.subtopics[index % len(scenario.subtopics)])
-    plan = make_plan_item(index, scenario.pair, place, config=RunConfig(**settings), digest="composed items", bank=bank)
+    plan = make_plan_item(index, scenario.pair, place, config=RunConfig(recipe="staged", **settings), digest="composed items", bank=bank)
     return plan if cue_level is None else replace(plan, cue_level=cue_level)
 
 
@@ -37,7 +37,7 @@ class Loom:
 
     def weave(self, plan: PlanItem, **settings: Any) -> Outcome:
         """Take a new item with *plan* through all item stages, as far as it gets."""
-        ctx = StageContext(config=RunConfig(locale=plan.locale, **settings), calls=self.calls, bank=self.bank)
+        ctx = StageContext(config=RunConfig(recipe="staged", locale=plan.locale, **settings), calls=self.calls, bank=self.bank)
         return asyncio.run(advance(Outcome(item=Item(plan=plan)), ctx, RECIPES["staged"]))
 
 

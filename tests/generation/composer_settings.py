@@ -27,9 +27,9 @@ SAMPLES = 150
 
 
 def start(path: Path, *, watch: Watch = unwatched, **settings: Any) -> RunProgress:
-    """Start a run in the store at *path* and go on to its end."""
+    """Start a run from scenarios, if *settings* name no other recipe, in the store at *path* and go on to its end."""
     with Store.open(path) as store:
-        return sit(store, *begin(store, make_config({"samples": SAMPLES, **settings})), watch=watch)
+        return sit(store, *begin(store, make_config({"samples": SAMPLES, "recipe": "staged", **settings})), watch=watch)
 
 
 def resume(path: Path, *, watch: Watch = unwatched, **changes: Any) -> RunProgress:

@@ -41,7 +41,7 @@ def set_keys(monkeypatch: pytest.MonkeyPatch, key: str = KEY) -> None:
 
 
 def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
-    """Settings of a small run of provider *name* on *server*."""
+    """Settings of a small run of provider *name* on *server*, in the stages of the published order."""
     url = server.anthropic_url if name == "anthropic" else server.openai_url
     chosen = {
         "samples": 12,
@@ -51,6 +51,7 @@ def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
         "max_low": 2,
         "concurrency": 8,
         "margin": 0.0,
+        "recipe": "staged",
     }
     return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen, **settings})
 

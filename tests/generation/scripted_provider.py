@@ -107,7 +107,7 @@ def bench(
 ) -> Iterator[Bench]:
     """A bench whose provider answers by *answer*; *settings* are those of the run. A *store* given brings its journal."""
     provider = ScriptedProvider(answer, paid=paid)
-    config = RunConfig(**settings)
+    config = RunConfig(**{"recipe": "staged", **settings})
     if store is None:
         store = Store.open(MEMORY) if paid else memory_store()
     run = create_run(store, provider="scripted", model=None, seed=config.seed, samples=1, config={}, config_digest="d")

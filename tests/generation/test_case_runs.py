@@ -189,12 +189,12 @@ def test_a_judge_s_budget_ends_the_run(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"judge_model": "m"}, "nothing is judged"),
+        ({"judge_model": "m", "recipe": "staged"}, "nothing is judged"),
         ({"judge_provider": "composer", "recipe": "case"}, "cannot judge"),
         ({"judge_base_url": "http://localhost:1/v1", "recipe": "case"}, "no judge of its own"),
         ({"judge_provider": "anthropic", "recipe": "case", "batch": True}, "one provider"),
         ({"sampling": {"situation": {"temperature": 1.0}}, "recipe": "case"}, "no model at the stage situation"),
-        ({"sampling": {"sheet": {"temperature": 1.0}}}, "no model at the stage sheet"),
+        ({"sampling": {"sheet": {"temperature": 1.0}}, "recipe": "staged"}, "no model at the stage sheet"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(settings, said):

@@ -13,7 +13,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_plan_items, load_rejects
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import get_run, set_run_config
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.words import count_words, whole_word
 from piiloom.generation.pipeline import stage_names
@@ -240,3 +240,14 @@ def test_a_run_that_cannot_succeed_says_so(tmp_path):
     progress = start(tmp_path / "poor.duckdb", samples=2, situation_words=(1, 3))
     assert (progress.status, progress.accepted) == ("failed", 0)
     assert set(progress.reasons) == {"situation: wrong_length"}
+
+
+def test_a_run_from_before_there_were_recipes_goes_on_as_it_was(tmp_path):
+    old = tmp_path / "old.duckdb"
+    start(old, samples=4, pairs="health+occupation")
+    with Store.open(old) as store:
+        run = get_run(store, "last")
+        set_run_config(store, run.id, {key: value for key, value in run.config.items() if key != "recipe"})
+    assert resume(old, samples=6).accepted == 6
+    with Store.open(old) as store:
+        assert {record.plan.scenario is not None for record in iter_records(store)} == {True}

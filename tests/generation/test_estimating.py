@@ -39,7 +39,7 @@ def spec_for(config: RunConfig) -> ModelSpec:
 
 
 def estimated(provider: str = "openai", model: str = "gpt-6-luna", **settings) -> RunEstimate:
-    config = make_config({"provider": provider, "model": model, **settings})
+    config = make_config({"provider": provider, "model": model, "recipe": "staged", **settings})
     return estimate_run(config, load_models().resolve(provider, model, OWN if provider == "compatible" else None))
 
 
@@ -188,7 +188,9 @@ def test_no_key_and_no_network_is_needed(monkeypatch):
         raise AssertionError("an estimate must not open a connection")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    estimate = estimate_run(make_config({"provider": "anthropic", "samples": 5}), shipped_models().resolve("anthropic", "claude-haiku-5-5"))
+    estimate = estimate_run(
+        make_config({"provider": "anthropic", "samples": 5, "recipe": "staged"}), shipped_models().resolve("anthropic", "claude-haiku-5-5")
+    )
     assert estimate.model == "claude-haiku-5-5"  # the default, which also shapes the plan
     assert estimate.total.cost_usd is not None
 
@@ -216,7 +218,7 @@ def test_twice_the_records_take_about_twice_as_much():
 
 
 def test_batch_mode_costs_half_and_takes_the_same():
-    config = make_config({"provider": "openai", "model": "gpt-6-luna", "samples": 10})
+    config = make_config({"provider": "openai", "model": "gpt-6-luna", "samples": 10, "recipe": "staged"})
     spec = spec_for(config)
     live, batch = (estimate_run(config, spec, batch=by_batch) for by_batch in (False, True))
     assert batch.total.cost_usd.high == pytest.approx(live.total.cost_usd.high / 2)
@@ -226,7 +228,7 @@ def test_batch_mode_costs_half_and_takes_the_same():
 
 def test_a_model_without_a_price_has_tokens_but_no_cost():
     estimate = estimate_run(
-        make_config({"provider": "openai", "model": "gpt-9", "samples": 5}), shipped_models().resolve("openai", "gpt-9")
+        make_config({"provider": "openai", "model": "gpt-9", "samples": 5, "recipe": "staged"}), shipped_models().resolve("openai", "gpt-9")
     )
     assert estimate.total.cost_usd is None
     assert estimate.thinks
@@ -235,7 +237,7 @@ def test_a_model_without_a_price_has_tokens_but_no_cost():
 
 def test_a_model_that_thinks_gives_out_more():
     spec = spec_for(make_config({"provider": "openai", "model": "gpt-6-sol"}))
-    config = make_config({"provider": "openai", "model": "gpt-6-sol", "samples": 5})
+    config = make_config({"provider": "openai", "model": "gpt-6-sol", "samples": 5, "recipe": "staged"})
     silent = estimate_run(config, spec.model_copy(update={"thinking_tokens": 0}))
     assert estimate_run(config, spec).total.output_tokens.low > silent.total.output_tokens.low + 90 * silent.total.calls.low - 1
 
@@ -278,7 +280,7 @@ def test_what_is_left_of_a_run(tmp_path, monkeypatch):
 
 
 def test_nothing_is_left_of_a_finished_run():
-    config = make_config({"provider": "openai", "model": "gpt-6-luna", "samples": 5})
+    config = make_config({"provider": "openai", "model": "gpt-6-luna", "samples": 5, "recipe": "staged"})
     assert estimate_run(config, spec_for(config), accepted=5).stages == ()
 
 

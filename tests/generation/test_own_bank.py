@@ -74,7 +74,7 @@ def test_a_run_goes_on_with_its_bank_and_with_no_other(tmp_path):
     with Store.open(store) as opened:
         assert any(record.plan.scenario == ID for record in iter_records(opened))
         with pytest.raises(RunError, match="same configuration"):
-            begin(opened, RunConfig(samples=4, **settings))
+            begin(opened, RunConfig(samples=4, recipe="staged", **settings))
     first = exported(store)
     assert resume(store, samples=50).accepted == 50
     assert exported(store, first=40) == first

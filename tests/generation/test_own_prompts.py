@@ -46,7 +46,7 @@ def test_only_the_stage_whose_prompt_was_replaced_sends_it_and_every_record_says
 def test_a_prompt_of_ones_own_makes_another_configuration_wherever_it_lies(tmp_path):
     folder = own_prompts(tmp_path, "paraphrase")
     elsewhere = tmp_path / "moved"
-    settings = {"provider": "openai", "model": "gpt-6-luna"}
+    settings = {"provider": "openai", "model": "gpt-6-luna", "recipe": "staged"}
     shipped, mine = make_config(settings).digest(), make_config(settings | {"prompts": folder}).digest()
     assert shipped != mine
     folder.rename(elsewhere)

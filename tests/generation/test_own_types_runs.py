@@ -29,7 +29,7 @@ from tests.generation.llm_runs import check_exact, config_for, set_keys
 from tests.generation.llm_runs import start as start_on_a_server
 from tests.taxonomy.own_types_example import BANK, BY_MODEL, MINE, TYPES, written
 
-OWN = {"types": TYPES, "bank": BANK, "pairs": "health+vehicle plate,occupation+vehicle plate,health+pet"}
+OWN = {"recipe": "staged", "types": TYPES, "bank": BANK, "pairs": "health+vehicle plate,occupation+vehicle plate,health+pet"}
 PLATE = re.compile(r"[A-HJ-NPR-Z]{3}-[0-9]{4}", re.IGNORECASE)
 
 
@@ -111,7 +111,7 @@ def test_a_name_means_one_thing_in_a_store(tmp_path):
 def test_a_run_file_may_name_them(tmp_path):
     run = tmp_path / "run.yaml"
     run.write_text(f"types: {TYPES}\nbank: {BANK}\n", encoding="utf-8")
-    config = read_config(run, {})
+    config = read_config(run, {"recipe": "staged"})
     assert [one.name for one in config.types] == ["vehicle plate", "pet"]
     assert {("health", "pet"), ("health", "vehicle plate")} <= set(pair_order(config))
     for wrong in ("[{name: pet}]", "7", "{pet: cat}"):
@@ -123,12 +123,33 @@ def test_a_run_file_may_name_them(tmp_path):
 
 def test_the_composer_says_which_scenarios_it_lacks():
     with pytest.raises(UsageError, match=r"no scenario of health\+vehicle plate, occupation\+vehicle plate.*--bank .*own-types\.md"):
-        make_config({"types": TYPES})
+        make_config({"types": TYPES, "recipe": "staged"})
     with pytest.raises(UsageError, match=r"the bank has no scenario of health\+pet\. Add some to a bank file of your own"):
-        make_config({"types": TYPES, "pairs": "pet+health"})
+        make_config({"types": TYPES, "pairs": "pet+health", "recipe": "staged"})
     # Pairs that need none can be had all the same; a model needs no scenario at all.
     assert make_config({"types": TYPES, "pairs": "health+occupation"}).chosen_pairs() == (("health", "occupation"),)
     assert len(make_config({"types": TYPES, "provider": "openai"}).chosen_pairs()) == 81
+
+
+def test_the_composer_says_which_stories_it_lacks(tmp_path):
+    with pytest.raises(UsageError, match=r"no story of health\+vehicle plate, occupation\+vehicle plate.*--bank .*own-types\.md"):
+        make_config({"types": TYPES, "bank": BANK})
+    with pytest.raises(UsageError, match=r"there is no story of health\+pet\. Add some"):
+        make_config({"types": TYPES, "pairs": "pet+health"})
+    assert make_config({"types": TYPES, "bank": BANK, "pairs": "pet+health"}).chosen_pairs() == (("health", "pet"),)
+    types = tmp_path / "types.yaml"
+    types.write_text(
+        "types: [{name: badge, definition: B., examples: [a-1, b-2], pairs: [], generator: {pattern: '[a-z]-[0-9]'}}]", "utf-8"
+    )
+    with pytest.raises(UsageError, match="there is no story that holds the type 'badge'"):
+        make_config({"types": types})
+
+
+def test_a_bank_without_stories_is_refused(tmp_path):
+    bank = tmp_path / "mine.yaml"
+    bank.write_text('frames: ["I saw {location.city} once."]\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"mine\.yaml: there is no story in it\. .*--recipe staged"):
+        make_config({"bank": bank}).chosen_pairs()
 
 
 def test_a_type_that_pairs_with_all_needs_some_sentence(tmp_path):
@@ -136,13 +157,13 @@ def test_a_type_that_pairs_with_all_needs_some_sentence(tmp_path):
     types.write_text(
         TYPES.read_text(encoding="utf-8").replace("pairs: [health]", "pairs: all").replace("pets.txt", "[emu, rhea]"), encoding="utf-8"
     )
-    assert ("health", "pet") in make_config({"types": types, "bank": BANK}).chosen_pairs()
+    assert ("health", "pet") in make_config({"types": types, "bank": BANK, "recipe": "staged"}).chosen_pairs()
     types.write_text(
         "types: [{name: badge, definition: A badge., examples: [a-1, b-2], pairs: [], generator: {pattern: '[a-z]-[0-9]'}}]",
         encoding="utf-8",
     )
     with pytest.raises(UsageError, match="the bank has no sentence that holds the type 'badge'"):
-        make_config({"types": types})
+        make_config({"types": types, "recipe": "staged"})
 
 
 def test_the_composer_invents_no_values():

@@ -23,7 +23,7 @@ from tests.longer import mostly_long
 STAGE_NAMES = stage_names("staged", ())
 
 SAMPLES = 30
-OPTIONS = ("--samples", str(SAMPLES), "--seed", "21")
+OPTIONS = ("--samples", str(SAMPLES), "--seed", "21", "--recipe", "staged")
 
 
 def shell(stage, *arguments):
@@ -77,7 +77,7 @@ def test_all_stages_in_order_equal_a_whole_run(stages_alone, whole):
 
 def test_stages_replace_what_they_reject_and_equal_a_whole_run(tmp_path):
     settings = {"samples": 30, "max_attempts": 1, "situation_words": (20, 40), "peripheral_words": (4, 14), "seed": 3}
-    settings |= {"pairs": "health+occupation,age+belief", "composer": {"scenarios_per_pair": 1}}
+    settings |= {"recipe": "staged", "pairs": "health+occupation,age+belief", "composer": {"scenarios_per_pair": 1}}
     alone, whole = tmp_path / "alone.duckdb", tmp_path / "whole.duckdb"
     rejected = {}
     for stage in STAGE_NAMES:
@@ -125,7 +125,7 @@ def test_a_stage_that_has_nothing_to_do_does_nothing(stages_alone):
 
 def test_a_whole_run_goes_on_where_a_stage_stopped(tmp_path, whole):
     path = tmp_path / "s.duckdb"
-    settings = {"samples": SAMPLES, "seed": 21}
+    settings = {"samples": SAMPLES, "seed": 21, "recipe": "staged"}
     run_stage_command("topics", path, overrides=settings)
     for stage in ("subtopics", "values", "situation", "peripheral", "question"):
         assert run_stage_command(stage, path, overrides={"concurrency": 3}).status == "finished"
@@ -136,7 +136,7 @@ def test_a_whole_run_goes_on_where_a_stage_stopped(tmp_path, whole):
 @pytest.fixture
 def with_topics(tmp_path):
     path = tmp_path / "s.duckdb"
-    run_stage_command("topics", path, overrides={"samples": 5, "pairs": "health+occupation"})
+    run_stage_command("topics", path, overrides={"samples": 5, "pairs": "health+occupation", "recipe": "staged"})
     return path
 
 

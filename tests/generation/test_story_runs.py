@@ -156,7 +156,7 @@ def test_what_does_not_go_together_is_refused():
 
 def test_a_text_of_another_recipe_is_asked_one_question():
     with pytest.raises(UsageError, match="a text is asked one question"):
-        make_config({"questions_per_text": 2})
+        make_config({"questions_per_text": 2, "recipe": "staged"})
 
 
 def test_a_run_keeps_its_recipe(path):

@@ -12,7 +12,7 @@ from piiloom.taxonomy.bank_loading import load_bank
 from tests.taxonomy.bank_example import MINE, written
 
 ID = "health-relationship.choir-bench"
-PAIRS = ("--pairs", "health+relationship")
+PAIRS = ("--recipe", "staged", "--pairs", "health+relationship")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_records_come_from_ones_own_bank(cli, bank, store_path):
 
 def test_a_run_file_may_name_the_bank(cli, tmp_path, store_path):
     file = tmp_path / "run.yaml"
-    file.write_text(f"samples: 30\npairs: health+relationship\nbank: {written(tmp_path)}\n", encoding="utf-8")
+    file.write_text(f"samples: 30\nrecipe: staged\npairs: health+relationship\nbank: {written(tmp_path)}\n", encoding="utf-8")
     assert cli("generate", "--config", file, "--quiet", "--store", store_path).code == 0
     assert ID in {record.plan.scenario for record in _records(store_path)}
 

@@ -15,7 +15,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer, seeded_faults
 
 KEY = "sk-LOOPBACK-0123456789-front-door"
-FEW = ("--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
+FEW = ("--recipe", "staged", "--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
 
 
 def add_run(store, run_id, provider="openai", model="m-1"):

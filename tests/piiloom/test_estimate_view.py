@@ -14,7 +14,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 
 KEY = "sk-LOOPBACK-0123456789-front-door"
-FEW = ("--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
+FEW = ("--recipe", "staged", "--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
 
 
 @pytest.fixture
@@ -23,7 +23,8 @@ def shown(capfd, store_path):
 
     def show(*, as_json: bool = False, resume: str | None = None, **settings) -> str:
         if resume is None:
-            say_estimate(make_config(settings), as_json=as_json)
+            recipe = "staged" if "provider" in settings else "story"
+            say_estimate(make_config({"recipe": recipe, **settings}), as_json=as_json)
         else:
             say_estimate_of_rest(store_path, resume, settings, as_json=as_json)
         out, err = capfd.readouterr()

@@ -115,7 +115,7 @@ def test_a_stage_that_is_none_is_refused_and_those_of_judges_are_known(cli, fill
     outcome = cli("rejects", "--stage", "nope", "--store", filled)
     assert outcome.code == 2
     assert "Name one of topics, " in outcome.error_line()
-    for stage in ("topics", "question", "screen"):
+    for stage in ("topics", "story", "screen"):
         assert cli("rejects", "--stage", stage, "--store", filled).code == 0
 
 

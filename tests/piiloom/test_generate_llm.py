@@ -11,7 +11,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 
 KEY = "sk-LOOPBACK-0123456789-front-door"
-FEW = ("--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
+FEW = ("--recipe", "staged", "--pairs", "health+occupation", "--topics-per-pair", 2, "--subtopics-per-topic", 4)
 
 
 @pytest.mark.parametrize(("provider", "model"), [("openai", "gpt-6-luna"), ("anthropic", "claude-haiku-5-5"), ("compatible", "tiny")])

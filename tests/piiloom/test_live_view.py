@@ -251,7 +251,19 @@ def test_columns_leave_out_only_what_they_must():
 def test_a_paid_run_of_the_command_line_keeps_standard_output_for_the_result(cli, store_path, monkeypatch, mode):
     set_keys(monkeypatch)
     flag = {"json": ["--json"], "quiet": ["--quiet"], "lines": []}[mode]
-    words = ("generate", "--provider", "openai", "--model", "gpt-6-luna", "--samples", 2, "--pairs", "health+occupation")
+    words = (
+        "generate",
+        "--provider",
+        "openai",
+        "--model",
+        "gpt-6-luna",
+        "--samples",
+        2,
+        "--recipe",
+        "staged",
+        "--pairs",
+        "health+occupation",
+    )
     with LLMServer(Author(7)) as server:
         outcome = cli(*words, "--topics-per-pair", 2, "--base-url", server.openai_url, *flag, "--store", store_path)
     assert outcome.code == 0, outcome.err

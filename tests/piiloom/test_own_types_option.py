@@ -15,14 +15,16 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from tests.taxonomy.own_types_example import BANK, BY_MODEL, TYPES
 
-OWN = ("--types", TYPES, "--bank", BANK, "--pairs", "health+vehicle plate,occupation+vehicle plate,health+pet")
+TOLD = ("--types", TYPES, "--bank", BANK, "--pairs", "health+pet")
+# The sample bank has a story of one of the pairs, and scenarios of three.
+OWN = ("--recipe", "staged", *TOLD[:-1], "health+vehicle plate,occupation+vehicle plate,health+pet")
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A store with a run and a release of it."""
     path = tmp_path_factory.mktemp("own") / "own.duckdb"
-    settings = {"types": TYPES, "bank": BANK, "pairs": OWN[-1]}
+    settings = {"recipe": "staged", "types": TYPES, "bank": BANK, "pairs": OWN[-1]}
     assert piiloom.generate(samples=40, store=path, **settings).accepted == 40
     piiloom.release("own", store=path, test_size=0.2)
     return path
@@ -39,6 +41,21 @@ def test_generate_shows_them(cli, store_path):
     assert "|vehicleplate,high]" in shown or "|pet,high]" in shown
     with Store.open(store_path, create=False) as store:
         assert {"vehicle plate", "pet"} & _types(iter_records(store))
+
+
+def test_the_composer_tells_stories_of_them(cli, store_path):
+    assert cli("generate", "--samples", 8, *TOLD, "--quiet", "--store", store_path).code == 0
+    with Store.open(store_path, create=False) as store:
+        records = list(iter_records(store))
+    labels = {(span.entity_type, span.relevance) for record in records for span in record.spans}
+    assert {("pet", "high"), ("pet", "low"), ("health", "high")} <= labels
+
+
+def test_stories_of_them_can_be_checked_and_looked_at(cli):
+    assert cli("stories", "check", BANK, "--types", TYPES).out == "no findings\n"
+    shown = cli("stories", "show", "--from", BANK, "--types", TYPES, "-n", 1)
+    assert "(pet, pet)" in shown.out
+    assert "'pet' is no type" in cli("stories", "check", BANK).err or cli("stories", "check", BANK).code != 0
 
 
 def test_an_export_tells_its_types(cli, finished, tmp_path):
@@ -98,7 +115,7 @@ def test_a_report_counts_them_in_their_order(cli, finished, tmp_path):
 
 
 def test_a_changed_file_cannot_go_on_with_a_run(cli, store_path, tmp_path):
-    assert cli("generate", "--samples", 4, *OWN, "--store", store_path, "-q").code == 0
+    assert cli("generate", "--samples", 4, *TOLD, "--store", store_path, "-q").code == 0
     changed = tmp_path / "types.yaml"
     changed.write_text(
         TYPES.read_text(encoding="utf-8").replace("An animal", "Any animal").replace("pets.txt", str(TYPES.parent / "pets.txt")),
@@ -125,7 +142,7 @@ def test_stages_alone_take_them(cli, store_path):
 def test_what_the_composer_cannot_do_is_refused_before_a_store_is_made(cli, store_path):
     lacking = cli("generate", "--types", TYPES, "--store", store_path)
     assert lacking.code == 2
-    assert "the bank has no scenario of health+vehicle plate, occupation+vehicle plate" in lacking.error_line()
+    assert "there is no story of health+vehicle plate, occupation+vehicle plate" in lacking.error_line()
     invented = cli("generate", "--types", BY_MODEL, "--store", store_path)
     assert invented.code == 2
     assert "values of hobby" in invented.error_line()
@@ -139,13 +156,13 @@ def test_doctor_shows_what_a_file_adds(cli):
     told = json.loads(cli("doctor", "--types", TYPES, "--bank", BANK, "--json").out)
     assert (told["usable"], told["findings"]) == (True, [])
     plate, pet = told["types"]
-    assert plate["pairs"] == {"occupation+vehicle plate": 1, "health+vehicle plate": 1}
+    assert (plate["pairs"], pet["pairs"]) == ({"occupation+vehicle plate": 0, "health+vehicle plate": 0}, {"health+pet": 1})
     assert plate["subtypes"][0]["slot"] == "{vehicle_plate.value}"
     assert (plate["subtypes"][0]["values"], pet["subtypes"][0]["values"]) == (23**3 * 10**4, 52)
     assert len(plate["subtypes"][0]["drawn"]) == 5
     assert json.loads(cli("doctor", "--types", BY_MODEL, "--json").out)["types"][0]["subtypes"][0]["drawn"] == []
     noted = cli("doctor", "--types", TYPES)
-    assert "the composer needs a scenario in a --bank of your own for occupation+vehicle plate" in " ".join(noted.out.split())
+    assert "the composer needs a story in a --bank of your own for occupation+vehicle plate" in " ".join(noted.out.split())
 
 
 def test_doctor_refuses_by_file_line_and_key(cli, tmp_path):

@@ -15,7 +15,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.longer import mostly_long
 from tests.piiloom.small_runs import SMALL
 
-FEW = ("--samples", 2, *SMALL, "--topics-per-pair", 2, "--subtopics-per-topic", 4)
+FEW = ("--recipe", "staged", "--samples", 2, *SMALL, "--topics-per-pair", 2, "--subtopics-per-topic", 4)
 
 
 @pytest.fixture

@@ -27,12 +27,13 @@ from tests.taxonomy.bank_example import written
 PAID = {
     "provider": "compatible",
     "model": "tiny",
+    "recipe": "staged",
     "samples": 2,
     "pairs": "health+occupation",
     "topics_per_pair": 2,
     "subtopics_per_topic": 4,
 }
-COMPOSED = {"samples": 2, "pairs": "health+relationship"}
+COMPOSED = {"samples": 2, "recipe": "staged", "pairs": "health+relationship"}
 # A value other than the base's for every field of a run; fields of the composer's are tried on a run of the composer.
 OTHER: dict[str, Any] = {
     "samples": 3,
