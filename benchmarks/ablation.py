@@ -1,4 +1,4 @@
-"""What each part of the composer adds: the probe trained on runs that leave one part out.
+"""What each part of texts from scenarios adds: the probe trained on runs that leave one part out.
 
 Usage: python benchmarks/ablation.py TEST.jsonl … [--samples 2107] [--seed 7] [--only NAME …]
 Prints a Markdown table. Each row is a run of the same size and seed with one thing less; "transfer" trains on three
@@ -40,7 +40,7 @@ def run(*arguments: str) -> str:
 def made(folder: Path, settings: dict[str, Any], samples: int, seed: int) -> Path:
     folder.mkdir()
     config, store = folder / "run.yaml", str(folder / "s.duckdb")
-    config.write_text(yaml.safe_dump({**settings, "samples": samples, "seed": seed}), encoding="utf-8")
+    config.write_text(yaml.safe_dump({"recipe": "staged", **settings, "samples": samples, "seed": seed}), encoding="utf-8")
     run("generate", "--config", str(config), "--store", store, "--quiet")
     run("release", "--name", "all", "--test-size", "0", "--store", store)
     run("export", "--release", "all", "--format", "native", "--out", str(folder / "out"), "--store", store)

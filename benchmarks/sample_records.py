@@ -41,7 +41,7 @@ def main() -> None:
     records = [json.loads(line) for line in wanted.export.read_text(encoding="utf-8").splitlines()]
     for number, record in enumerate(random.Random(wanted.seed).sample(records, wanted.count), 1):
         meta = record["meta"]
-        print(f"**{number}.** {meta['register']}, {meta['cue_level']}, `{meta['scenario']}`\n")
+        print(f"**{number}.** {meta['register']}, `{meta['scenario']}`\n")
         print("\n".join(f"> {line}".rstrip() for line in marked(record).split("\n")))
         print(f">\n> *{escaped(record['question'])}*\n")
 

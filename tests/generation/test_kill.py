@@ -22,7 +22,7 @@ from tests.generation.composer_settings import at_work, exported, finished, scri
 pytestmark = pytest.mark.long
 
 SAMPLES = 600
-SETTINGS = {"samples": SAMPLES, "seed": 13, "concurrency": 8}
+SETTINGS = {"recipe": "story", "samples": SAMPLES, "seed": 13, "concurrency": 8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ def test_ten_kills_and_the_same_bytes_in_the_end(tmp_path, calm):
     # Shares of the work: before it begins, at its start, in the middle, near the end; what is left to do becomes less.
     shares = [-0.1, 0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6]
     rng.shuffle(shares)
-    path, kills, seen = tmp_path / "s0.duckdb", 0, [0]
+    path, kills, seen, haste = tmp_path / "s0.duckdb", 0, [0], 1.0
     while kills < len(shares):
         after_s = calm.boot_s + shares[kills] * rng.uniform(0.8, 1.2) * calm.work_s
-        killed = struck(going_on(path), max(0.01, after_s), signal.SIGKILL)
+        killed = struck(going_on(path), max(0.01, haste * after_s), signal.SIGKILL)
         status, accepted = look(path)
         assert accepted >= seen[-1]
         seen.append(accepted)
@@ -96,6 +96,7 @@ def test_ten_kills_and_the_same_bytes_in_the_end(tmp_path, calm):
             assert (status, accepted, exported(path)) == ("finished", SAMPLES, calm.export)
             path = tmp_path / f"s{len(seen)}.duckdb"
             seen.append(0)
+            haste *= 0.7  # the machine may be quicker than it was when it was timed
         kills += killed
     assert any(0 < accepted < SAMPLES for accepted in seen)
     code, _, errors = finished(going_on(path))
@@ -111,7 +112,6 @@ def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, calm, number):
     while not at_work(path).exists():
         assert process.poll() is None, "it ended before it began"
         time.sleep(0.01)
-    time.sleep(0.2 * calm.work_s)
     process.send_signal(number)
     code, output, errors = finished(process)
     assert (code, errors) == (0, "")
@@ -134,8 +134,8 @@ def test_a_killed_run_may_be_resumed_with_more_samples(tmp_path, calm):
     assert exported(path) == calm.export
 
 
-def test_a_run_that_tells_stories_goes_on_after_kills(tmp_path):
-    settings = json.dumps({"samples": 400, "seed": 5, "recipe": "story"})
+def test_a_run_from_scenarios_goes_on_after_kills(tmp_path):
+    settings = json.dumps({"samples": 300, "seed": 5, "recipe": "staged"})
     whole, path = tmp_path / "whole.duckdb", tmp_path / "s.duckdb"
     assert finished(script("start", str(whole), settings))[0] == 0
     for number in range(3):
@@ -148,5 +148,5 @@ def test_a_run_that_tells_stories_goes_on_after_kills(tmp_path):
         finished(process)
     code, _, errors = finished(script("resume", str(path)))
     assert code == 0, errors
-    assert look(path) == ("finished", 400)
+    assert look(path) == ("finished", 300)
     assert exported(path) == exported(whole)

@@ -18,9 +18,9 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.spending import spending
 from piiloom.foundation.seeding import derive_rng
-from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
+from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import Kept, check_exact, config_for, exported, read_back, set_keys
 
 pytestmark = pytest.mark.long
@@ -85,12 +85,12 @@ def prompts(server: LLMServer) -> Counter[str]:
     return Counter(json.dumps(body, sort_keys=True) for body in server.bodies)
 
 
-@pytest.mark.parametrize(("name", "seed"), [("openai", 1), ("anthropic", 2)])
-def test_killed_runs_end_like_whole_ones(name, seed, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "seed", "recipe"), [("openai", 1, "staged"), ("anthropic", 2, "case")])
+def test_killed_runs_end_like_whole_ones(name, seed, recipe, tmp_path, monkeypatch):
     set_keys(monkeypatch)
     rng = derive_rng("kill moments", seed)
-    with PatientServer(Author(seed, CLUMSY), latency_s=0.01) as server:
-        settings = config_for(name, server, samples=40, concurrency=CONCURRENCY).model_dump(mode="json")
+    with PatientServer(CaseAuthor(seed, CLUMSY), latency_s=0.01) as server:
+        settings = config_for(name, server, recipe=recipe, samples=40, concurrency=CONCURRENCY).model_dump(mode="json")
         run_to_the_end(tmp_path / "whole.duckdb", settings)
         once = prompts(server)
         whole_files, whole, _ = _outcome(tmp_path / "whole.duckdb", tmp_path / "whole")

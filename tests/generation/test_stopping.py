@@ -133,7 +133,7 @@ def test_in_partitions_too(tmp_path):
 def test_a_stage_alone_too(tmp_path):
     path = tmp_path / "s.duckdb"
     with LLMServer(without("situation")) as server:
-        overrides = FEW | {"provider": "compatible", "model": "m", "base_url": server.openai_url}
+        overrides = FEW | {"recipe": "staged", "provider": "compatible", "model": "m", "base_url": server.openai_url}
         for stage in ("topics", "subtopics", "values"):
             assert run_stage_command(stage, path, overrides=overrides).status == "finished"
             overrides = {}

@@ -237,7 +237,7 @@ def test_the_command_line_refuses_what_a_run_keeps(cli, filled, estimate):
 @pytest.mark.long
 def test_a_run_goes_on_at_a_server_that_has_moved(cli, store_path, elsewhere):
     with LLMServer(Author(7)) as gone:
-        settings = [word for name in ("provider", "model", "samples", "pairs") for word in (f"--{name}", PAID[name])]
+        settings = [word for name in ("provider", "model", "recipe", "samples", "pairs") for word in (f"--{name}", PAID[name])]
         assert cli("generate", *settings, "--base-url", gone.openai_url, "--store", store_path).code == 0
     away = cli("generate", "--resume", "last", "--samples", 3, "--store", store_path)
     assert "cannot be reached" in away.error_line()
