@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -81,3 +83,26 @@ def agrees(shown: str, printed: str) -> bool:
     # A command may print a "…" of its own: it is matched like any text.
     pattern = ".*?".join(re.escape(part.strip()) + r"\s*" for part in plain(shown).split("…"))
     return re.fullmatch(r"\s*" + pattern.replace(".*?", r".*?\s*"), plain(printed), re.DOTALL) is not None
+
+
+def renewed(shown: list[str], printed: str) -> list[str]:
+    """The lines of *printed* that stand where those that a page shows stood; what no line of it is like stays as it is shown."""
+    lines = [line.rstrip() for line in printed.split("\n")]
+    if not any("…" in line for line in shown):
+        return lines
+    blocks = SequenceMatcher(None, [_likeness(line) for line in shown], [_likeness(line) for line in lines], autojunk=False)
+    places = {a + n: b + n for a, b, size in blocks.get_matching_blocks() for n in range(size)}
+    found: list[str] = []
+    for cut, chunk in groupby(range(len(shown)), key=lambda at: "…" in shown[at] and at not in places):
+        wanted = list(chunk)
+        ends = [places[at] for at in wanted if at in places]
+        if cut or not ends:
+            found += (shown[at] for at in wanted)
+        else:
+            found += lines[min(ends) : max(ends) + 1]
+    return found
+
+
+def _likeness(line: str) -> str:
+    """*line* without figures, hashes and widths."""
+    return re.sub(r"\b[0-9a-f]{8,}\b|[\d.,]+|[─━┳┻╇┷┴┬]+|\s+", " ", line).strip()

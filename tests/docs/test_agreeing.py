@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.pages import Block, agrees
+from tests.docs.pages import Block, agrees, renewed
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_commands_are_told_from_what_they_print():
         (16, 'python -c "\nprint(3)"', "3"),
         (19, "true", ""),
     ]
+
+
+def test_a_page_that_shows_parts_gets_the_same_parts_anew():
+    shown = ["run r0001-… finished", "…", "┃ a ┃ 1 ┃", "┃ bee ┃ 20 ┃", "…", "done in 3 s", "…"]
+    printed = "run r0001-abc finished\nlong\n┃ a ┃ 31 ┃\n┃ bee ┃ 2,000 ┃\n┃ c ┃ 1 ┃\ndone in 4 s\nmore\n"
+    assert renewed(shown, printed) == ["run r0001-… finished", "…", "┃ a ┃ 31 ┃", "┃ bee ┃ 2,000 ┃", "…", "done in 4 s", "…"]
+    assert renewed(["2 records"], "3 records") == ["3 records"]

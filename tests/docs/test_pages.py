@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of
+from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of, renewed
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
@@ -151,13 +151,13 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page, session):
 
 
 def _update(page: Path, session: Session) -> None:
-    """Show today's output on *page*, where it shows all of it."""
+    """Show today's output on *page*."""
     lines = page.read_text(encoding="utf-8").split("\n")
     commands = [command for block in blocks_of(page) if block.kind == "console" for command in block.commands()]
     for command in reversed(commands):
-        if command.line in session.printed and "…" not in command.shown:
+        if command.line in session.printed:
             first = command.line + command.text.count("\n")
-            lines[first : first + command.shown.count("\n") + 1] = [line.rstrip() for line in session.printed[command.line].split("\n")]
+            lines[first : first + command.shown.count("\n") + 1] = renewed(command.shown.split("\n"), session.printed[command.line])
     page.write_text("\n".join(lines), encoding="utf-8")
 
 
