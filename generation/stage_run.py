@@ -31,6 +31,14 @@ def check_stage(name: str) -> str:
     return name
 
 
+def check_stage_of(name: str, config: RunConfig, *, where: str | None = None) -> None:
+    """Refuse a stage that a run of *config* has not (``RunError``)."""
+    known = stage_names(config.recipe, config.judges)
+    if name not in known:
+        remedy = f"It has {', '.join(known)}; judges and a recipe are asked for when a run is started"
+        raise RunError(f"the run has no stage {name}", where=where, remedy=remedy)
+
+
 async def run_stage(
     name: str,
     store: Store,
@@ -44,9 +52,7 @@ async def run_stage(
 ) -> RunProgress:
     """Run stage *name* over all that waits for it; raises ``RunError`` when an earlier stage has to run first."""
     check_stage(name)
-    if name not in stage_names(config.recipe, config.judges):
-        has = ", ".join(stage_names(config.recipe, config.judges))
-        raise RunError(f"the run has no stage {name}", where=run.id, remedy=f"It has {has}; judges are asked for when a run is started")
+    check_stage_of(name, config, where=run.id)
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
     try:

@@ -19,12 +19,13 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.counting import counted
+from piiloom.generation.configuration import RunConfig
 from piiloom.generation.pipeline import FIRST_STAGE
 from piiloom.generation.progress import RunProgress
 from piiloom.generation.session import resumed_config
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
 from piiloom.generation.stage_report import StageLine, report_stages
-from piiloom.generation.stage_run import check_stage
+from piiloom.generation.stage_run import check_stage, check_stage_of
 
 
 def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:
@@ -43,9 +44,9 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
     for stage in stages:
         check_stage(stage)
     if run is None and stages[0] == FIRST_STAGE:
-        check_provider(configuration(settings, config))
+        _check(stages, configuration(settings, config))
     elif not settings.keys() - MAY_CHANGE and config is None:  # else run_stage_command says what is wrong
-        _check_provider_of(path, run or "last", settings)
+        _check(stages, *_known_run(path, run or "last", settings))
     results: list[tuple[str, RunProgress]] = []
     for stage in stages:
         with shown_progress(stage, wanted=not as_json) as watch, _told_how_to_go_on(stage, path):
@@ -80,9 +81,16 @@ def _told_how_to_go_on(stage: str, path: Path) -> Iterator[None]:
         raise
 
 
-def _check_provider_of(path: Path, run_id: str, changes: dict[str, Any]) -> None:
+def _known_run(path: Path, run_id: str, changes: dict[str, Any]) -> tuple[RunConfig, str]:
     with Store.open(path, create=False) as store:
-        config = resumed_config(store, get_run(store, run_id), **changes)
+        run = get_run(store, run_id)
+        return resumed_config(store, run, **changes), run.id
+
+
+def _check(stages: Sequence[str], config: RunConfig, run_id: str | None = None) -> None:
+    """Refuse what cannot be run to the end before any of it is."""
+    for stage in stages:
+        check_stage_of(stage, config, where=run_id)
     check_provider(config)
 
 

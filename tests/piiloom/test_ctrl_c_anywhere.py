@@ -24,7 +24,7 @@ BLOWS = 20
 COMMANDS = {
     "generate": "generate --samples 60 --seed 7 --quiet --store NEW",
     "generate more": "generate --resume last --samples 90 --json --store STORE",
-    "stages run": "stages run topics subtopics values situation --samples 20 --store NEW",
+    "stages run": "stages run topics subtopics values situation --recipe staged --samples 20 --store NEW",
     "stages list": "stages list --store STORE",
     "import": "import ROWS --format native --store NEW --json",
     "release": "release --name v2 --store STORE",

@@ -50,6 +50,15 @@ def test_all_stages_alone_give_what_generate_gives(cli, filled, tmp_path):
         assert list(iter_records(alone)) == list(iter_records(whole))
 
 
+def test_a_stage_of_another_recipe_runs_nothing(cli, store_path, filled):
+    outcome = cli("stages", "run", "topics", "situation", "--samples", 3, *SMALL, "--store", store_path.with_name("new.duckdb"))
+    assert outcome.code == 1
+    assert "no stage situation. It has topics, subtopics, story, screen" in " ".join(outcome.error_line().split())
+    assert not store_path.with_name("new.duckdb").exists()
+    known = cli("stages", "run", "story", "situation", "--store", filled)
+    assert "no stage situation" in known.error_line()
+
+
 def test_a_stage_before_its_turn_says_which_comes_first(cli, store_path):
     assert cli("stages", "run", "topics", "--samples", 3, *SMALL, "--store", store_path).code == 0
     outcome = cli("stages", "run", "values", "--store", store_path)
