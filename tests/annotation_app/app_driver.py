@@ -112,8 +112,12 @@ class AppPage:
 
     def see_text(self, selector: str, text: str) -> None:
         """Wait until some element has *text* somewhere in it, and the page is drawn to its end."""
-        sync_api.expect(self.page.locator(selector).filter(has_text=text).first).to_be_visible(timeout=PATIENCE_MS)
+        self.see_offline(selector, text)
         self.drawn()
+
+    def see_offline(self, selector: str, text: str) -> None:
+        """Wait until some element has *text* somewhere in it. Without a network no page that is being drawn comes to its end."""
+        sync_api.expect(self.page.locator(selector).filter(has_text=text).first).to_be_visible(timeout=PATIENCE_MS)
 
     def drawn(self) -> None:
         """Wait until Streamlit has drawn the whole page. Until then buttons of the page before may stand, and do nothing."""

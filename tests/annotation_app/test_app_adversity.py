@@ -78,7 +78,7 @@ def test_the_network_is_cut_in_the_middle(browser, project):
         page.saved()
         page.context.set_offline(True)
         page.press("Tab", "Delete", "Shift+Tab")
-        page.see_text(".saved", "1")
+        page.see_offline(".saved", "1")
         page.context.set_offline(False)
         page.saved()
         page.context.close()
@@ -170,7 +170,7 @@ def test_a_text_that_is_typed_while_the_network_is_cut(browser, project):
         page.press("e")
         page.type("Once ")
         page.press("Escape", "Tab", "r")
-        page.see_text(".saved", "waiting for the server")  # two edits or three: slow typing is saved on the way
+        page.see_offline(".saved", "waiting for the server")  # two edits or three: slow typing is saved on the way
         page.context.set_offline(False)
         page.saved()
         assert page.shown().startswith("Once Ada")
