@@ -74,6 +74,7 @@ async def abstracted(
         variables={
             "post": item.passage.text if item.passage else "",
             "draft": question.draft,
+            "kinds": sorted(word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words),
             "values": [*value_variables(deciding, ctx), *({"text": words, "type": "of the writer"} for words in avoid)],
             "language": ctx.locale.language_name,
             "seed": plan.seed,

@@ -24,7 +24,7 @@ _SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".spli
 _QUESTION_WORDS = 18
 _REASON_WORDS = 16
 # What a capable model wrote for the recipe "case", through a loopback server.
-_USE_WORDS, _SITUATION_WORDS, _CHANGE_WORDS = 16, 75, 32
+_USE_WORDS, _STRIKE_WORDS, _SITUATION_WORDS, _CHANGE_WORDS = 16, 8, 75, 32
 # How far between the fewest and the most words that a band allows a model settles.
 _WITHIN_BAND = 0.25
 
@@ -121,7 +121,10 @@ def _woven(values: Sequence[Mapping[str, str]], words: int) -> str:
 
 def _sheet(known: Variables) -> dict[str, Any]:
     ids = [value["id"] for value in known["values"]]
-    facts = [{"id": name, "holder": "self", "use": f"{' '.join(_filler(_USE_WORDS))}.", "strike": None} for name in ids]
+    kept = ids[: known["keep"]["most"]]
+    use, why = f"{' '.join(_filler(_USE_WORDS))}.", " ".join(_filler(_STRIKE_WORDS))
+    facts: list[dict[str, Any]] = [{"id": name, "holder": "self", "use": use, "strike": None} for name in kept]
+    facts += [{"id": name, "holder": "", "use": "", "strike": why} for name in ids[len(kept) :]]
     decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": [name]} for name in ids[:2]]
     return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "decisions": decisions}
 

@@ -16,7 +16,8 @@ from piiloom.foundation.seeding import derive_rng, derive_seed
 from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Aside, PlanItem, Telling, TextShare, WantedValue
 from piiloom.generation.plan_lengths import context_band, draw_length, draw_low_count, situation_band
-from piiloom.generation.plan_values import ValuePlan, draw_high
+from piiloom.generation.plan_values import SOMEONE_ELSE, ValuePlan, draw_high
+from piiloom.generation.sheet import SPARE
 from piiloom.generation.topics import Pair
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
@@ -95,16 +96,22 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
 
 
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
-    """Draw what plan item *index* prescribes for a text whose labels a ledger will find; items of one text differ in their number."""
+    """Draw what plan item *index* prescribes for a text whose labels a ledger will find; items of one text differ in their number.
+
+    More values are wanted than the text will have, of both types of the pair at least two: the stage ``sheet`` picks what goes together, and says whose
+    it is (here, "someone else" only makes the values of one type differ).
+    """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
     values = ValuePlan(pair, None)
     rng = derive_rng("case", share.seed)
-    for kind in pair:
-        values.add_high(kind, (), "self", rng)
-    values.add_asides(max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2), rng)
-    wanted = tuple(replace(value, relevance="low", subject="self") for value in values.wanted)
+    for subject in ("self", SOMEONE_ELSE):
+        for kind in pair:
+            values.add_high(kind, (), subject, rng)
+    kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
+    values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
+    wanted = tuple(replace(value, relevance="low") for value in values.wanted)
     return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
 
 

@@ -61,6 +61,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
         template="case_post",
         variables={
             "situation": case.situation,
+            "decisions": list(case.decisions),
             "values": blind,
             "words": {"min": band[0], "max": band[1], "target": target},
             "register": plan.register,

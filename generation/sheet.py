@@ -1,8 +1,8 @@
 """Stage of the recipe ``case``: one life in which the values of a text belong together, and two decisions that turn on them.
 
-In: an item with values, of which nobody knows yet whether they matter. Out: whose each value is and what it is doing there, a
-situation, and decisions that turn on different values. Values that no such post would tell are struck, with the reason. Asked for
-once a text.
+In: an item with more values than its text is to have (``planning.make_case_item``), of which nobody knows yet whether they matter. Out:
+those that belong to one life, whose each is and what it is doing there, a situation, and decisions that turn on different values. The
+others are struck, each with the reason. Asked for once a text.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from piiloom.generation.texts import check_no_meta, value_variables
 
 NAME = "sheet"
 FEWEST_VALUES = 3
+SPARE = 1.5  # so many values are drawn for one that is kept
 DECISIONS = 2
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
@@ -84,6 +85,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "pair": list(plan.pair),
             "register": plan.register,
             "values": value_variables(item.values, ctx),
+            "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
             "language": ctx.locale.language_name,
             "seed": plan.seed,
         },
@@ -93,12 +95,21 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
     return await ask(question, ctx, lambda data: _read(data, item))
 
 
+def kept_of(values: int) -> tuple[int, int]:
+    """The fewest and the most of so many *values* that a text has: what is drawn is half as much again as the text needs."""
+    most = max(FEWEST_VALUES, round(values / SPARE))
+    return min(values, max(FEWEST_VALUES, most - 2)), min(values, most)
+
+
 def _read(data: Any, item: Item) -> _Sheet:
     facts = by_id(data["facts"], item.values)
     struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
     kept = [value for value in item.values if value.id not in struck]
-    if len(kept) < min(FEWEST_VALUES, len(item.values)):
-        raise Fault("too_much_struck", f"{len(struck)} facts are struck; at least {FEWEST_VALUES} must be left")
+    fewest, most = kept_of(len(item.values))
+    if len(kept) < fewest:
+        raise Fault("too_much_struck", f"{len(kept)} facts are left; {fewest} to {most} must be")
+    if len(kept) > most:
+        raise Fault("too_little_struck", f"{len(kept)} facts are left; strike those that fit least, so that {fewest} to {most} are")
     missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in kept}]
     if missing:
         raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")

@@ -239,9 +239,13 @@ _FACT = re.compile(r"^- (v\d+): (.*?) \(", re.MULTILINE)
 
 
 def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
-    """A use for each fact; the decisions turn on the first fact and on the second one."""
+    """A use for each fact, for as many as may be kept; the decisions turn on the first fact and on the second one."""
     names = [name for name, _ in _FACT.findall(prompt)]
-    facts = [{"id": name, "holder": "self", "use": _phrase("it goes with the {a} {n}", rng), "strike": None} for name in names]
+    most = int(_found(r"^Keep \d+ to (\d+) of", prompt))
+    facts: list[dict[str, Any]] = [
+        {"id": name, "holder": "self", "use": _phrase("it goes with the {a} {n}", rng), "strike": None} for name in names[:most]
+    ]
+    facts += [{"id": name, "holder": "", "use": "", "strike": _phrase("no {n} comes up", rng)} for name in names[most:]]
     decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in names[:2]]
     return {"facts": facts, "situation": _phrase("There is a {a} {n} in the way of a {b} {m}.", rng), "decisions": decisions}
 

@@ -40,6 +40,7 @@ VARIABLES = {
     "decisions": ["whether to work at night", "whether to tell them"],
     "questions": ["May I work at night?"],
     "kinds": ["health", "age"],
+    "keep": {"fewest": 3, "most": 5},
     "objections": [{"text": "asthma", "label": "high", "said": "nothing changes"}],
     "second_hand": True,
     "fault": None,
