@@ -98,8 +98,8 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
     """Draw what plan item *index* prescribes for a text whose labels a ledger will find; items of one text differ in their number.
 
-    More values are wanted than the text will have, of both types of the pair at least two: the stage ``sheet`` picks what goes together, and says whose
-    it is (here, "someone else" only makes the values of one type differ).
+    More values are wanted than the text will have, of both types of the pair at least two: the stage ``sheet`` picks what goes
+    together and says whose it is (here, "someone else" only makes the values of one type differ).
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
