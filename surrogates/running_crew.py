@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.surrogates.running_hand import Hand, place_of
 from piiloom.surrogates.running_work import Job, Terms
@@ -64,11 +65,12 @@ class ProcessCrew:
             with _main_left_alone(terms.factory):
                 _start_deaf_to_ctrl_c()
                 for _ in range(workers):
-                    ours, theirs = context.Pipe()
-                    process = context.Process(target=_serve, args=(theirs, terms), daemon=True)
-                    process.start()
-                    theirs.close()
-                    self._workers.append(_Worker(process, ours))
+                    with held_interrupts():  # a worker that is told half of what it is to do ends with a traceback
+                        ours, theirs = context.Pipe()
+                        process = context.Process(target=_serve, args=(theirs, terms), daemon=True)
+                        process.start()
+                        theirs.close()
+                        self._workers.append(_Worker(process, ours))
         except BaseException:
             self.close()
             raise
