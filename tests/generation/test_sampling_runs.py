@@ -12,8 +12,8 @@ from piiloom.generation.configuration import RunConfig, make_config, read_config
 from piiloom.generation.digests import shaping
 from piiloom.generation.pipeline import all_stage_names
 from piiloom.generation.sampling import ASKING_STAGES
-from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
+from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
 
 STAGES = {"topics": "topics", "situation": "situation", "question_draft": "question"}
@@ -22,7 +22,7 @@ STAGES = {"topics": "topics", "situation": "situation", "question_draft": "quest
 @pytest.fixture
 def server(monkeypatch):
     set_keys(monkeypatch)
-    with LLMServer(Author(3)) as running:
+    with LLMServer(CaseAuthor(3)) as running:
         yield running
 
 
