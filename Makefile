@@ -57,7 +57,7 @@ coverage: $(DEV)
 
 # Half of their time they wait for processes, pauses and polls, so more of them are at work at once than there are cores.
 test-long: $(DEV)
-	$(BIN)/python -m pytest -m "long and not alone" -n 5 --dist worksteal
+	$(BIN)/python -m pytest -m "long and not alone" -n 6 --dist worksteal
 	$(BIN)/python -m pytest -m "long and alone" -n 2
 
 bench: $(CORE)
