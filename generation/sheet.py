@@ -18,7 +18,7 @@ from piiloom.generation.texts import check_no_meta, value_variables
 
 NAME = "sheet"
 FEWEST_VALUES = 3
-SPARE = 1.5  # so many values are drawn for one that is kept
+SPARE = 2.0  # so many values are drawn for one that is kept
 DECISIONS = 2
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
