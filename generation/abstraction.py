@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from piiloom.generation.asking import Ask, Fault, ask
-from piiloom.generation.item import Item, ItemValue, LedgerQuestion, Question
+from piiloom.generation.item import Item, LedgerQuestion, Question
 from piiloom.generation.question import check_leaks
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.texts import check_length, check_no_meta, value_variables
+from piiloom.screening.question_leaks import ANYBODYS, telling_words
 
 NAME = "abstraction"
 Asked = tuple[str, int] | ItemRejected  # the question and how many replies were refused, or why there is none
@@ -54,8 +55,8 @@ async def abstracted(
     *avoid* are words that gave something away; *once_more* says that the question is another one, of this item alone.
     """
     plan = item.plan
-    values = [_for(value, question) for value in item.values]
-    deciding = [value for value in values if value.relevance == "high"]
+    deciding = [value for value in item.values if value.id in question.deciding]
+    kinds = [word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words]
 
     def accept(data: Any) -> str:
         text = " ".join(str(data["question"]).split())
@@ -63,7 +64,7 @@ async def abstracted(
             raise Fault("not_a_question", "it must be one question that ends with a question mark")
         check_length(text, plan.question_words)
         check_no_meta(text)
-        check_leaks(text, plan.pair, values)
+        check_put(text, item, question)
         if said := [words for words in avoid if words.casefold() in text.casefold()]:
             raise Fault("gives_away", f'it still says "{said[0]}"')
         return text
@@ -74,7 +75,7 @@ async def abstracted(
         variables={
             "post": item.passage.text if item.passage else "",
             "draft": question.draft,
-            "kinds": sorted(word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words),
+            "banned": sorted({*kinds, *avoid, *(word for value in deciding for word in telling_words(value.text))}),
             "values": [*value_variables(deciding, ctx), *({"text": words, "type": "of the writer"} for words in avoid)],
             "language": ctx.locale.language_name,
             "seed": plan.seed,
@@ -88,8 +89,10 @@ async def abstracted(
         return rejection
 
 
-def _for(value: ItemValue, question: LedgerQuestion) -> ItemValue:
-    return replace(value, relevance="high" if value.id in question.deciding else "low")
+def check_put(text: str, item: Item, question: LedgerQuestion) -> None:
+    """Raise ``Fault`` when *text*, as *question* is to be published, gives away what the gate of finished records would find."""
+    values = [replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values]
+    check_leaks(text, item.plan.pair, values, ANYBODYS)
 
 
 STAGE: Stage = AbstractionStage()

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from piiloom.corpus.alignment import locate_reply
-from piiloom.generation.abstraction import Asked, abstracted
+from piiloom.generation.abstraction import Asked, abstracted, check_put
 from piiloom.generation.asking import Ask, Fault, ask
 from piiloom.generation.item import Item, ItemValue, LedgerLine, LedgerQuestion, Question
-from piiloom.generation.ledger import labelled
+from piiloom.generation.ledger import LINE_PROPERTIES, labelled, read_line
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.texts import value_variables
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -31,9 +31,7 @@ def _listed(name: str, properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 _STRING = {"type": "string"}
 MISSED = _listed("missed", {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING})
-LINES = _listed(
-    "lines", {"question": {"type": "integer"}, "id": _STRING, "swapped_for": _STRING, "change": {"anyOf": [_STRING, {"type": "null"}]}}
-)
+LINES = _listed("lines", {"question": {"type": "integer"}, **LINE_PROPERTIES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +85,25 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
     if missed.values:
         questions, more = await _lines(item, missed.values, ctx)
         refused += more
-    again = {number: await abstracted(item, number, questions[number], ctx, avoid=words) for number, words in sorted(missed.words.items())}
+    grown = replace(item, values=(*item.values, *missed.values))
+    again = {
+        number: await abstracted(grown, number, question, ctx, avoid=missed.words.get(number, ()))
+        for number, question in enumerate(questions)
+        if number in missed.words or _tells(grown, question)
+    }
     put = [(number, asked[0]) for number, asked in again.items() if not isinstance(asked, ItemRejected)]
     for number, text in put:
         questions = (*questions[:number], replace(questions[number], put=text), *questions[number + 1 :])
     return _Audited(values=missed.values, questions=questions, again=again, refused=refused)
+
+
+def _tells(item: Item, question: LedgerQuestion) -> bool:
+    """Whether *question* as it is put gives away a value of *item*, now that all of them are known."""
+    try:
+        check_put(question.put or "", item, question)
+    except Fault:
+        return question.put is not None
+    return False
 
 
 async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
@@ -161,8 +173,7 @@ async def _lines(item: Item, new: Sequence[ItemValue], ctx: StageContext) -> tup
             key = (line["question"] - 1, line["id"])
             if key not in wanted or key in found:
                 raise Fault("wrong_line", f"there is a line too many for question {line['question']} and {line['id']}")
-            change = " ".join((line["change"] or "").split()) or None
-            found[key] = LedgerLine(value=line["id"], swapped_for=" ".join(line["swapped_for"].split()), change=change)
+            found[key] = read_line(line["id"], line)
         if len(found) < len(wanted):
             raise Fault("incomplete", f"{len(wanted)} lines are wanted: one for each question and fact")
         return tuple(
@@ -175,7 +186,7 @@ async def _lines(item: Item, new: Sequence[ItemValue], ctx: StageContext) -> tup
         template="case_ledger",
         variables={
             "post": item.passage.text if item.passage else "",
-            "questions": [asked.draft for asked in questions],
+            "questions": [asked.put or asked.draft for asked in questions],
             "values": value_variables(new, ctx),
             "language": ctx.locale.language_name,
             "seed": item.plan.seed,

@@ -14,6 +14,7 @@ from typing import Any
 from piiloom.corpus.marks import mark
 from piiloom.foundation.words import count_words
 from piiloom.generation.configuration import RunConfig
+from piiloom.generation.ledger import MAIN, NOTHING
 from piiloom.providers.protocol import Completion, JsonSchema, PromptCall
 
 Variables = Mapping[str, Any]
@@ -73,7 +74,12 @@ class StandIn:
 
     def _questions(self, known: Variables) -> dict[str, Any]:
         """Give questions of which each turns on one value, the first on the first."""
-        return {"questions": [self._question(known) | {"ledger": _ledger(known["values"], number)} for number in range(known["count"])]}
+        decisions = len(known["decisions"])
+        asked = [
+            {"decision": number % decisions + 1, **self._question(known), "ledger": _ledger(known["values"], number)}
+            for number in range(known["count"])
+        ]
+        return {"questions": asked}
 
 
 def _filler(number: int) -> list[str]:
@@ -123,16 +129,20 @@ def _sheet(known: Variables) -> dict[str, Any]:
     ids = [value["id"] for value in known["values"]]
     kept = ids[: known["keep"]["most"]]
     use, why = f"{' '.join(_filler(_USE_WORDS))}.", " ".join(_filler(_STRIKE_WORDS))
-    facts: list[dict[str, Any]] = [{"id": name, "holder": "self", "use": use, "strike": None} for name in kept]
-    facts += [{"id": name, "holder": "", "use": "", "strike": why} for name in ids[len(kept) :]]
+    facts = [
+        {"id": value["id"], "strike": None, "holder": "self", "said": value["text"], "use": use}
+        if value["id"] in kept
+        else {"id": value["id"], "strike": why, "holder": "", "said": "", "use": ""}
+        for value in known["values"]
+    ]
     decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": [name]} for name in ids[:2]]
     return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "decisions": decisions}
 
 
 def _ledger(values: Sequence[Mapping[str, str]], deciding: int) -> list[dict[str, Any]]:
-    change = f"{' '.join(_filler(_CHANGE_WORDS))}."
+    change, nothing = {"change": f"{' '.join(_filler(_CHANGE_WORDS))}.", "weight": MAIN}, {"change": None, "weight": NOTHING}
     return [
-        {"id": value["id"], "swapped_for": _name(400 + place), "change": change if place == deciding % len(values) else None}
+        {"id": value["id"], "swapped_for": _name(400 + place), **(change if place == deciding % len(values) else nothing)}
         for place, value in enumerate(values)
     ]
 

@@ -130,32 +130,46 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
-    """What swapping a value for another ordinary one would change in the advice; ``change`` None: nothing."""
+    """What swapping a value for another ordinary one would change in the advice; ``change`` None: nothing.
+
+    ``aside``: the change is one point among several, so that readers might give the value either label.
+    """
 
     value: str
     swapped_for: str
     change: str | None
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerQuestion:
-    """A question as it was thought up, with a line for each value; ``put``: as it is published, where it is."""
+    """A question as it was thought up, with a line for each value.
+
+    ``put``: as it is published, where it is; ``decision``: that of the case from which it comes.
+    """
 
     draft: str
     ledger: tuple[LedgerLine, ...]
     put: str | None = None
+    decision: str | None = None
 
     @property
     def deciding(self) -> frozenset[str]:
         """The ids of the values that change the advice."""
-        return frozenset(line.value for line in self.ledger if line.change is not None)
+        return frozenset(line.value for line in self.ledger if line.change is not None and not line.aside)
+
+    @property
+    def disputable(self) -> frozenset[str]:
+        """The ids of the values that change one point of the advice among several."""
+        return frozenset(line.value for line in self.ledger if line.aside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """The life in which an item's values belong together.
 
-    ``uses``: what each value is doing in it, by id; ``struck``: the values that were taken out, and why.
+    ``uses``: what each value is doing in it, by id; ``struck``: the values that were taken out, and why; ``untold``: what the situation
+    may know of and the text must not tell.
     """
 
     situation: str
@@ -163,6 +177,7 @@ class Case:
     uses: Mapping[str, str]
     struck: Mapping[str, str]
     questions: tuple[LedgerQuestion, ...] = ()
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ CUE_WEIGHTS = (0.14, 0.6, 0.26)
 NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
 # A text of the recipe "case" has a value for so many words, and at least so many beside the pair.
-WORDS_A_VALUE, FEWEST_BESIDE = 14, 2
+WORDS_A_VALUE, FEWEST_BESIDE = 16, 2
 # Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.
 SENTENCES = {False: (6, 2), True: (40, 4)}
 

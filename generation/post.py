@@ -17,7 +17,7 @@ from piiloom.generation.texts import check_first_person, check_length, read_mark
 from piiloom.taxonomy.registers import SECOND_HAND
 
 NAME = "post"
-WORDS_A_FACT = 9  # what a fact takes up at least, with the words around it
+WORDS_A_FACT, WORDS_BESIDE = 12, 12  # what a fact takes up at least, with the words around it, and the matter beside the facts
 
 
 class PostStage:
@@ -38,7 +38,7 @@ class PostStage:
 
 async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText, int]:
     plan = item.plan
-    target = max(plan.target_words, WORDS_A_FACT * len(item.values))
+    target = max(plan.target_words, WORDS_BESIDE + WORDS_A_FACT * len(item.values))
     band = (target * 2 // 3, target * 3 // 2 + 30)
 
     def accept(data: Any) -> MarkedText:
@@ -61,7 +61,8 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
         template="case_post",
         variables={
             "situation": case.situation,
-            "decisions": list(case.decisions),
+            "questions": [question.draft for question in case.questions],
+            "untold": list(case.untold),
             "values": blind,
             "words": {"min": band[0], "max": band[1], "target": target},
             "register": plan.register,

@@ -76,20 +76,20 @@ class QuestionStage:
         return await ask(question, ctx, accept)
 
 
-def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue]) -> None:
+def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], common_words: frozenset[str] = frozenset()) -> None:
     """Raise ``Fault`` for the question *text* when it gives away what the gate of finished records would find."""
     expected = Expectations(
         pair=pair,
         values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in values),
     )
-    verdict = _leaks_gate(load_taxonomy()).check(Record(id="question", context="", question=text), expected)
+    verdict = _leaks_gate(load_taxonomy(), common_words).check(Record(id="question", context="", question=text), expected)
     if verdict is not None:
         raise Fault(verdict.code, verdict.detail)
 
 
 @lru_cache(maxsize=4)
-def _leaks_gate(taxonomy: Taxonomy) -> QuestionLeaksGate:
-    return QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()})
+def _leaks_gate(taxonomy: Taxonomy, common_words: frozenset[str]) -> QuestionLeaksGate:
+    return QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()}, common_words=common_words)
 
 
 STAGE: Stage = QuestionStage()

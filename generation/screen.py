@@ -13,6 +13,7 @@ from piiloom.generation.item import Item
 from piiloom.generation.stage import ItemRejected
 from piiloom.prompts.library import open_library
 from piiloom.screening.gate import Expectations, ExpectedValue
+from piiloom.screening.question_leaks import ANYBODYS
 from piiloom.screening.screen import default_screen
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.scenarios import Bank, Scenario
@@ -26,7 +27,9 @@ class Screening:
 
     def __init__(self, config: RunConfig, model: str | None, templates: tuple[str, ...], bank: Bank | None) -> None:
         self._config, self._model, self._bank = config, model, bank
-        self._gates = default_screen(stories=config.recipe == "story")
+        self._gates = default_screen(
+            repeated_questions=config.recipe == "story", common_words=frozenset() if config.recipe == "staged" else ANYBODYS
+        )
         self._digest = config.digest()
         self._language = get_locale(config.locale).language
         self._templates = tuple((t.id, t.sha256) for t in map(open_library(config.prompts).find, templates))

@@ -1,25 +1,32 @@
 """Stage of the recipe ``case``: one life in which the values of a text belong together, and two decisions that turn on them.
 
 In: an item with more values than its text is to have (``planning.make_case_item``), of which nobody knows yet whether they matter. Out:
-those that belong to one life, whose each is and what it is doing there, a situation, and decisions that turn on different values. The
-others are struck, each with the reason. Asked for once a text.
+those that belong to one life, each as its writer would say it ("from Benin" for "first-generation Beninese immigrant"), whose it is and
+what it is doing there, a situation, and decisions that turn on different values. The others are struck, each with the reason. Asked for
+once a text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.asking import Ask, Fault, ask
 from piiloom.generation.item import Case, Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.texts import check_no_meta, value_variables
+from piiloom.generation.values import fit_value
 
 NAME = "sheet"
 FEWEST_VALUES = 3
 SPARE = 2.0  # so many values are drawn for one that is kept
 DECISIONS = 2
+_VERBATIM = frozenset({"name", "code"})
+_FIGURE = re.compile(r"\d+")
+_PRESSING = 0.4  # share of cases that have to be settled by a certain day
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -31,10 +38,11 @@ SCHEMA: Mapping[str, Any] = {
                 "properties": {
                     "id": {"type": "string"},
                     "holder": {"type": "string"},
+                    "said": {"type": "string"},
                     "use": {"type": "string"},
                     "strike": {"anyOf": [{"type": "string"}, {"type": "null"}]},
                 },
-                "required": ["id", "holder", "use", "strike"],
+                "required": ["id", "strike", "holder", "said", "use"],
                 "additionalProperties": False,
             },
         },
@@ -85,6 +93,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "pair": list(plan.pair),
             "register": plan.register,
             "values": value_variables(item.values, ctx),
+            "pressing": derive_rng("pressing", plan.seed).random() < _PRESSING,
             "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
             "language": ctx.locale.language_name,
             "seed": plan.seed,
@@ -96,9 +105,9 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
 
 
 def kept_of(values: int) -> tuple[int, int]:
-    """The fewest and the most of so many *values* that a text has: what is drawn is half as much again as the text needs."""
+    """The fewest and the most of so many *values* that a text has: twice as many are drawn as it needs."""
     most = max(FEWEST_VALUES, round(values / SPARE))
-    return min(values, max(FEWEST_VALUES, most - 2)), min(values, most)
+    return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
 
 
 def _read(data: Any, item: Item) -> _Sheet:
@@ -121,10 +130,24 @@ def _read(data: Any, item: Item) -> _Sheet:
     check_no_meta(situation)
     if not situation:
         raise Fault("no_situation", "there is no situation")
+    said = _said(kept, facts)
     return _Sheet(
-        values=tuple(replace(value, subject=holders[value.id]) for value in kept),
+        values=tuple(replace(value, text=said[value.id], subject=holders[value.id]) for value in kept),
         case=Case(situation=situation, decisions=_decisions(data["decisions"], uses), uses=uses, struck=struck),
     )
+
+
+def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Each value as its writer says it; names, codes and figures stay. Raises ``Fault`` for other words than a value can have."""
+    said = {value.id: " ".join(facts[value.id]["said"].split()) or value.text for value in kept}
+    for value in kept:
+        text = said[value.id]
+        if text == value.text:
+            continue
+        if value.entity_type in _VERBATIM or not set(_FIGURE.findall(text)) <= set(_FIGURE.findall(value.text)):
+            raise Fault("figures_changed", f"{value.id} must be said as it is given: names, codes and figures stay")
+        fit_value(text, [other for name, other in said.items() if name != value.id])
+    return said
 
 
 def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> dict[str, Mapping[str, Any]]:

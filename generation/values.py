@@ -69,7 +69,7 @@ class ValuesStage:
             schema=text_schema("value"),
             item_id=f"{plan.index}/{wanted.id}",
         )
-        text, refused = await ask(question, ctx, lambda data: _fit(data["value"], avoid))
+        text, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid))
         value = ItemValue(
             id=wanted.id,
             entity_type=kind.name,
@@ -126,7 +126,8 @@ def _drawn(requests: Sequence[ValueRequest], locale: str, composer: ComposerSett
     return tuple(draw_values(draw_persona(rng, locale), [request], rng)[0] for request in alone)
 
 
-def _fit(value: str, avoid: list[str]) -> str:
+def fit_value(value: str, avoid: list[str]) -> str:
+    """*value* in single spaces; raises ``Fault`` where it can stand in no text, or shares a word with one of *avoid*."""
     text = " ".join(value.split())
     if FORBIDDEN & set(text) or not 1 <= count_words(text) <= 8:
         raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")

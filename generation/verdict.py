@@ -13,7 +13,7 @@ Never is a contradicted label accepted without a word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from piiloom.corpus.record import Relevance
@@ -22,11 +22,12 @@ from piiloom.generation import judge_relevance
 from piiloom.generation.abstraction import abstracted
 from piiloom.generation.item import Item, Question
 from piiloom.generation.judge_stage import HIGHEST
-from piiloom.generation.ledger import labelled, redone
+from piiloom.generation.ledger import MAIN, NOTHING, ONE_POINT, labelled, redone
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 
 NAME = "verdict"
 SURELY_HIGH, SURELY_LOW = 3, 1
+_WEIGHT: Mapping[Relevance | None, str] = {"high": MAIN, "low": NOTHING, None: ONE_POINT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,8 @@ async def _redone(item: Item, objections: Sequence[Objection], ctx: StageContext
     """*item* with another question for its text, which is judged anew."""
     assert item.case is not None  # noqa: S101 - the stage has looked
     number = item.plan.share.number if item.plan.share else 0
-    question, refused = await redone(item, [(one.judgement.value_id, one.judgement.reason) for one in objections], ctx)
+    told = [(one.judgement.value_id, _WEIGHT[one.verdict], one.judgement.reason) for one in objections]
+    question, refused = await redone(item, told, ctx)
     case = replace(item.case, questions=(*item.case.questions[:number], question, *item.case.questions[number + 1 :]))
     asked = await abstracted(replace(item, case=case), number, question, ctx, once_more=True)
     if isinstance(asked, ItemRejected):

@@ -14,14 +14,20 @@ from types import MappingProxyType
 
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.record import Record
+from piiloom.foundation.words import content_words
 from piiloom.screening.gate import Expectations, Verdict
-from piiloom.screening.stemming import content_stems
+from piiloom.screening.stemming import content_stems, stem
 
 # "How much is that over half a year?" gives nothing of "$450 a month" away: units of time and small numbers are anybody's words.
 ANYBODYS = content_stems(
     "second minute hour day week weekday weekend month year half quarter third once twice one two three four five six seven eight nine ten "
     "weekly monthly yearly daily hourly first second last next"
 )
+
+
+def telling_words(value: str, common_words: frozenset[str] = ANYBODYS) -> list[str]:
+    """The words of *value* that a question on which it decides must not hold, in any form."""
+    return sorted(word for word in content_words(value) if stem(word) not in common_words)
 
 
 class QuestionLeaksGate:

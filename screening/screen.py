@@ -11,7 +11,7 @@ from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
 from piiloom.screening.language import LanguageGate
 from piiloom.screening.length import LengthGate
 from piiloom.screening.presence import PresenceGate
-from piiloom.screening.question_leaks import ANYBODYS, QuestionLeaksGate
+from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.screening.unlisted import UnlistedGate
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -43,10 +43,13 @@ class Screen:
                 gate.prime(record)
 
 
-def default_screen(*, near_duplicate_threshold: float = 0.5, stories: bool = False) -> Screen:
+def default_screen(
+    *, near_duplicate_threshold: float = 0.5, repeated_questions: bool = False, common_words: frozenset[str] = frozenset()
+) -> Screen:
     """All gates in their fixed order, with the type words of the taxonomy; a new one for each run, as it remembers.
 
-    A run of *stories* may ask a question again, of another text; its questions may share units of time and small numbers with values.
+    With *repeated_questions* a question may be asked again, of another text. *common_words* are stems that a question may share with a
+    value that matters.
     """
     type_words = {name: entity_type.type_words for name, entity_type in load_taxonomy().types.items()}
     return Screen(
@@ -54,10 +57,10 @@ def default_screen(*, near_duplicate_threshold: float = 0.5, stories: bool = Fal
             ExactnessGate(),
             PresenceGate(),
             LengthGate(),
-            QuestionLeaksGate(type_words, common_words=ANYBODYS if stories else frozenset()),
+            QuestionLeaksGate(type_words, common_words=common_words),
             RefusalsGate(),
             UnlistedGate(),
             LanguageGate(),
-            DuplicatesGate(threshold=near_duplicate_threshold, questions=not stories),
+            DuplicatesGate(threshold=near_duplicate_threshold, questions=not repeated_questions),
         )
     )

@@ -243,9 +243,9 @@ def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
     names = [name for name, _ in _FACT.findall(prompt)]
     most = int(_found(r"^Keep \d+ to (\d+) of", prompt))
     facts: list[dict[str, Any]] = [
-        {"id": name, "holder": "self", "use": _phrase("it goes with the {a} {n}", rng), "strike": None} for name in names[:most]
+        {"id": name, "strike": None, "holder": "self", "said": "", "use": _phrase("it goes with the {a} {n}", rng)} for name in names[:most]
     ]
-    facts += [{"id": name, "holder": "", "use": "", "strike": _phrase("no {n} comes up", rng)} for name in names[most:]]
+    facts += [{"id": name, "strike": _phrase("no {n} comes up", rng), "holder": "", "said": "", "use": ""} for name in names[most:]]
     decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in names[:2]]
     return {"facts": facts, "situation": _phrase("There is a {a} {n} in the way of a {b} {m}.", rng), "decisions": decisions}
 
@@ -255,13 +255,17 @@ def _ledger(prompt: str, rng: random.Random) -> dict[str, Any]:
     names = [name for name, _ in _FACT.findall(prompt)]
     rng.shuffle(names)
     wanted = int(_found(r"^Give (\d+) question", prompt))
+    decisions = len(re.findall(r"^\d+\. ", prompt, re.MULTILINE))
     questions = []
-    for deciding in names[:wanted]:
+    for number, deciding in enumerate(names[:wanted]):
         lines = [
-            {"id": name, "swapped_for": _invented(rng), "change": _phrase("mend the {n} first", rng) if name == deciding else None}
+            {"id": name, "swapped_for": _invented(rng), "change": _phrase("mend the {n} first", rng), "weight": "main advice"}
+            if name == deciding
+            else {"id": name, "swapped_for": _invented(rng), "change": None, "weight": "nothing"}
             for name, _ in _FACT.findall(prompt)
         ]
-        questions.append({"question": _phrase(rng.choice(QUESTIONS["personal"]), rng), "ledger": lines})
+        asked = _phrase(rng.choice(QUESTIONS["personal"]), rng)
+        questions.append({"decision": number % decisions + 1, "question": asked, "ledger": lines})
     return {"questions": questions}
 
 
@@ -286,7 +290,7 @@ def _more_lines(prompt: str, rng: random.Random) -> dict[str, Any]:
     names = [name for name, _ in _FACT.findall(prompt)]
     return {
         "lines": [
-            {"question": number, "id": name, "swapped_for": _invented(rng), "change": None}
+            {"question": number, "id": name, "swapped_for": _invented(rng), "change": None, "weight": "nothing"}
             for number in range(1, questions + 1)
             for name in names
         ]

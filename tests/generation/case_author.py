@@ -30,8 +30,10 @@ class CaseAuthor(Author):
         if request.schema_name == "case_questions":
             facts = dict(re.findall(r"^- (v\d+): (.*?) \(", request.user, re.MULTILINE))
             for asked in reply["questions"]:
-                self._deciding[asked["question"]] = frozenset(facts[line["id"]] for line in asked["ledger"] if line["change"])
-                if "disagreed" in request.user:
+                self._deciding[asked["question"]] = frozenset(
+                    facts[line["id"]] for line in asked["ledger"] if line["weight"] == "main advice"
+                )
+                if "to be replaced" in request.user:
                     self._second.add(asked["question"])
         if request.schema_name == "case_question":
             draft = re.search(r"^Question: (.*)$", request.user, re.MULTILINE)

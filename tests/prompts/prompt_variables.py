@@ -41,7 +41,11 @@ VARIABLES = {
     "questions": ["May I work at night?"],
     "kinds": ["health", "age"],
     "keep": {"fewest": 3, "most": 5},
-    "objections": [{"text": "asthma", "label": "high", "said": "nothing changes"}],
+    "objections": [{"text": "asthma", "label": "high", "weight": "nothing", "said": "nothing changes"}],
+    "others": ["May I work by day?"],
+    "banned": ["asthma", "health"],
+    "untold": ["night nurse"],
+    "pressing": True,
     "second_hand": True,
     "fault": None,
 }
