@@ -1,0 +1,182 @@
+"""The recipe ``case`` leaves out what readers would dispute, says values as their writer does, and puts again what gives something away."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+
+from piiloom.corpus.store.database import Store
+from piiloom.generation.asking import Fault
+from piiloom.generation.item import Case, Item, ItemValue, LedgerLine, LedgerQuestion
+from piiloom.generation.ledger import MAIN, NOTHING, ONE_POINT, read_line, without_disputable
+from tests.fakes.llm_server import LLMServer
+from tests.generation.case_author import CaseAuthor
+from tests.generation.llm_runs import config_for, read_back, set_keys, start
+from tests.generation.scripted_provider import PLAN
+
+
+def value(name, kind):
+    return ItemValue(id=name, entity_type=kind, subtype=None, text=f"word{name}", relevance="low", subject="self")
+
+
+def question(weights, draft="Why?"):
+    lines = tuple(read_line(name, line(weight)) for name, weight in weights.items())
+    return LedgerQuestion(draft=draft, ledger=lines)
+
+
+def line(weight):
+    return {"swapped_for": "another", "change": None if weight == NOTHING else "Then do it at once.", "weight": weight}
+
+
+def item_with(kinds, *questions):
+    case = Case(situation="So it is.", decisions=("whether",), uses={}, struck={}, questions=questions)
+    return Item(plan=replace(PLAN, pair=("age", "health")), values=tuple(value(name, kind) for name, kind in kinds.items()), case=case)
+
+
+FIVE = {"v1": "age", "v2": "health", "v3": "location", "v4": "finance", "v5": "age"}
+
+
+def test_a_value_that_changes_one_point_is_not_told():
+    told = without_disputable(item_with(FIVE, question({"v1": MAIN, "v2": NOTHING, "v3": ONE_POINT, "v4": NOTHING, "v5": NOTHING})))
+    assert [kept.id for kept in told.values] == ["v1", "v2", "v4", "v5"]
+    assert told.case.untold == ("wordv3",)
+    assert "either label" in told.case.struck["v3"]
+    assert [entry.value for entry in told.case.questions[0].ledger] == ["v1", "v2", "v4", "v5"]
+
+
+def test_a_value_that_another_question_turns_on_is_told():
+    one = question({"v1": MAIN, "v2": NOTHING, "v3": ONE_POINT, "v4": NOTHING, "v5": NOTHING})
+    other = question({"v1": NOTHING, "v2": NOTHING, "v3": MAIN, "v4": NOTHING, "v5": NOTHING})
+    told = without_disputable(item_with(FIVE, one, other))
+    assert [kept.id for kept in told.values] == list(FIVE)
+    assert one.deciding == {"v1"}
+    assert one.disputable == {"v3"}
+
+
+def test_both_types_of_the_pair_and_enough_values_stay():
+    all_disputed = question({"v1": MAIN, "v2": ONE_POINT, "v3": ONE_POINT, "v4": ONE_POINT, "v5": ONE_POINT})
+    told = without_disputable(item_with(FIVE, all_disputed))
+    assert len(told.values) == 3
+    assert {"age", "health"} <= {kept.entity_type for kept in told.values}
+
+
+@pytest.mark.parametrize(("change", "weight"), [(None, MAIN), (None, ONE_POINT), ("Go now.", NOTHING), ("  ", MAIN)])
+def test_a_line_whose_weight_belies_it_is_refused(change, weight):
+    with pytest.raises(Fault, match="weight"):
+        read_line("v1", {"swapped_for": "another", "change": change, "weight": weight})
+
+
+def test_an_old_line_decides():
+    assert LedgerLine(value="v1", swapped_for="b", change="Go.").aside is False
+    assert LedgerQuestion(draft="Why?", ledger=(LedgerLine(value="v1", swapped_for="b", change="Go."),)).deciding == {"v1"}
+
+
+class Recording(CaseAuthor):
+    """Keeps the prompts that it answered, by schema."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.prompts = defaultdict(list)
+
+    def __call__(self, request):
+        self.prompts[request.schema_name].append(request.user)
+        return super().__call__(request)
+
+
+class Doubtful(Recording):
+    """All facts but the first are in dispute under the first question; the others are clean."""
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        if request.schema_name == "case_questions":
+            first = reply["questions"][0]
+            first["question"] = f"Doubtful: {first['question']}"
+            for entry in first["ledger"]:
+                if entry["weight"] == NOTHING:
+                    entry |= {"change": "Bring one more form.", "weight": ONE_POINT}
+        return reply
+
+
+class Rewording(Recording):
+    """Says one value of each text otherwise: ``into`` makes the new words from the old ones."""
+
+    def __init__(self, seed, into):
+        super().__init__(seed)
+        self.into = into
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        if request.schema_name == "case_sheet" and "could not be used" not in request.user:
+            given = dict(re.findall(r"^- (v\d+): (.*?) \(", request.user, re.MULTILINE))
+            reply["facts"][0]["said"] = self.into(given[reply["facts"][0]["id"]])
+        return reply
+
+
+class Missing(Recording):
+    """Its audit finds a word of each text that nobody listed, one that the questions hold as they were put first."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.found = set()
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        if request.schema_name == "case_audit":
+            words = re.findall(r"\b[a-z]{4,}\b", request.user.split("Text:")[1].split("Question 1:")[0])
+            asked = request.user.split("Question 1:")[1].split("Question 2:")[0].casefold()
+            listed = request.user.rpartition("Listed already:")[2].casefold()
+            shared = next((word for word in words if word in re.findall(r"\w+", asked) and word not in listed), None)
+            if shared is not None:
+                self.found.add(shared)
+                reply["missed"].append({"where": "text", "quote": shared, "kind": "health", "holder": "self"})
+        return reply
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch):
+    set_keys(monkeypatch)
+
+
+def run(path, author, **settings):
+    with LLMServer(author) as server, Store.open(path) as store:
+        progress = start(store, config_for("openai", server, recipe="case", **settings))
+        return progress, read_back(store)
+
+
+def test_the_questions_that_leave_least_to_dispute_are_asked(tmp_path):
+    author = Doubtful(3)
+    progress, kept = run(tmp_path / "s.duckdb", author, samples=6)
+    assert progress.accepted == 6
+    drafts = [re.search(r"^Question: (.*)$", prompt, re.MULTILINE)[1] for prompt in author.prompts["case_question"]]
+    assert len(drafts) >= 6
+    assert not any(draft.startswith("Doubtful") for draft in drafts)
+    assert all(record.question for record in kept.records)
+
+
+def test_a_value_is_said_as_its_writer_would(tmp_path):
+    author = Rewording(3, lambda given: "quite zzyzx" if given[0].isalpha() else given)
+    _, kept = run(tmp_path / "s.duckdb", author, samples=6)
+    said = [span.text_in(record.context) for record in kept.records for span in record.spans]
+    assert any(text.casefold() == "quite zzyzx" for text in said)
+
+
+def test_figures_are_not_said_otherwise(tmp_path):
+    author = Rewording(3, lambda _: "about 4711")
+    progress, kept = run(tmp_path / "s.duckdb", author, samples=4)
+    assert progress.accepted == 4
+    assert not any("4711" in record.context for record in kept.records)
+    assert any("names, codes and figures stay" in prompt for prompt in author.prompts["case_sheet"])
+
+
+def test_a_question_that_gives_away_what_the_audit_found_is_put_once_more(tmp_path):
+    author = Missing(5)
+    progress, kept = run(tmp_path / "s.duckdb", author, samples=6)
+    assert progress.accepted == 6
+    assert not [row for row in kept.rejects if row.stage == "screen"]
+    assert author.found
+    for record in kept.records:
+        for word in author.found & {span.text_in(record.context) for span in record.spans}:
+            assert not re.search(rf"\b{word}\b", record.question, re.IGNORECASE)
