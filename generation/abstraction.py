@@ -76,6 +76,7 @@ async def abstracted(
             "post": item.passage.text if item.passage else "",
             "draft": question.draft,
             "banned": sorted({*kinds, *avoid, *(word for value in deciding for word in telling_words(value.text))}),
+            "verbatim": [value.text for value in item.values if value not in deciding],
             "values": [*value_variables(deciding, ctx), *({"text": words, "type": "of the writer"} for words in avoid)],
             "language": ctx.locale.language_name,
             "seed": plan.seed,

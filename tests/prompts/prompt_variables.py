@@ -44,6 +44,7 @@ VARIABLES = {
     "objections": [{"text": "asthma", "label": "high", "weight": "nothing", "said": "nothing changes"}],
     "others": ["May I work by day?"],
     "banned": ["asthma", "health"],
+    "verbatim": ["my sister"],
     "untold": ["night nurse"],
     "pressing": True,
     "second_hand": True,
