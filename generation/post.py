@@ -17,7 +17,7 @@ from piiloom.generation.texts import check_first_person, check_length, read_mark
 from piiloom.taxonomy.registers import SECOND_HAND
 
 NAME = "post"
-WORDS_A_FACT, WORDS_BESIDE = 12, 12  # what a fact takes up at least, with the words around it, and the matter beside the facts
+WORDS_A_FACT, WORDS_BESIDE = 15, 15  # what a fact takes up at least, with the words around it, and the matter beside the facts
 
 
 class PostStage:
