@@ -84,7 +84,8 @@ class Screening:
         values = tuple(
             ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance) for v in item.values
         )
-        low, high = plan.context_words
+        # The text of a case has as many words as its values need; the stage post has held it to that.
+        low, high = (1, None) if item.case is not None else plan.context_words
         high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
         return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language, high_types=high_types)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.store.database import Store
 from piiloom.generation.asking import Fault
 from piiloom.generation.item import Case, Item, ItemValue, LedgerLine, LedgerQuestion
@@ -161,6 +162,24 @@ def test_a_value_is_said_as_its_writer_would(tmp_path):
     _, kept = run(tmp_path / "s.duckdb", author, samples=6)
     said = [span.text_in(record.context) for record in kept.records for span in record.spans]
     assert any(text.casefold() == "quite zzyzx" for text in said)
+
+
+class LongWinded(Recording):
+    """Writes as many words as a text may have at most."""
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        if request.schema_name == "case_post":
+            most = int(re.search(r"\(\d+ to (\d+)\)", request.user)[1])
+            spare = most - len(re.findall(r"\w+", strip_marks(reply["text"]).text)) - 2
+            reply["text"] = f"{reply['text']} {' '.join(['moss'] * spare)}."
+        return reply
+
+
+def test_a_text_may_be_as_long_as_its_values_need(tmp_path):
+    progress, kept = run(tmp_path / "s.duckdb", LongWinded(3), samples=8)
+    assert progress.accepted == 8
+    assert not kept.rejects
 
 
 def test_figures_are_not_said_otherwise(tmp_path):
