@@ -1,4 +1,4 @@
-"""Which questions the tellings of a story ask: those that turn on its pair of types first, none again before its turn has come."""
+"""Which questions the tellings of a story ask: each of them once before any comes again, as far as they can be asked together."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
     """What telling *telling* (from 0) of a story asks: *number* questions, fewer where no more can be asked together; () where none can.
 
     The same state of *rng* gives the same rounds. Of the sets of questions that can be asked together the one comes next whose questions
-    were asked least so far; when one comes again, it is in its next wording. A question for which no fact of the story's pair is high is
-    mostly beside the matter (the thank-you note, the price of a book): it counts as asked once before the first telling.
+    were asked least so far, so a story repeats no question in its first tellings; when one comes again, it is in its next wording.
     """
     sets = list(_sets(plan, number))
     if not sets:
         return ()
     rng.shuffle(sets)
-    beside = {place for place in plan.askable if not plan.turns_on_pair(place)}
-    asked: Counter[int] = Counter(beside)
+    asked: Counter[int] = Counter()
     used: Counter[tuple[int, ...]] = Counter()
     chosen = sets[0]
     for _ in range(telling % _PERIOD + 1):
@@ -28,8 +26,7 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
         used[chosen] += 1
         asked.update(chosen)
     wordings = [len(plan.story.questions[place].wordings) for place in chosen]
-    times = [asked[place] - (place in beside) for place in chosen]
-    return tuple(Asking(question=place, wording=(time - 1) % total) for place, time, total in zip(chosen, times, wordings, strict=True))
+    return tuple(Asking(question=place, wording=(asked[place] - 1) % total) for place, total in zip(chosen, wordings, strict=True))
 
 
 # Thousands of tellings of one story are no more varied than hundreds.

@@ -70,11 +70,6 @@ class TellingPlan:
         """The questions that can be asked alone."""
         return tuple(number for number in range(len(self.story.questions)) if self.demand((number,)).lacking is None)
 
-    def turns_on_pair(self, question: int) -> bool:
-        """Whether a fact of one of the types that the story is about is high for the question."""
-        asked = self.story.questions[question]
-        return any(self.story.facts[fact].entity_type in self.story.pair for fact in (*asked.needs, *asked.helps))
-
     @cached_property
     def askable_in_twos(self) -> tuple[int, ...]:
         """The questions that can be asked beside another one."""
