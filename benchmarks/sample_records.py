@@ -1,7 +1,7 @@
 """Records picked by seed, as Markdown with their spans marked: ``**value**`` matters (type+), ``_value_`` does not (type-).
 
-Usage: python benchmarks/sample_records.py EXPORT.jsonl [--count 30] [--seed 30]
-docs/composer.md holds what it prints for 2,107 records of seed 7.
+Usage: python benchmarks/sample_records.py EXPORT.jsonl [--count 30] [--seed 30] [--texts]
+docs/composer.md holds what it prints for 2,107 records of seed 7. --texts picks texts and prints one of the questions of each.
 """
 
 from __future__ import annotations
@@ -37,11 +37,17 @@ def main() -> None:
     parser.add_argument("export", type=Path)
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--seed", type=int, default=30)
+    parser.add_argument("--texts", action="store_true", help="of each text one record")
     wanted = parser.parse_args()
+    rng = random.Random(wanted.seed)
     records = [json.loads(line) for line in wanted.export.read_text(encoding="utf-8").splitlines()]
-    for number, record in enumerate(random.Random(wanted.seed).sample(records, wanted.count), 1):
+    if wanted.texts:
+        rng.shuffle(records)
+        records = list({record["context"]: record for record in records}.values())
+    for number, record in enumerate(rng.sample(records, wanted.count), 1):
         meta = record["meta"]
-        print(f"**{number}.** {meta['register']}, `{meta['scenario']}`\n")
+        about = f"`{meta['scenario']}`" if meta.get("scenario") else f"{' and '.join(meta['pair'])}, {meta['subtopic']}"
+        print(f"**{number}.** {meta['register']}, {about}\n")
         print("\n".join(f"> {line}".rstrip() for line in marked(record).split("\n")))
         print(f">\n> *{escaped(record['question'])}*\n")
 
