@@ -14,7 +14,7 @@ from typing import Any
 from piiloom.corpus.marks import mark
 from piiloom.foundation.words import count_words
 from piiloom.generation.configuration import RunConfig
-from piiloom.generation.ledger import MAIN, NOTHING
+from piiloom.generation.item import MAIN, NOTHING
 from piiloom.providers.protocol import Completion, JsonSchema, PromptCall
 
 Variables = Mapping[str, Any]

@@ -128,6 +128,10 @@ class Question:
     abstracted: str
 
 
+# What a value weighs in the advice, as ledgers and judges are told.
+NOTHING, ONE_POINT, MAIN = "nothing", "one point", "main advice"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
     """What swapping a value for another ordinary one would change in the advice; ``change`` None: nothing.
@@ -157,6 +161,10 @@ class LedgerQuestion:
     def deciding(self) -> frozenset[str]:
         """The ids of the values that change the advice."""
         return frozenset(line.value for line in self.ledger if line.change is not None and not line.aside)
+
+    def weight_of(self, value: str) -> str:
+        """What *value* weighs in the advice, in the words of the prompts."""
+        return MAIN if value in self.deciding else ONE_POINT if value in self.disputable else NOTHING
 
     @property
     def disputable(self) -> frozenset[str]:

@@ -16,13 +16,12 @@ from itertools import combinations
 from typing import Any
 
 from piiloom.generation.asking import Ask, Fault, ask
-from piiloom.generation.item import Case, Item, ItemValue, LedgerLine, LedgerQuestion
+from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.sheet import FEWEST_VALUES, by_id
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.texts import check_no_meta, value_variables
 
 NAME = "ledger"
-NOTHING, ONE_POINT, MAIN = "nothing", "one point", "main advice"
 WEIGHTS = (NOTHING, ONE_POINT, MAIN)
 DISPUTABLE = "changes one point of the advice among several: readers might give it either label"
 CANDIDATES = 2  # so many questions are asked for one that a text has
@@ -117,9 +116,10 @@ async def redone(item: Item, objections: Sequence[tuple[str, str, str]], ctx: St
     number = item.plan.share.number if item.plan.share else 0
     decision = case.questions[number].decision or case.decisions[number % len(case.decisions)]
     known = {value.id: value for value in item.values}
-    told = [{"text": known[name].text, "label": known[name].relevance, "weight": weight, "said": said} for name, weight, said in objections]
+    before = case.questions[number]
+    told = [{"text": known[name].text, "had": before.weight_of(name), "weight": weight, "said": said} for name, weight, said in objections]
     more = {
-        "before": case.questions[number].draft,
+        "before": before.draft,
         "objections": told,
         "post": item.passage.text if item.passage else "",
         "others": [question.draft for place, question in enumerate(case.questions) if place != number],

@@ -20,9 +20,9 @@ from piiloom.corpus.record import Relevance
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation import judge_relevance
 from piiloom.generation.abstraction import abstracted
-from piiloom.generation.item import Item, Question
+from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Item, Question
 from piiloom.generation.judge_stage import HIGHEST
-from piiloom.generation.ledger import MAIN, NOTHING, ONE_POINT, labelled, redone
+from piiloom.generation.ledger import labelled, redone
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 
 NAME = "verdict"

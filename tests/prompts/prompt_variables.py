@@ -41,7 +41,7 @@ VARIABLES = {
     "questions": ["May I work at night?"],
     "kinds": ["health", "age"],
     "keep": {"fewest": 3, "most": 5},
-    "objections": [{"text": "asthma", "label": "high", "weight": "nothing", "said": "nothing changes"}],
+    "objections": [{"text": "asthma", "had": "main advice", "weight": "nothing", "said": "nothing changes"}],
     "others": ["May I work by day?"],
     "banned": ["asthma", "health"],
     "verbatim": ["my sister"],
