@@ -99,10 +99,12 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
 
 def _tells(item: Item, question: LedgerQuestion) -> bool:
     """Whether *question* as it is put gives away a value of *item*, now that all of them are known."""
+    if question.put is None:
+        return False
     try:
-        check_put(question.put or "", item, question)
+        check_put(question.put, item, question)
     except Fault:
-        return question.put is not None
+        return True
     return False
 
 
