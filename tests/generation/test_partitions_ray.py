@@ -82,6 +82,11 @@ def of_ray(pid: int) -> dict[int, str]:
     return {child: name for child, name in below(pid).items() if "/ray/" in name or "ray::" in name}
 
 
+def workers_of(pid: int) -> list[int]:
+    """Those that do an assignment just now; one that waits for its next calls itself otherwise."""
+    return [child for child, name in below(pid).items() if name.startswith("ray::run_assignment")]
+
+
 def until(condition: Callable[[], Any], seconds: float = 180.0) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := condition()):
@@ -140,9 +145,8 @@ def test_a_worker_that_is_killed_costs_its_calls_in_flight(tmp_path):
 
         def kill_one() -> None:
             until(lambda: (prompts(server) - once).total() > 120)
-            workers = [pid for pid, name in below(os.getpid()).items() if name.startswith("ray::run_assignment")]
-            killed.append(workers[0])
-            os.kill(workers[0], signal.SIGKILL)
+            killed.append(until(lambda: workers_of(os.getpid()))[0])
+            os.kill(killed[0], signal.SIGKILL)
 
         thread = threading.Thread(target=kill_one)
         thread.start()
@@ -167,7 +171,7 @@ def test_a_driver_that_is_killed_leaves_nothing_unmerged(tmp_path):
         path, settings = tmp_path / "many.duckdb", config.model_dump(mode="json")
         with started(path, settings) as process:
             until(lambda: (prompts(server) - once).total() > 150 or process.poll() is not None)
-            workers = [pid for pid, name in below(process.pid).items() if name.startswith("ray::run_assignment")]
+            workers = workers_of(process.pid)
             process.kill()
             process.wait()
         assert partition_files(tmp_path) != []
