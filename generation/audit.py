@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from piiloom.corpus.alignment import locate_reply
@@ -16,8 +17,9 @@ from piiloom.generation.abstraction import Asked, abstracted, check_put
 from piiloom.generation.asking import Ask, Fault, ask
 from piiloom.generation.item import Item, ItemValue, LedgerLine, LedgerQuestion, Question
 from piiloom.generation.ledger import LINE_PROPERTIES, labelled, read_line
+from piiloom.generation.sheet import MOST_MORE
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.texts import value_variables
+from piiloom.generation.texts import SENTENCE_END, value_variables
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "audit"
@@ -30,7 +32,15 @@ def _listed(name: str, properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 _STRING = {"type": "string"}
-MISSED = _listed("missed", {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING})
+_FOUND = _listed("missed", {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING})
+# What each stretch tells comes first: whoever has to say it of every line overlooks less than whoever looks for something.
+MISSED: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"tells": {"type": "array", "items": _STRING}, **_FOUND["properties"]},
+    "required": ["tells", "missed"],
+    "additionalProperties": False,
+}
+_LONG_STRETCH = 24  # words: dictated texts have few full stops
 LINES = _listed("lines", {"question": {"type": "integer"}, **LINE_PROPERTIES})
 
 
@@ -114,7 +124,11 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
     text, kinds = item.passage.text, list(load_taxonomy().types)
     put = [question.put or question.draft for question in item.case.questions]
 
+    shown = stretches(text)
+
     def accept(data: Any) -> _Missed:
+        if len(data["tells"]) != len(shown):
+            raise Fault("tells", f"there are {len(shown)} stretches of text, and {len(data['tells'])} entries under tells")
         values: list[ItemValue] = []
         words: dict[int, list[str]] = defaultdict(list)
         for entry in data["missed"]:
@@ -133,7 +147,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
                 continue  # listed already
             if entry["kind"] not in kinds:
                 raise Fault("unknown_kind", f"{entry['kind']} is not among the kinds: {', '.join(kinds)}")
-            name = f"v{len(item.plan.wanted) + len(values) + 1}"
+            name = f"v{len(item.plan.wanted) + MOST_MORE + len(values) + 1}"
             holder = " ".join(entry["holder"].split()).casefold() or "self"
             values.append(ItemValue(id=name, entity_type=entry["kind"], subtype=None, text=surface, relevance="low", subject=holder))
         return _Missed(values=tuple(values), words={number: tuple(found) for number, found in words.items()})
@@ -143,6 +157,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
         template="case_audit",
         variables={
             "post": text,
+            "stretches": shown,
             "questions": put,
             "values": [{"text": value.text} for value in item.values],
             "kinds": kinds,
@@ -153,6 +168,25 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
         item_id=item.plan.text_name,
     )
     return await ask(question, ctx, accept)
+
+
+def stretches(text: str) -> list[str]:
+    """*text* in pieces to be read one by one: its lines and sentences, those that run on cut after so many words; no word is left out."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    sentences = [piece for line in lines for piece in _sentences(line)]
+    return [piece for sentence in sentences for piece in _cut(sentence)]
+
+
+def _sentences(line: str) -> list[str]:
+    ends = [0, *(found.end() for found in SENTENCE_END.finditer(line)), len(line)]
+    return [line[start:end].strip() for start, end in pairwise(ends) if line[start:end].strip()]
+
+
+def _cut(sentence: str) -> list[str]:
+    words = sentence.split()
+    parts = max(1, round(len(words) / _LONG_STRETCH))
+    bounds = [len(words) * number // parts for number in range(parts + 1)]
+    return [" ".join(words[start:end]) for start, end in pairwise(bounds)]
 
 
 def _number(place: str, questions: int) -> int:

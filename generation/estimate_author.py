@@ -25,7 +25,7 @@ _SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".spli
 _QUESTION_WORDS = 18
 _REASON_WORDS = 16
 # What a capable model wrote for the recipe "case", through a loopback server.
-_USE_WORDS, _STRIKE_WORDS, _SITUATION_WORDS, _CHANGE_WORDS = 16, 8, 75, 32
+_USE_WORDS, _STRIKE_WORDS, _SITUATION_WORDS, _CHANGE_WORDS, _TELLS_WORDS = 16, 8, 75, 32, 8
 # How far between the fewest and the most words that a band allows a model settles.
 _WITHIN_BAND = 0.25
 
@@ -55,7 +55,7 @@ class StandIn:
             "case_questions": self._questions,
             "case_post": lambda known: {"text": f"I {_woven(known['values'], known['words']['target'])}"},
             "case_question": self._question,
-            "case_audit": lambda _: {"missed": []},
+            "case_audit": lambda known: {"tells": [" ".join(_filler(_TELLS_WORDS))] * len(known["stretches"]), "missed": []},
             "judge_relevance": lambda known: {"judgements": [_judgement(fact) for fact in known["facts"]]},
             "judge_leak": lambda known: {"judgements": [_judgement(fact, where="nowhere") for fact in known["facts"]]},
         }
@@ -136,7 +136,8 @@ def _sheet(known: Variables) -> dict[str, Any]:
         for value in known["values"]
     ]
     decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": [name]} for name in ids[:2]]
-    return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "decisions": decisions}
+    more = [{"id": known["free"][0], "kind": known["kinds"][0], "holder": "self", "said": _name(500), "use": use}]
+    return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "more": more, "decisions": decisions}
 
 
 def _ledger(values: Sequence[Mapping[str, str]], deciding: int) -> list[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 In: an item with more values than its text is to have (``planning.make_case_item``), of which nobody knows yet whether they matter. Out:
 those that belong to one life, each as its writer would say it ("from Benin" for "first-generation Beninese immigrant"), whose it is and
-what it is doing there, a situation, and decisions that turn on different values. The others are struck, each with the reason. Asked for
-once a text.
+what it is doing there, a situation, and decisions that turn on different values. The others are struck, each with the reason. What is
+personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a value, too, before
+anybody asks what matters. Asked for once a text.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from piiloom.generation.item import Case, Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.texts import check_no_meta, value_variables
 from piiloom.generation.values import fit_value
+from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "sheet"
 FEWEST_VALUES = 3
 SPARE = 2.0  # so many values are drawn for one that is kept
 DECISIONS = 2
+MOST_MORE = 3  # so many values may be added to those that were drawn
 _VERBATIM = frozenset({"name", "code"})
 _FIGURE = re.compile(r"\d+")
 _PRESSING = 0.4  # share of cases that have to be settled by a certain day
@@ -47,6 +50,15 @@ SCHEMA: Mapping[str, Any] = {
             },
         },
         "situation": {"type": "string"},
+        "more": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {name: {"type": "string"} for name in ("id", "kind", "holder", "said", "use")},
+                "required": ["id", "kind", "holder", "said", "use"],
+                "additionalProperties": False,
+            },
+        },
         "decisions": {
             "type": "array",
             "items": {
@@ -57,7 +69,7 @@ SCHEMA: Mapping[str, Any] = {
             },
         },
     },
-    "required": ["facts", "situation", "decisions"],
+    "required": ["facts", "situation", "more", "decisions"],
     "additionalProperties": False,
 }
 
@@ -93,6 +105,8 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "pair": list(plan.pair),
             "register": plan.register,
             "values": value_variables(item.values, ctx),
+            "kinds": list(load_taxonomy().types),
+            "free": free_ids(item),
             "pressing": derive_rng("pressing", plan.seed).random() < _PRESSING,
             "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
             "language": ctx.locale.language_name,
@@ -131,10 +145,39 @@ def _read(data: Any, item: Item) -> _Sheet:
     if not situation:
         raise Fault("no_situation", "there is no situation")
     said = _said(kept, facts)
+    values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
+    for value, use in _more(data["more"], values, item):
+        values.append(value)
+        uses[value.id] = use
     return _Sheet(
-        values=tuple(replace(value, text=said[value.id], subject=holders[value.id]) for value in kept),
+        values=tuple(values),
         case=Case(situation=situation, decisions=_decisions(data["decisions"], uses), uses=uses, struck=struck),
     )
+
+
+def free_ids(item: Item) -> tuple[str, ...]:
+    """The ids for values that the matter of *item* adds to those that were drawn."""
+    drawn = len(item.plan.wanted)
+    return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1))
+
+
+def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item) -> list[tuple[ItemValue, str]]:
+    """The values that the matter adds to those that are *kept*, each with its use; raises ``Fault`` for one that can be none."""
+    free, kinds = free_ids(item), load_taxonomy().types
+    if [entry["id"] for entry in entries] != list(free[: len(entries)]):
+        raise Fault("more_ids", f"the ids under more are {', '.join(free)}, in this order, and no others")
+    taken = [value.text for value in kept]
+    found: list[tuple[ItemValue, str]] = []
+    for entry in entries:
+        holder, use = " ".join(entry["holder"].split()).casefold(), " ".join(entry["use"].split())
+        if entry["kind"] not in kinds:
+            raise Fault("unknown_kind", f"{entry['kind']} is not among the kinds: {', '.join(kinds)}")
+        if not holder or not use:
+            raise Fault("no_use", "each fact under more needs a holder and a use")
+        text = fit_value(entry["said"], taken)
+        taken.append(text)
+        found.append((ItemValue(id=entry["id"], entity_type=entry["kind"], subtype=None, text=text, relevance="low", subject=holder), use))
+    return found
 
 
 def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -247,7 +247,10 @@ def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
     ]
     facts += [{"id": name, "strike": _phrase("no {n} comes up", rng), "holder": "", "said": "", "use": ""} for name in names[most:]]
     decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in names[:2]]
-    return {"facts": facts, "situation": _phrase("There is a {a} {n} in the way of a {b} {m}.", rng), "decisions": decisions}
+    free = _found(r"Its ids: (v\d+),", prompt)
+    use = _phrase("it goes with the {b} {m}", rng)
+    more = [{"id": free, "kind": "relationship", "holder": "self", "said": _invented(rng), "use": use}] if rng.random() < 0.5 else []
+    return {"facts": facts, "situation": _phrase("There is a {a} {n} in the way of a {b} {m}.", rng), "more": more, "decisions": decisions}
 
 
 def _ledger(prompt: str, rng: random.Random) -> dict[str, Any]:
@@ -281,8 +284,9 @@ def _whole_post(prompt: str, rng: random.Random) -> dict[str, Any]:
     return {"text": f"{text}."}
 
 
-def _nothing_missed(_prompt: str, _rng: random.Random) -> dict[str, Any]:
-    return {"missed": []}
+def _nothing_missed(prompt: str, rng: random.Random) -> dict[str, Any]:
+    stretches = re.findall(r"^\d+\. ", prompt.partition("The same in stretches:")[2], re.MULTILINE)
+    return {"tells": [_phrase("it is about the {n}", rng) for _ in stretches], "missed": []}
 
 
 def _more_lines(prompt: str, rng: random.Random) -> dict[str, Any]:

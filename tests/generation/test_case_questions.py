@@ -7,10 +7,13 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.store.database import Store
 from piiloom.generation.asking import Fault
+from piiloom.generation.audit import stretches
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.ledger import read_line, without_disputable
 from tests.fakes.llm_server import LLMServer
@@ -199,3 +202,69 @@ def test_a_question_that_gives_away_what_the_audit_found_is_put_once_more(tmp_pa
     for record in kept.records:
         for word in author.found & {span.text_in(record.context) for span in record.spans}:
             assert not re.search(rf"\b{word}\b", record.question, re.IGNORECASE)
+
+
+class Forced(Recording):
+    """Its sheet adds a value to each text: *entry*, with the first free id unless it brings one."""
+
+    def __init__(self, seed, **entry):
+        super().__init__(seed)
+        self.entry = {"kind": "health", "holder": "Mother", "said": "quite zzyzx", "use": "the leave is for it"} | entry
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        if request.schema_name == "case_sheet" and "could not be used" not in request.user:
+            reply["more"] = [{"id": re.search(r"Its ids: (v\d+),", request.user)[1]} | self.entry]
+        return reply
+
+
+def test_what_the_matter_cannot_do_without_is_a_value_with_lines_of_its_own(tmp_path):
+    author = Forced(3)
+    progress, kept = run(tmp_path / "s.duckdb", author, samples=6)
+    assert progress.accepted == 6
+    for record in kept.records:
+        (added,) = [span for span in record.spans if span.text_in(record.context).casefold() == "quite zzyzx"]
+        assert (added.entity_type, added.subject) == ("health", "mother")
+    assert all("quite zzyzx (health, mother): the leave is for it" in prompt for prompt in author.prompts["case_questions"])
+    assert all('"quite zzyzx"' in prompt.rpartition("Listed already:")[2] for prompt in author.prompts["case_audit"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"id": "v99"}, "the ids under more are"),
+        ({"kind": "weather"}, "is not among the kinds"),
+        ({"use": " "}, "needs a holder and a use"),
+        ({"said": "a {brace}"}, "one to eight words"),
+    ],
+)
+def test_a_value_that_can_be_none_is_asked_for_again(tmp_path, entry, told):
+    author = Forced(3, **entry)
+    progress, kept = run(tmp_path / "s.duckdb", author, samples=2)
+    assert progress.accepted == 2
+    assert not any("zzyzx" in record.context for record in kept.records)
+    assert any(told in prompt for prompt in author.prompts["case_sheet"])
+
+
+class Skipping(Recording):
+    """Its audit reads all stretches of a text but the last, at first."""
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        if request.schema_name == "case_audit" and "could not be used" not in request.user:
+            reply["tells"] = reply["tells"][:-1]
+        return reply
+
+
+def test_an_audit_that_leaves_a_stretch_out_is_asked_for_again(tmp_path):
+    author = Skipping(3)
+    progress, _ = run(tmp_path / "s.duckdb", author, samples=2)
+    assert progress.accepted == 2
+    assert any("entries under tells" in prompt for prompt in author.prompts["case_audit"])
+
+
+@given(st.text(alphabet="ab.?!\n ÄÉ,'", max_size=400))
+def test_stretches_leave_no_word_out(text):
+    pieces = stretches(text)
+    assert " ".join(pieces).split() == text.split()
+    assert all(len(piece.split()) <= 36 for piece in pieces)
