@@ -122,7 +122,11 @@ async def redone(item: Item, objections: Sequence[tuple[str, str, str]], ctx: St
         "before": before.draft,
         "objections": told,
         "post": item.passage.text if item.passage else "",
-        "others": [question.draft for place, question in enumerate(case.questions) if place != number],
+        "others": [
+            {"text": question.draft, "turns_on": [value.text for value in item.values if value.id in question.deciding]}
+            for place, question in enumerate(case.questions)
+            if place != number
+        ],
     }
     asked = _ask(item, replace(case, decisions=(decision,)), _CANDIDATES_AGAIN, f"{item.plan.index}/again", more, ctx)
     (question,), refused = await ask(asked, ctx, lambda data: _read(data["questions"], item.values, 1, (decision,)))
