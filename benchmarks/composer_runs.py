@@ -22,7 +22,7 @@ from pathlib import Path
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from piiloom.corpus.store.database import Store
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, sit
 samples, path = int(sys.argv[1]), Path(sys.argv[2])
 started, cpu = time.perf_counter(), time.process_time()

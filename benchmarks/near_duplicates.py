@@ -17,7 +17,7 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import words
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, sit
 
 SHINGLE, THRESHOLD, PERMUTATIONS = 5, 0.5, 64

@@ -27,8 +27,8 @@ from piiloom.execution.money.budget import Budget
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.watching.events import EventSink, unheard
 from piiloom.foundation.errors import RunError
+from piiloom.providers.factory import make_batch_api
 from piiloom.providers.protocol import Provider
-from piiloom.providers.sdk_batches import make_batch_api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

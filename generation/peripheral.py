@@ -1,74 +1,7 @@
-"""Stage 5: asides, which hold the values that do not matter.
+"""``python -m generation.peripheral``: the stage from the shell."""
 
-In: an item with values. Out: for each aside in the plan, a sentence or two of ``peripheral_words`` words on
-something else, with the aside's values verbatim.
-"""
-
-from __future__ import annotations
-
-from dataclasses import replace
-from typing import Any
-
-from piiloom.corpus.marks import MarkedText
-from piiloom.generation.asking import Ask, ask
-from piiloom.generation.item import Item
-from piiloom.generation.stage import Stage, StageContext, text_schema
-from piiloom.generation.texts import other_texts, read_sentences, value_variables
-
-NAME = "peripheral"
-
-
-class PeripheralStage:
-    """Asks for one aside after another."""
-
-    name = NAME
-    templates = ("peripheral",)
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its asides."""
-        sentences: list[MarkedText] = []
-        refused = item.refused
-        for number in range(len(item.plan.asides)):
-            sentence, again = await self._one(number, item, ctx)
-            sentences.append(sentence)
-            refused += again
-        return replace(item, peripheral=tuple(sentences), refused=refused)
-
-    async def _one(self, number: int, item: Item, ctx: StageContext) -> tuple[MarkedText, int]:
-        plan = item.plan
-        aside = plan.asides[number]
-        values = tuple(item.value(value_id) for value_id in aside.values)
-
-        def accept(data: Any) -> MarkedText:
-            return read_sentences(data["text"], values, plan.peripheral_words, plan.peripheral_sentences)
-
-        low, high = plan.peripheral_words
-        question = Ask(
-            stage=NAME,
-            template="peripheral",
-            variables={
-                "topic": plan.topic,
-                "subtopic": plan.subtopic,
-                "values": value_variables(values, ctx),
-                "others": other_texts(item, values),
-                "frame": aside.frame,
-                "opening": aside.opening,
-                "words": {"min": low, "max": high},
-                "sentences": plan.peripheral_sentences,
-                "register": plan.register,
-                "language": ctx.locale.language_name,
-                "seed": plan.seed,
-                "number": number,
-            },
-            schema=text_schema("text"),
-            item_id=f"{plan.index}/{number}",
-        )
-        return await ask(question, ctx, accept)
-
-
-STAGE: Stage = PeripheralStage()
+from piiloom.generation.stage_command import main
+from piiloom.generation.stages import peripheral
 
 if __name__ == "__main__":
-    from piiloom.generation.stage_command import main
-
-    main(NAME)
+    main(peripheral.NAME, peripheral.__doc__)

@@ -18,11 +18,11 @@ from piiloom.corpus.store.runs import RunRow, forget_untouched_run
 from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
-from piiloom.generation.configuration import RunConfig
-from piiloom.generation.progress import RunProgress, Watch, unwatched
-from piiloom.generation.run import generate_records
-from piiloom.generation.session import open_provider, resume_run, resumed_config, settle, start_run
-from piiloom.generation.stage_run import run_stage
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.run import generate_records
+from piiloom.generation.running.session import open_provider, resume_run, resumed_config, settle, start_run
+from piiloom.generation.running.stage_run import run_stage
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.protocol import Provider
 
 R = TypeVar("R")
@@ -98,7 +98,7 @@ def sit(
     async def work() -> RunProgress:
         with _ctrl_c(stop):
             if ray is not None:
-                from piiloom.generation.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
+                from piiloom.generation.distributed.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
 
                 await provider.aclose()  # each partition has its own
                 return await generate_partitioned(

@@ -10,8 +10,8 @@ from piiloom.corpus.store.progress import RejectRow
 from piiloom.execution.asking import Patience
 from piiloom.execution.calls import Calls
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Item
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.shared_work import SharedWork
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,13 +13,14 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
-from piiloom.generation.configuration import RunConfig, make_config, read_config
-from piiloom.generation.digests import CONDUCT
-from piiloom.generation.pipeline import FIRST_STAGE
-from piiloom.generation.progress import RunProgress, Watch, unwatched
-from piiloom.generation.setting_options import CALL_SETTINGS, chosen_settings, takes_settings
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.stage_run import check_stage
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import CONDUCT
+from piiloom.generation.settings.setting_checks import make_config, read_config
+from piiloom.generation.settings.setting_options import CALL_SETTINGS, chosen_settings, takes_settings
 from piiloom.generation.sitting import begin, or_forgotten, sit, take_up
-from piiloom.generation.stage_run import check_stage
+from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 # Settings that each stage takes: those of how calls are made.
@@ -59,15 +59,12 @@ def _config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:
     return read_config(path, overrides) if path else make_config(overrides)
 
 
-def main(stage: str) -> None:
-    """Be the command line of *stage*; errors are one line on stderr, without a traceback."""
-    module = sys.modules["__main__"]
+def main(stage: str, about: str | None) -> None:
+    """Be the command line of *stage*, whose help says what it is *about*; errors are one line on stderr, without a traceback."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     example = f"Example:\n\n  python -m generation.{stage} --store outputs/piiloom.duckdb"
     first = f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)"
-    app.command(help=module.__doc__, epilog=first if stage == FIRST_STAGE else example)(
-        _first(stage) if stage == FIRST_STAGE else _later(stage)
-    )
+    app.command(help=about, epilog=first if stage == FIRST_STAGE else example)(_first(stage) if stage == FIRST_STAGE else _later(stage))
     with noted_interrupts():
         try:
             app()

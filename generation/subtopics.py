@@ -1,55 +1,7 @@
-"""Stage 2: narrower threads within a topic, in which facts of both types could come up.
+"""``python -m generation.subtopics``: the stage from the shell."""
 
-In: a pair and one of its topics. Out: up to ``subtopics_per_topic`` subtopics of one to three words. Runs once a topic,
-and only for the topics that the planned number of records needs.
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from piiloom.generation.asking import Ask, Fault, ask
-from piiloom.generation.phrases import PhraseList, clean_list
-from piiloom.generation.stage import StageContext, list_schema
-from piiloom.generation.topics import Pair, pair_key
-
-NAME = "subtopics"
-TEMPLATES: tuple[str, ...] = ("subtopics",)
-
-
-def topic_key(pair: Pair, topic: str) -> str:
-    """Name a topic of a pair in ledgers: ``age+health/night shifts``."""
-    return f"{pair_key(pair)}/{topic}"
-
-
-async def run(pair: Pair, topic: str, ctx: StageContext) -> PhraseList:
-    """List the subtopics of *topic*; raises ``ItemRejected`` when no usable list comes."""
-    count = ctx.config.subtopics_per_topic
-
-    def accept(data: Any) -> PhraseList:
-        subtopics = clean_list(data["subtopics"], at_most=count, banned=(topic,))
-        if not subtopics.kept:
-            raise Fault("no_subtopics", "none of the entries is a new subtopic of one to three words")
-        return subtopics
-
-    question = Ask(
-        stage=NAME,
-        template="subtopics",
-        variables={
-            "types": ctx.type_variables(pair),
-            "topic": topic,
-            "count": count,
-            "language": ctx.locale.language_name,
-            "seed": ctx.config.seed,
-        },
-        schema=list_schema("subtopics"),
-        item_id=topic_key(pair, topic),
-    )
-    subtopics, _ = await ask(question, ctx, accept)
-    return subtopics
-
+from piiloom.generation.stage_command import main
+from piiloom.generation.stages import subtopics
 
 if __name__ == "__main__":
-    from piiloom.generation.stage_command import main
-
-    main(NAME)
+    main(subtopics.NAME, subtopics.__doc__)

@@ -44,9 +44,9 @@ from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.evaluation.report_figures import DEFAULT_SEED
 from piiloom.evaluation.report_folder import report_json
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.generation.configuration import make_config
-from piiloom.generation.progress import RunProgress, Watch, unwatched
-from piiloom.generation.run_options import RunOptions
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.settings.run_options import RunOptions
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import sit
 from piiloom.surrogates.running_progress import RunReport
 from piiloom.taxonomy.own_types import types_in_force

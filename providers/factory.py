@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
+from piiloom.providers.batch_api import BatchApi, BatchLimits
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.prices import UNKNOWN, ModelBook, ModelSpec, load_models
+from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
 from piiloom.providers.sdk_provider import SdkProvider
@@ -181,3 +183,20 @@ def _translator(name: str, kind: Kind, url: str, key: str | None, key_variable: 
         unreachable_remedy=kind.unreachable_remedy,
         missing_path_remedy=_missing_path_remedy(kind, shown),
     )
+
+
+def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
+    """The batches of *provider*'s account; raises ``UsageError`` for a provider that has none."""
+    if provider.name == "openai":
+        from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK
+
+        if isinstance(provider, OpenAIProvider):
+            return OpenAIBatches(provider, limits) if limits else OpenAIBatches(provider)
+    if provider.name == "anthropic":
+        from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK
+        from piiloom.providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - imports an SDK
+
+        if isinstance(provider, AnthropicProvider):
+            return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)
+    raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")

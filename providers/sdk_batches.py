@@ -1,4 +1,4 @@
-"""What the two batch APIs share: reading results as calls are read, and finding the API that goes with a provider."""
+"""What the two batch APIs share: reading results as calls are read."""
 
 from __future__ import annotations
 
@@ -7,32 +7,14 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from piiloom.foundation.errors import UsageError
-from piiloom.providers.batch_api import TRANSFER_TIMEOUT_S, BatchApi, BatchLimits, BatchResult
+from piiloom.providers.batch_api import TRANSFER_TIMEOUT_S, BatchResult
 from piiloom.providers.errors import ProviderUnavailable
-from piiloom.providers.protocol import Completion, PromptCall, Provider
+from piiloom.providers.protocol import Completion, PromptCall
 from piiloom.providers.sdk_provider import SdkProvider
 
 T = TypeVar("T")
 
 _ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was cancelled"}
-
-
-def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
-    """The batches of *provider*'s account; raises ``UsageError`` for a provider that has none."""
-    if provider.name == "openai":
-        from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
-        from piiloom.providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK
-
-        if isinstance(provider, OpenAIProvider):
-            return OpenAIBatches(provider, limits) if limits else OpenAIBatches(provider)
-    if provider.name == "anthropic":
-        from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK
-        from piiloom.providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - imports an SDK
-
-        if isinstance(provider, AnthropicProvider):
-            return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)
-    raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")
 
 
 def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:

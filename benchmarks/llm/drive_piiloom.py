@@ -1,7 +1,7 @@
 """piiloom: its own session over a DuckDB store, with journal, limiter, budget, validator and rejects, for one stage of one call.
 
-The stage is the benchmark's; everything else is what ``piiloom generate`` runs: ``piiloom.generation.session``,
-``piiloom.generation.asking``, ``piiloom.execution.ordering``. Started again, it goes on with the run of its store, as
+The stage is the benchmark's; everything else is what ``piiloom generate`` runs: ``piiloom.generation.running.session``,
+``piiloom.generation.stages.asking``, ``piiloom.execution.ordering``. Started again, it goes on with the run of its store, as
 ``--resume last`` does.
 """
 
@@ -23,10 +23,11 @@ from piiloom.corpus.store.progress import StageResultRow, load_rejects, load_sta
 from piiloom.corpus.store.runs import list_runs
 from piiloom.execution.committing import Batch
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.generation.asking import Ask, Fault, ask
-from piiloom.generation.configuration import RunConfig, make_config
-from piiloom.generation.session import Session, open_provider, open_session, resume_run, settle, start_run
+from piiloom.generation.running.session import Session, open_provider, open_session, resume_run, settle, start_run
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stages.asking import Ask, Fault, ask
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import PromptLibrary
 

@@ -19,9 +19,9 @@ from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.batches.settling import Settled, cancel_batches, forget_batches
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.counting import counted
-from piiloom.generation.configuration import make_config
-from piiloom.generation.session import open_provider
-from piiloom.providers.sdk_batches import make_batch_api
+from piiloom.generation.running.session import open_provider
+from piiloom.generation.settings.setting_checks import make_config
+from piiloom.providers.factory import make_batch_api
 
 _TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "provider's id", "detail")
 

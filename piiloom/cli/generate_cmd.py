@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, ResumeOption, RetryOption, StoreOption, examples
-from piiloom.generation.setting_options import (
+from piiloom.generation.settings.setting_options import (
     AttemptsOption,
     BankOption,
     BaseUrlOption,

@@ -24,13 +24,14 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.generation.configuration import RunConfig, make_config, read_config
-from piiloom.generation.digests import CONDUCT, PLACES
-from piiloom.generation.partition_checks import check_partitioned, check_ray
-from piiloom.generation.pipeline import stage_names
-from piiloom.generation.progress import RunProgress
-from piiloom.generation.session import conduct_of
+from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.running.session import conduct_of
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import CONDUCT, PLACES
+from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.generation.sitting import RayWish, sit
+from piiloom.generation.stages.pipeline import stage_names
 
 # Options that are not called as their setting is.
 _OPTIONS = {"judges": "--judge", "timeout_s": "--timeout"}

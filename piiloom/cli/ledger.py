@@ -18,9 +18,9 @@ from piiloom.corpus.store.row_ledger import RowCounts, count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.earlier import TRANSIENT_CODES
-from piiloom.generation.lifting import lost_pairs
-from piiloom.generation.pipeline import stage_names
+from piiloom.generation.plan.lifting import lost_pairs
+from piiloom.generation.running.earlier import TRANSIENT_CODES
+from piiloom.generation.stages.pipeline import stage_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

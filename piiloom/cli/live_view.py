@@ -21,8 +21,8 @@ from piiloom.cli.run_picture import RunPicture, TrafficView
 from piiloom.cli.terminal import error_console, harmless, say_aside
 from piiloom.execution.watching.events import EventSink, fan_out, unheard
 from piiloom.execution.watching.metrics import RunMetrics
-from piiloom.generation.pipeline import stage_names
-from piiloom.generation.progress import Watch, unwatched
+from piiloom.generation.running.progress import Watch, unwatched
+from piiloom.generation.stages.pipeline import stage_names
 
 Mode = Literal["live", "lines", "json", "quiet"]
 LINE_EVERY_S = 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piiloom.foundation.counting import counted
-from piiloom.generation.progress import RunProgress
+from piiloom.generation.running.progress import RunProgress
 
 
 @dataclass(slots=True, kw_only=True)

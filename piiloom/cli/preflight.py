@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.generation.configuration import RunConfig
-from piiloom.generation.session import open_provider
+from piiloom.generation.running.session import open_provider
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.format_probe import FormatReport, probe_formats
 from piiloom.providers.sdk_provider import Ping, SdkProvider

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from piiloom.cli.pace import Pace
 from piiloom.cli.terminal import error_console, say_aside
-from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
 
 LINE_EVERY_S = 5.0
 

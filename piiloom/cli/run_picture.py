@@ -13,7 +13,7 @@ from piiloom.execution.batches.sights import WaveState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics
 from piiloom.foundation.counting import counted
-from piiloom.generation.progress import RunProgress
+from piiloom.generation.running.progress import RunProgress
 
 Traffic = LimiterState | WaveState
 # None: the run has not opened its line to the provider yet.

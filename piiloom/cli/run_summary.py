@@ -9,8 +9,8 @@ from typing import Any
 from piiloom.cli.pace import cost_text
 from piiloom.cli.terminal import say, say_aside, say_error
 from piiloom.foundation.counting import counted
-from piiloom.generation.progress import RunProgress
-from piiloom.generation.stopping import StoppedEarly
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.running.stopping import StoppedEarly
 
 _REASONS_SHOWN = 5
 

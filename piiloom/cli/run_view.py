@@ -16,8 +16,8 @@ from piiloom.corpus.store.deleting import ties_of_run
 from piiloom.corpus.store.outcomes import rejects_by_run
 from piiloom.corpus.store.row_ledger import count_rows
 from piiloom.corpus.store.runs import RunRow, get_run
-from piiloom.generation.configuration import RunConfig
-from piiloom.generation.stage_report import report_stages
+from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.settings.configuration import RunConfig
 
 
 def print_run(path: Path, run_id: str, *, as_json: bool) -> None:

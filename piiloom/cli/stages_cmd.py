@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption, examples
-from piiloom.generation.setting_options import (
+from piiloom.generation.settings.setting_options import (
     chosen_settings,
     takes_settings,
 )

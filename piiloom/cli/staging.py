@@ -19,13 +19,13 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.counting import counted
-from piiloom.generation.configuration import RunConfig
-from piiloom.generation.pipeline import FIRST_STAGE
-from piiloom.generation.progress import RunProgress
-from piiloom.generation.session import resumed_config
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.running.session import resumed_config
+from piiloom.generation.running.stage_report import StageLine, report_stages
+from piiloom.generation.running.stage_run import check_stage, check_stage_of
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
-from piiloom.generation.stage_report import StageLine, report_stages
-from piiloom.generation.stage_run import check_stage, check_stage_of
+from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 
 def print_stages(path: Path, run_id: str, *, as_json: bool) -> None:

@@ -13,9 +13,9 @@ from piiloom.corpus.store.progress import RejectRow
 from piiloom.corpus.store.row_ledger import FoundItem, fate_of, find_records, rejects_of_key
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation import subtopics, topics
-from piiloom.generation.subtopics import topic_key
-from piiloom.generation.topics import pair_key
+from piiloom.generation.stages import subtopics, topics
+from piiloom.generation.stages.subtopics import topic_key
+from piiloom.generation.stages.topics import pair_key
 
 SHORTEST_PREFIX = 6
 

@@ -14,10 +14,11 @@ from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import RunRow, find_run, get_run, list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.generation.configuration import RunConfig, make_config
-from piiloom.generation.digests import CONDUCT, PLACES
-from piiloom.generation.lifting import lift_named
-from piiloom.generation.session import changed_config, model_of, resumed_config
+from piiloom.generation.plan.lifting import lift_named
+from piiloom.generation.running.session import changed_config, model_of, resumed_config
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import CONDUCT, PLACES, run_digest
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, or_forgotten, take_up
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.own_types import differences
@@ -124,7 +125,7 @@ def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
     """
     with store_for_writing(path) as store:
         settled = config.model_copy(update={"model": model_of(config)})
-        known = find_run(store, settled.digest(), settled.seed)
+        known = find_run(store, run_digest(settled), settled.seed)
         if known is None:
             check_provider(config)
             run, settled, provider = begin(store, config)

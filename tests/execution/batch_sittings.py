@@ -23,9 +23,8 @@ from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.journal import Journal
 from piiloom.execution.money.budget import Budget
 from piiloom.providers.batch_api import BatchLimits
-from piiloom.providers.factory import make_provider
+from piiloom.providers.factory import make_batch_api, make_provider
 from piiloom.providers.protocol import Message, PromptCall
-from piiloom.providers.sdk_batches import make_batch_api
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import MODELS
 

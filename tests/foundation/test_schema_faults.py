@@ -12,14 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.yaml_files import load_yaml
-from piiloom.generation.configuration import make_config, read_config
+from piiloom.generation.settings.setting_checks import make_config, read_config
 
 PYDANTIC = re.compile(
     "Input should|Extra inputs|Field required|[Uu]nable to parse|type=|Value error|should have at|valid (integer|string|list|dict)"
 )
 # What people write themselves: run files, banks, mappings, prices and models, rows.
 OF_USERS = [
-    ("piiloom.generation.configuration", "RunConfig"),
+    ("piiloom.generation.settings.configuration", "RunConfig"),
     ("piiloom.taxonomy.bank_files", "BankFile"),
     ("piiloom.surrogates.placeholders.mapping_file", "_MappingFile"),
     ("piiloom.providers.prices", "ModelBook"),

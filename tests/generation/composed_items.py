@@ -12,11 +12,11 @@ from piiloom.corpus.store.runs import create_run
 from piiloom.execution.calls import Calls
 from piiloom.execution.committing import GroupCommitter
 from piiloom.generation.composer.provider import ComposerProvider
-from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Item, PlanItem
-from piiloom.generation.pipeline import RECIPES, Outcome, advance
-from piiloom.generation.planning import make_plan_item
+from piiloom.generation.plan.planning import make_plan_item
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage import StageContext
+from piiloom.generation.stages.pipeline import RECIPES, Outcome, advance
 from piiloom.taxonomy.scenarios import Bank, Scenario
 from tests.generation.scripted_provider import memory_store
 

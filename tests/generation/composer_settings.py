@@ -18,8 +18,8 @@ from piiloom.corpus.releases.freezing import create_release, export_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.configuration import make_config
-from piiloom.generation.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, sit, take_up
 
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,10 @@ from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.generation.configuration import RunConfig, make_config
-from piiloom.generation.progress import RunProgress
-from piiloom.generation.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.running.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import sit
 from piiloom.providers.protocol import Provider
 from tests.ended_calls import CompletionRow, load_completions

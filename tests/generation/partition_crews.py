@@ -14,12 +14,12 @@ from piiloom.execution.desk.server import Desk
 from piiloom.execution.desk.words import DeskLink, DeskSettings, Enter, Reserve
 from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import StopSignal
-from piiloom.generation.configuration import RunConfig
-from piiloom.generation.crew import PartitionLost
-from piiloom.generation.partition_work import Assignment, PartitionReport, work_on
-from piiloom.generation.partitioned import generate_by_crew, generate_partitioned
-from piiloom.generation.progress import RunProgress, Watch, unwatched
-from piiloom.generation.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.distributed.crew import PartitionLost
+from piiloom.generation.distributed.partition_work import Assignment, PartitionReport, work_on
+from piiloom.generation.distributed.partitioned import generate_by_crew, generate_partitioned
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.settings.configuration import RunConfig
 from tests.generation.llm_runs import QUICK
 
 

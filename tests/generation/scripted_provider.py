@@ -19,8 +19,8 @@ from piiloom.corpus.store.runs import create_run
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.line import Conduct, open_line
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.generation.configuration import RunConfig
 from piiloom.generation.item import Aside, Item, ItemValue, PlanItem, WantedValue
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.providers.errors import InvalidReply
 from piiloom.providers.protocol import Completion, PromptCall

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from piiloom.generation.asking import Ask, Fault, Wish, ask
 from piiloom.generation.stage import ItemRejected, text_schema
+from piiloom.generation.stages.asking import Ask, Fault, Wish, ask
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,

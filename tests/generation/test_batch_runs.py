@@ -16,7 +16,7 @@ import pytest
 from piiloom.corpus.store.batches import load_batches
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.session import conduct_of
+from piiloom.generation.running.session import conduct_of
 from piiloom.generation.sitting import begin, sit
 from tests.execution.batch_sittings import impatient
 from tests.fakes.llm_author import Author
@@ -34,8 +34,8 @@ from dataclasses import replace
 from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
-from piiloom.generation.configuration import make_config
-from piiloom.generation.session import conduct_of
+from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.running.session import conduct_of
 from piiloom.generation.sitting import begin, sit, take_up
 from tests.execution.batch_sittings import impatient
 

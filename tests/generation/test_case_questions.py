@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.store.database import Store
-from piiloom.generation.asking import Fault
-from piiloom.generation.audit import stretches
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
-from piiloom.generation.ledger import read_line, without_disputable
+from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stages.audit import stretches
+from piiloom.generation.stages.ledger import read_line, without_disputable
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start

@@ -15,13 +15,13 @@ from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.configuration import make_config
-from piiloom.generation.partition_round import dealt
-from piiloom.generation.partition_work import Start
-from piiloom.generation.pipeline import RECIPES, all_item_stages, stage_names
-from piiloom.generation.session import start_run
+from piiloom.generation.distributed.partition_round import dealt
+from piiloom.generation.distributed.partition_work import Start
+from piiloom.generation.running.session import start_run
+from piiloom.generation.running.stage_run import run_stage
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin
-from piiloom.generation.stage_run import run_stage
+from piiloom.generation.stages.pipeline import RECIPES, all_item_stages, stage_names
 from piiloom.providers.errors import AuthFailed
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS

@@ -13,8 +13,8 @@ from piiloom.corpus.marks import mark
 from piiloom.corpus.record import Record
 from piiloom.generation.composer.filling import capitalised, fill, slot_name
 from piiloom.generation.composer.provider import ComposerProvider
-from piiloom.generation.phrases import clean_list
-from piiloom.generation.triplets import list_triplets
+from piiloom.generation.plan.triplets import list_triplets
+from piiloom.generation.stages.phrases import clean_list
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import PromptCall, Provider
 from piiloom.screening.gate import Expectations

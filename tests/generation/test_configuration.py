@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.generation.configuration import RunConfig, make_config, read_config
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import plan_digest, run_digest
+from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.taxonomy.registers import load_registers
 
 
@@ -58,16 +60,16 @@ def test_a_setting_that_cannot_be_is_named(setting, value, named):
     ids=lambda changes: next(iter(str(value) for value in changes.values())),
 )
 def test_what_shapes_the_records_makes_another_run(changes):
-    assert RunConfig(**changes).digest() != RunConfig().digest()
+    assert run_digest(RunConfig(**changes)) != run_digest(RunConfig())
 
 
 def test_how_much_and_how_fast_make_none():
-    assert RunConfig(samples=3, concurrency=1, margin=2, seed=9).digest() == RunConfig().digest()
+    assert run_digest(RunConfig(samples=3, concurrency=1, margin=2, seed=9)) == run_digest(RunConfig())
 
 
 def test_how_json_is_asked_for_makes_none():
     told = [RunConfig(provider="compatible", model="m", response_format=choice) for choice in ("auto", "json_object", "text")]
-    assert len({config.digest() for config in told} | {config.plan_digest() for config in told}) == 2
+    assert len({run_digest(config) for config in told} | {plan_digest(config) for config in told}) == 2
     old = {key: value for key, value in told[0].model_dump(mode="json").items() if key != "response_format"}
     assert make_config(old) == told[0]  # runs that were kept before the setting was there
 

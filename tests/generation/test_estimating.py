@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.generation.configuration import RunConfig, make_config
-from piiloom.generation.estimate_author import StandIn
-from piiloom.generation.estimate_sizes import Range
-from piiloom.generation.estimating import RunEstimate, estimate_run
-from piiloom.generation.session import resume_run
-from piiloom.generation.triplet_book import planned_for
+from piiloom.generation.estimate.estimate_author import StandIn
+from piiloom.generation.estimate.estimate_sizes import Range
+from piiloom.generation.estimate.estimating import RunEstimate, estimate_run
+from piiloom.generation.running.session import resume_run
+from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices, shipped_models
 from piiloom.providers.protocol import PromptCall, TokenUsage
 from piiloom.providers.replies import conform

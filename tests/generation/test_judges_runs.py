@@ -14,7 +14,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import disagreements, load_judgements
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, sit, take_up
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

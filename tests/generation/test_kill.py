@@ -17,7 +17,7 @@ from piiloom.corpus.store.outcomes import plan_indexes
 from piiloom.corpus.store.progress import load_plan_items, load_rejects
 from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run, list_runs
-from piiloom.generation.session import UNPAID_PACE_S
+from piiloom.generation.running.session import UNPAID_PACE_S
 from tests.generation.composer_settings import at_work, exported, finished, script
 
 pytestmark = pytest.mark.long

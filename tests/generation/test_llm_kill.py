@@ -36,7 +36,7 @@ import json, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, sit, take_up
 
 with Store.open(Path(sys.argv[1])) as store:

@@ -11,10 +11,11 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError
-from piiloom.generation.pipeline import stage_names
-from piiloom.generation.session import resume_run
+from piiloom.generation.running.session import resume_run
+from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.settings.digests import sendable_templates
 from piiloom.generation.sitting import begin, sit, take_up
-from piiloom.generation.stage_report import report_stages
+from piiloom.generation.stages.pipeline import stage_names
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -54,7 +55,7 @@ def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
         assert made is not None
         assert (made.provider, made.model, made.seed) == (name, MODELS[name], config.seed)
         assert {template.partition(".")[0] for template, _ in made.templates} == {
-            template.id.partition(".")[0] for template in config.templates()
+            template.id.partition(".")[0] for template in sendable_templates(config)
         }
         assert all(len(sha256) == 64 for _, sha256 in made.templates)
 

@@ -10,8 +10,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.lifting import lift_named
-from piiloom.generation.stage_report import report_stages
+from piiloom.generation.plan.lifting import lift_named
+from piiloom.generation.running.stage_report import report_stages
 from piiloom.providers.errors import NotServed
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import mark
 from piiloom.foundation.words import count_words
-from piiloom.generation.asking import Fault
 from piiloom.generation.item import ItemValue
-from piiloom.generation.texts import (
+from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stages.texts import (
     check_first_person,
     check_length,
     check_sentences,

@@ -14,7 +14,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import whole_word
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.pii_values.drawing import draw_value
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.screening.gate import Expectations

@@ -7,8 +7,9 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.configuration import RunConfig
-from piiloom.generation.session import bank_of
+from piiloom.generation.running.session import bank_of
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.sitting import begin
 from piiloom.taxonomy.bank_loading import load_bank
 from tests.generation.composed_items import loom, planned
@@ -58,13 +59,13 @@ def test_its_aside_becomes_a_part_of_one(mine):
 
 
 def test_a_run_is_told_apart_by_what_the_bank_says_not_by_where_it_is(mine, tmp_path):
-    assert RunConfig(bank=mine).digest() != RunConfig().digest()
+    assert run_digest(RunConfig(bank=mine)) != run_digest(RunConfig())
     (tmp_path / "moved").mkdir()
     for file in mine.iterdir():
         (tmp_path / "moved" / file.name).write_bytes(file.read_bytes())
-    assert RunConfig(bank=tmp_path / "moved").digest() == RunConfig(bank=mine).digest()
+    assert run_digest(RunConfig(bank=tmp_path / "moved")) == run_digest(RunConfig(bank=mine))
     written(tmp_path / "moved", MINE.replace("sanding a table", "sanding a chair"))
-    assert RunConfig(bank=tmp_path / "moved").digest() != RunConfig(bank=mine).digest()
+    assert run_digest(RunConfig(bank=tmp_path / "moved")) != run_digest(RunConfig(bank=mine))
 
 
 def test_a_run_goes_on_with_its_bank_and_with_no_other(tmp_path):

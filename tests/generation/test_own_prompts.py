@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.digests import run_digest
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.prompts.library import open_library
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -47,9 +48,9 @@ def test_a_prompt_of_ones_own_makes_another_configuration_wherever_it_lies(tmp_p
     folder = own_prompts(tmp_path, "paraphrase")
     elsewhere = tmp_path / "moved"
     settings = {"provider": "openai", "model": "gpt-6-luna", "recipe": "staged"}
-    shipped, mine = make_config(settings).digest(), make_config(settings | {"prompts": folder}).digest()
+    shipped, mine = run_digest(make_config(settings)), run_digest(make_config(settings | {"prompts": folder}))
     assert shipped != mine
     folder.rename(elsewhere)
-    assert make_config(settings | {"prompts": elsewhere}).digest() == mine
+    assert run_digest(make_config(settings | {"prompts": elsewhere})) == mine
     (elsewhere / "paraphrase.j2").write_text(open_library().find("paraphrase").source, encoding="utf-8")
-    assert make_config(settings | {"prompts": elsewhere}).digest() == shipped
+    assert run_digest(make_config(settings | {"prompts": elsewhere})) == shipped

@@ -13,9 +13,10 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import StoreError, UsageError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.configuration import RunConfig, make_config, read_config
-from piiloom.generation.digests import shaping
-from piiloom.generation.planning import pair_order
+from piiloom.generation.plan.planning import pair_order
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import run_digest, shaping
+from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.generation.sitting import begin, sit, take_up
 from piiloom.pii_values.catalogue import kinds_for
 from piiloom.pii_values.drawing import ValueRequest, draw_values
@@ -75,7 +76,7 @@ def test_without_own_types_nothing_of_a_run_changes():
     config = RunConfig()
     assert config.taxonomy() is shipped_taxonomy()
     assert "types" not in shaping(config)
-    assert RunConfig(types=read_types_file(TYPES)).digest() != config.digest()
+    assert run_digest(RunConfig(types=read_types_file(TYPES))) != run_digest(config)
 
 
 def test_a_run_has_its_types_with_it(tmp_path):

@@ -16,12 +16,12 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered, StagePassed
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation import partition_round
-from piiloom.generation.configuration import make_config
-from piiloom.generation.partition_round import dealt
-from piiloom.generation.partition_work import Start
-from piiloom.generation.partitioned import generate_partitioned
-from piiloom.generation.session import conduct_of
+from piiloom.generation.distributed import partition_round
+from piiloom.generation.distributed.partition_round import dealt
+from piiloom.generation.distributed.partition_work import Start
+from piiloom.generation.distributed.partitioned import generate_partitioned
+from piiloom.generation.running.session import conduct_of
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author

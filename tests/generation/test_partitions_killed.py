@@ -19,7 +19,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.spending import open_sends, spending
-from piiloom.generation.left_over import merge_left_over
+from piiloom.generation.running.left_over import merge_left_over
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
@@ -36,7 +36,7 @@ DRIVER = """
 import json, os, shutil, signal, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from tests.generation.partition_crews import HereCrew, run_by
 
 def after(assignment):

@@ -23,8 +23,8 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.configuration import make_config
-from piiloom.generation.session import conduct_of
+from piiloom.generation.running.session import conduct_of
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
@@ -41,7 +41,7 @@ DRIVER = """
 import json, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from tests.generation.partition_crews import run_by_ray
 
 with Store.open(Path(sys.argv[1])) as store:

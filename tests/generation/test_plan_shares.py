@@ -10,8 +10,8 @@ from statistics import median, quantiles
 import pytest
 
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.plan_lengths import draw_length, draw_low_count
-from piiloom.generation.planning import CUE_WEIGHTS, NO_PII_SHARE
+from piiloom.generation.plan.plan_lengths import draw_length, draw_low_count
+from piiloom.generation.plan.planning import CUE_WEIGHTS, NO_PII_SHARE
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import load_taxonomy

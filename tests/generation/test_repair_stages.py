@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.marks import MarkedText, strip_marks
-from piiloom.generation import paraphrase, spans
 from piiloom.generation.item import Aside
 from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stages import paraphrase, spans
 from tests.generation.scripted_provider import (
     ASIDE,
     POST,

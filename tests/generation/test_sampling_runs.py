@@ -8,10 +8,11 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.generation.configuration import RunConfig, make_config, read_config
-from piiloom.generation.digests import shaping
-from piiloom.generation.pipeline import all_stage_names
-from piiloom.generation.sampling import ASKING_STAGES
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import plan_digest, run_digest, shaping
+from piiloom.generation.settings.sampling import ASKING_STAGES
+from piiloom.generation.settings.setting_checks import make_config, read_config
+from piiloom.generation.stages.pipeline import all_stage_names
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
@@ -63,8 +64,8 @@ def test_each_stage_is_sent_its_own_settings(server, tmp_path):
 def test_another_temperature_for_one_stage_is_paid_for_from_that_stage_on(server, tmp_path):
     plain = config_for("compatible", server, samples=3)
     warmer = config_for("compatible", server, samples=3, sampling={"situation": {"temperature": 0.9}})
-    assert plain.digest() != warmer.digest()
-    assert plain.plan_digest() == warmer.plan_digest()
+    assert run_digest(plain) != run_digest(warmer)
+    assert plan_digest(plain) == plan_digest(warmer)
     with Store.open(tmp_path / "store.duckdb") as store:
         start(store, plain)
         first = len(server.bodies)
@@ -82,7 +83,7 @@ def test_without_settings_a_run_has_the_digest_it_always_had(given):
     known = RunConfig.model_fields.keys() - {"temperature", "top_p", "extra_body", "sampling"}
     config = make_config({"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1", **given})
     assert shaping(config).keys() < known
-    assert config.digest() == make_config({"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}).digest()
+    assert run_digest(config) == run_digest(make_config({"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}))
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import load_plan_items, load_rejects
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError, StoreError, UsageError
-from piiloom.generation.pipeline import stage_names
+from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.stage_command import run_stage_command
-from piiloom.generation.stage_report import report_stages
+from piiloom.generation.stages.pipeline import stage_names
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
 from tests.longer import mostly_long
 
@@ -32,7 +32,7 @@ def shell(stage, *arguments):
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(errors):
         patch.setattr(sys, "argv", [f"generation.{stage}", *arguments])
         patch.setenv("COLUMNS", "120")
-        patch.delitem(sys.modules, f"piiloom.generation.{stage}")
+        patch.delitem(sys.modules, f"piiloom.generation.{stage}", raising=False)
         patch.setitem(sys.modules, "__main__", sys.modules["__main__"])
         with pytest.raises(SystemExit) as caught:
             runpy.run_module(f"piiloom.generation.{stage}", run_name="__main__", alter_sys=True)

@@ -8,12 +8,12 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.lifting import lift_named
-from piiloom.generation.session import conduct_of
+from piiloom.generation.plan.lifting import lift_named
+from piiloom.generation.running.session import conduct_of
+from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.sitting import begin, sit
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stage_command import run_stage_command
-from piiloom.generation.stopping import RejectStreak, StoppedEarly, streak_of
 from tests.execution.batch_sittings import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

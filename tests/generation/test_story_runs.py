@@ -12,9 +12,10 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import members_of
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.configuration import make_config
+from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.settings.digests import run_digest
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import begin, sit, take_up
-from piiloom.generation.stage_report import report_stages
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.story_bank import StoryBank
 from tests.generation.composer_settings import exported, finished, resume, script, start
@@ -144,7 +145,7 @@ def test_stories_of_ones_own(tmp_path):
     (bank / "own.yaml").write_text(EXAMPLE, encoding="utf-8")
     assert len(StoryBank("en", bank).for_pair(("finance", "location"))) == 1 + len(StoryBank().for_pair(("finance", "location")))
     ours, shipped = make_config({**STORY, "bank": bank}), make_config(STORY)
-    assert ours.digest() != shipped.digest()
+    assert run_digest(ours) != run_digest(shipped)
 
 
 def test_what_does_not_go_together_is_refused():

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from piiloom.corpus.store.progress import load_rejects, load_shared_results
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation import subtopics, topics
+from piiloom.generation.plan.triplets import list_triplets, topic_order
+from piiloom.generation.running.triplet_book import TripletBook
 from piiloom.generation.stage import ItemRejected
-from piiloom.generation.triplet_book import TripletBook
-from piiloom.generation.triplets import list_triplets, topic_order
+from piiloom.generation.stages import subtopics, topics
 from piiloom.providers.errors import AuthFailed
 from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.generation.scripted_provider import bench

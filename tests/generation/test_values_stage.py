@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.generation import values
 from piiloom.generation.item import WantedValue
+from piiloom.generation.stages import values
 from tests.generation.scripted_provider import VALUES, an_item, by_template, fault_codes, in_turn, run_stage
 
 

@@ -21,7 +21,7 @@ from piiloom.cli import surrogate_cmd
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import list_releases
 from piiloom.foundation.errors import DataError, OutputError, ReleaseError, UsageError
-from piiloom.generation.configuration import RunConfig
+from piiloom.generation.settings.configuration import RunConfig
 
 SMALL = {"pairs": "health+occupation"}
 

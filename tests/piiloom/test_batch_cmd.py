@@ -10,6 +10,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run
 from piiloom.corpus.store.spending import spending
+from piiloom.generation.settings.digests import run_digest
 from tests.execution.batch_sittings import RUN, counting, impatient, is_out, sit, until
 from tests.fakes.llm_batches import BatchPlan
 from tests.generation.llm_runs import config_for, set_keys
@@ -33,7 +34,7 @@ def left(server, store_path, name):
     config = config_for(name, server, samples=1)
     with Store.open(store_path) as store:
         what = {"provider": name, "model": config.model, "seed": 1, "samples": 1}
-        create_run(store, **what, config=config.model_dump(mode="json"), config_digest=config.digest(), run_id=RUN)
+        create_run(store, **what, config=config.model_dump(mode="json"), config_digest=run_digest(config), run_id=RUN)
 
     async def leave(sitting):
         tasks = [asyncio.ensure_future(sitting.item(n, ["first"])) for n in range(10)]

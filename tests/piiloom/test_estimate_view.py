@@ -9,7 +9,7 @@ import pytest
 from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest, spec_of
 from piiloom.cli.main import run
 from piiloom.corpus.store.database import Store
-from piiloom.generation.configuration import make_config
+from piiloom.generation.settings.setting_checks import make_config
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 

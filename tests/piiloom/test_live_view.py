@@ -29,7 +29,7 @@ from piiloom.execution.watching.events import (
     StagePassed,
     unheard,
 )
-from piiloom.generation.progress import RunProgress, unwatched
+from piiloom.generation.running.progress import RunProgress, unwatched
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import set_keys
@@ -196,7 +196,7 @@ from piiloom.execution.batches.sights import BatchSight, WaveState
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.watching.events import *
 from piiloom.execution.limits.limiter import LimiterState
-from piiloom.generation.progress import RunProgress
+from piiloom.generation.running.progress import RunProgress
 from piiloom.cli.live_view import chosen_mode, shown_run
 state = LimiterState(limit=64, in_flight=61, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
 mode = chosen_mode(as_json=False, quiet=False)

@@ -10,7 +10,7 @@ from rich.console import Console
 import piiloom.cli.progress_view as view
 from piiloom.cli.pace import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
 from piiloom.execution.calls import CallTotals
-from piiloom.generation.progress import RunProgress
+from piiloom.generation.running.progress import RunProgress
 
 
 def _progress(accepted, wanted=2307, **changes):

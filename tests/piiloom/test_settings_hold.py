@@ -16,8 +16,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
-from piiloom.generation.configuration import RunConfig, make_config
-from piiloom.generation.digests import CONDUCT, PLACES
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import CONDUCT, PLACES
+from piiloom.generation.settings.setting_checks import make_config
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

@@ -11,8 +11,8 @@ from piiloom.cli.generate_cmd import generate
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.pipeline import stage_names
-from piiloom.generation.setting_options import CALL_SETTINGS, SETTINGS
+from piiloom.generation.settings.setting_options import CALL_SETTINGS, SETTINGS
+from piiloom.generation.stages.pipeline import stage_names
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.piiloom.small_runs import SMALL

@@ -11,8 +11,8 @@ from importlib.resources import files
 import pytest
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.generation.judging import JUDGES
-from piiloom.generation.pipeline import templates_of
+from piiloom.generation.stages.judging import JUDGES
+from piiloom.generation.stages.pipeline import templates_of
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE

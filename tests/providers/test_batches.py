@@ -12,8 +12,7 @@ import pytest
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.batch_api import BatchLimits, BatchRequest, BatchUnknown, belongs_to, custom_id
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited
-from piiloom.providers.factory import make_provider
-from piiloom.providers.sdk_batches import make_batch_api
+from piiloom.providers.factory import make_batch_api, make_provider
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import KEY, MODELS, make_call

@@ -1,0 +1,65 @@
+"""What a run in partitions needs: asked before anything is made of it, so that a refusal leaves nothing behind."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+from typing import Any
+
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.extras import how_to_install
+from piiloom.generation.settings.configuration import RunConfig
+
+_REACHABLE_WITHIN_S = 5.0
+
+
+def check_partitioned(config: RunConfig, *, returned: bool) -> None:
+    """Refuse what cannot be partitioned (``UsageError``); *returned*: no folder is shared, and partitions travel with the tasks."""
+    if config.batch:
+        raise UsageError("--ray cannot go with --batch", remedy="A batch waits on its maker's side: one process sends it as fast as many")
+    if returned and config.budget_usd is not None:
+        raise UsageError(
+            "a budget is only a hard stop where no node's word on what it spent can be lost",
+            where="--budget-usd",
+            remedy="Name a folder that all nodes share with --ray-folder",
+        )
+
+
+def check_ray(partitions: int, address: str | None) -> Any:
+    """Give Ray, which is imported here first; raises ``UsageError`` where it is not installed, ``RunError`` where no cluster answers."""
+    if partitions < 1:
+        raise UsageError("at least one partition is needed", where="--ray")
+    ray = _import_ray()
+    _check_reachable(address)
+    return ray
+
+
+def _import_ray() -> Any:
+    # Before the import, which reads it: no word of this machine to anybody.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    try:
+        return importlib.import_module("ray")
+    except ImportError:
+        raise UsageError("partitions need Ray, which is not installed", where="--ray", remedy=how_to_install("ray")) from None
+
+
+def _check_reachable(address: str | None) -> None:
+    """Refuse an address where nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
+    if address is None or address in {"auto", "local"}:
+        return
+    host, _, port = address.rpartition(":")
+    if "/" in host or not host or not port.isdecimal():
+        raise UsageError(
+            "a cluster is named by host and port of its head",
+            where=f"--ray-address {address}",
+            remedy="Give HOST:6379, or auto, and start piiloom on a node of the cluster",
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHABLE_WITHIN_S).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(
+            f"no Ray answers there ({getattr(error, 'strerror', None) or type(error).__name__})",
+            where=address,
+            remedy="Start it with ray start --head, and see ray status",
+        ) from error

@@ -1,0 +1,194 @@
+"""One round of partitions: items are dealt out, worked on by a crew, and what they bring is merged as each comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from math import ceil
+from pathlib import Path
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import Partition, deal, merge, remove
+from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.desk.words import DeskLink, Tally
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import StopSignal
+from piiloom.execution.watching.events import unheard
+from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.distributed.crew import Crew, PartitionLost
+from piiloom.generation.distributed.partition_work import Assignment, PartitionReport, Start
+from piiloom.generation.running.left_over import charge_lost
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.settings.configuration import RunConfig
+
+# A partition has no more items than this, so that what its end costs, and what is lost with a node, stays small.
+ITEMS_AT_MOST = 500
+_LOOK_PACE_S = 0.3
+
+
+def dealt(starts: Sequence[Start], partitions: int, *, together: int = 1) -> list[list[Start]]:
+    """Deal *starts* out like cards over *partitions*, or over more where each would get more than ``ITEMS_AT_MOST``.
+
+    Items of one text, of which each has *together*, go to one partition, so that the text is asked for once.
+    """
+    texts: dict[int, list[Start]] = {}
+    for start in starts:
+        texts.setdefault(start.index // together, []).append(start)
+    hands = max(min(partitions, len(texts)), ceil(len(starts) / ITEMS_AT_MOST))
+    cards = list(texts.values())
+    return [[start for text in cards[number::hands] for start in text] for number in range(hands)]
+
+
+class PartitionRound:
+    """Works on items with a crew, again and again; ``totals`` sums up what partitions did, ``progress`` is for whoever watches."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        run: RunRow,
+        config: RunConfig,
+        crew: Crew,
+        link: DeskLink,
+        conduct: Conduct,
+        progress: RunProgress,
+        watch: Watch,
+        stop: StopSignal,
+        folder: Path | None,
+        returned: bool,
+    ) -> None:
+        self._store, self._run, self._crew, self._link, self._conduct = store, run, crew, link, conduct
+        self._watch, self._stop, self._folder, self._returned = watch, stop, folder, returned
+        # Twice its share of the calls in flight, so that one partition may use what others leave.
+        share = min(conduct.concurrency, 2 * ceil(conduct.concurrency / crew.partitions))
+        self._config = config.model_copy(update={"concurrency": share, "budget_usd": conduct.budget_usd})
+        self.progress, self.totals, self.lost = progress, CallTotals(), ""
+        self._next = 0
+        self._error: PiiloomError | None = None
+        # How far the partitions of this round are, and what was spent before it.
+        self._tallies: dict[str, Tally] = {}
+        self._before = CallTotals()
+        self._stopping: set[asyncio.Task[None]] = set()
+        stop.on_request(self._ask_to_stop)
+
+    async def work(self, starts: Sequence[Start], draws: Mapping[str, int]) -> int:
+        """Take *starts* through the item stages; gives how many partitions came back. Raises the first error of one, all merged."""
+        if not starts:
+            return 0
+        free = asyncio.Semaphore(self._crew.partitions)
+        self._tallies, self._before = {}, replace(self.progress.totals)
+        watching = asyncio.ensure_future(self._looking(len(starts)))
+        hands = [asyncio.ensure_future(self._hand(hand, draws, free)) for hand in self._dealt(starts)]
+        try:
+            came_back = sum(await asyncio.gather(*hands))
+        finally:
+            for task in (*hands, watching):
+                task.cancel()
+            await asyncio.gather(*hands, watching, return_exceptions=True)
+        await self._look()
+        self.preparing("")
+        if self._error is not None:
+            raise self._error
+        return came_back
+
+    def _dealt(self, starts: Sequence[Start]) -> list[list[Start]]:
+        return dealt(starts, self._crew.partitions, together=self._config.records_per_text)
+
+    def planned_with(self, totals: CallTotals) -> None:
+        """Take over what the calls of this process have come to: those of earlier sittings, and for topics and subtopics."""
+        self.progress.totals = totals
+        add_totals(self.totals, CallTotals(answered=totals.answered_now, answered_now=totals.answered_now, replayed=totals.replayed))
+
+    def preparing(self, what: str) -> None:
+        """Tell whoever watches what goes on before records are there."""
+        self.progress.preparing = what
+        self._watch(self.progress)
+
+    def screened(self, *, accepted: bool) -> None:
+        """Count an item that has been screened."""
+        self.progress.accepted += accepted
+        self._watch(self.progress)
+
+    async def _hand(self, starts: Sequence[Start], draws: Mapping[str, int], free: asyncio.Semaphore) -> bool:
+        """Deal *starts* out, have them worked on, and merge what comes back; whether it did."""
+        async with free:
+            if self._stop.requested or self._error is not None:
+                return False
+            indexes = [start.index for start in starts]
+            partition = deal(self._store, self._run.id, self._next, indexes, folder=None if self._returned else self._folder)
+            self._next += 1
+            self._tallies[partition.id] = Tally(0, 0, CallTotals())
+            names = {str(index) for index in indexes}
+            assignment = Assignment(
+                partition=partition,
+                run=self._run,
+                config=self._config,
+                starts=starts,
+                draws={name: count for name, count in draws.items() if name in names},
+                retry=self._conduct.retry,
+                heard=self._conduct.sink is not unheard,
+                content=partition.path.read_bytes() if self._returned else None,
+            )
+            try:
+                report = await self._crew.work(assignment, self._link)
+            except PartitionLost as lost:
+                self.lost = lost.cause
+                await self._clear_up(partition)
+                return False
+            self._merge(partition, report)
+            if report.error is not None and self._error is None:
+                self._error = report.error.rebuilt()
+                await self._link.stop()
+            return True
+
+    async def _clear_up(self, partition: Partition) -> None:
+        """Keep what a partition did whose process died."""
+        spent = await self._link.leave(partition.id)
+        if self._returned:
+            remove(partition.path)
+            charge_lost(self._store, partition, spent)
+        else:
+            merge(self._store, self._run.id, partition.path)
+
+    def _merge(self, partition: Partition, report: PartitionReport) -> None:
+        if report.content is not None:
+            arriving = partition.path.with_name(f"{partition.path.name}.arriving")
+            arriving.write_bytes(report.content)
+            arriving.replace(partition.path)
+        merge(self._store, self._run.id, partition.path)
+        add_totals(self.totals, report.tally.totals)
+
+    async def _looking(self, items: int) -> None:
+        """Tell whoever watches how far the partitions are, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_PACE_S)
+            await self._look()
+            self.preparing(f"items {sum(tally.done for tally in self._tallies.values())}/{items}")
+
+    async def _look(self) -> None:
+        view = await self._link.look()
+        for event in view.events:
+            self._conduct.sink(event)
+        for name in self._tallies.keys() & view.tallies.keys():
+            self._tallies[name] = view.tallies[name]
+        self.progress.totals = replace(self._before)
+        for tally in self._tallies.values():
+            add_totals(self.progress.totals, tally.totals)
+
+    def _ask_to_stop(self) -> None:
+        async def ask() -> None:
+            with suppress(Exception):  # a desk that is no more has nobody to stop
+                await self._link.stop()
+
+        task = asyncio.ensure_future(ask())
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+
+
+def add_totals(totals: CallTotals, more: CallTotals) -> None:
+    """Add *more* to *totals*."""
+    for field in fields(CallTotals):
+        setattr(totals, field.name, getattr(totals, field.name) + getattr(more, field.name))

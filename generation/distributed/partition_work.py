@@ -1,0 +1,184 @@
+"""What a process does with its share of a plan: all item stages, up to screening, which must see all items.
+
+The share is worked on in a store of its own, with its own committer and journal, so that every paid reply is on disk before
+it is used; rates and money are asked for at the desk that all partitions share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import Partition
+from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.desk.client import DeskClient
+from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from piiloom.execution.desk.words import DeskLink, Tally
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.watching.events import unheard
+from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.generation.item import item_from_json
+from piiloom.generation.running.run import outcome_rows
+from piiloom.generation.running.session import Session, open_provider, open_session
+from piiloom.generation.running.stopping import RejectStreak, streak_of
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import run_digest
+from piiloom.generation.stages.pipeline import Outcome, advance, stages_after
+
+# How often a partition says how far it is.
+_TALLY_PACE_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A plan item to go on with: the last stage it has passed (None: it was only planned), and the item as JSON."""
+
+    index: int
+    done: str | None
+    payload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """All that a process needs. ``content`` are the bytes of the partition's store where no folder is shared.
+
+    ``draws`` says of items that are tried anew how often; ``heard`` whether anybody listens to events.
+    """
+
+    partition: Partition
+    run: RunRow
+    config: RunConfig
+    starts: Sequence[Start]
+    draws: Mapping[str, int] = field(default_factory=dict)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    heard: bool = False
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionReport:
+    """How a share ended: what its calls came to, and the error that ended it early, if one did."""
+
+    tally: Tally
+    error: PortableError | None = None
+    content: bytes | None = None
+
+
+def run_assignment(assignment: Assignment, link: DeskLink) -> PartitionReport:
+    """Work on *assignment* in this process, to the end."""
+    return asyncio.run(work_on(assignment, link))
+
+
+async def work_on(assignment: Assignment, link: DeskLink) -> PartitionReport:
+    """Work on *assignment*; what ends it early is part of the report, so that what is done is kept."""
+    if assignment.content is None:
+        return await _worked(assignment, assignment.partition.path, link)
+    with tempfile.TemporaryDirectory(prefix="piiloom-") as folder:
+        path = Path(folder) / assignment.partition.path.name
+        path.write_bytes(assignment.content)
+        report = await _worked(assignment, path, link)
+        return replace(report, content=path.read_bytes())
+
+
+async def _worked(assignment: Assignment, path: Path, link: DeskLink) -> PartitionReport:
+    share = _Share(assignment)
+    config, stop = assignment.config, share.stop
+    error: PiiloomError | None = None
+    try:
+        _check_same_piiloom(assignment)
+        with Store.open(path, create=False) as store, config.types_in_force():
+            provider = open_provider(config)
+            async with DeskClient(link, assignment.partition.id, concurrency=config.concurrency, on_stop=stop.request) as client:
+                conduct = Conduct(
+                    concurrency=config.concurrency,
+                    retry=assignment.retry,
+                    sink=client.hear if assignment.heard else unheard,
+                    limiter=RemoteLimiter(client),
+                    budget=RemoteBudget(client, config.budget_usd),
+                )
+                try:
+                    async with open_session(store, assignment.run, config, provider, conduct=conduct) as session:
+                        await share.work(session, client)
+                finally:
+                    client.tell(share.tally())
+    except PiiloomError as failure:
+        error = failure
+    return PartitionReport(tally=share.tally(), error=PortableError.of(error) if error else None)
+
+
+def _check_same_piiloom(assignment: Assignment) -> None:
+    """Refuse to work where templates, taxonomy, bank or code are others than those of the run."""
+    if run_digest(assignment.config) != assignment.run.config_digest:
+        raise RunError(
+            f"{platform.node()} has another piiloom than the one that started run {assignment.run.id}",
+            remedy="Install the same version on every node, with the same --bank and --prompts at the same path",
+        )
+
+
+class _Share:
+    """One pass over the items of an assignment."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._assignment = assignment
+        self.stop = StopSignal()
+        self._done = self._rejected = 0
+        self._totals, self._before = CallTotals(), CallTotals()
+        self._told = 0.0
+        self._streak: RejectStreak | None = None
+
+    async def work(self, session: Session, client: DeskClient) -> None:
+        """Take every item through the stages that it has before it."""
+        ctx = session.ctx
+        ctx.draws = self._assignment.draws
+        # What was lent to this store is counted in the one that it came from.
+        self._totals, self._before = ctx.calls.totals, replace(ctx.calls.totals)
+        self._streak = streak_of(ctx, session.run.id, stop=self.stop.request)
+        session.start_committing()
+
+        async def through(start: Start) -> tuple[int, Outcome]:
+            begun = Outcome(item=item_from_json(start.payload), done=start.done)
+            return start.index, await advance(begun, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
+
+        def consumed(result: tuple[int, Outcome]) -> None:
+            self._keep(session, *result)
+            if time.monotonic() - self._told > _TALLY_PACE_S:
+                self._told = time.monotonic()
+                client.tell(self.tally())
+
+        starts = self._assignment.starts
+        await OrderedRun(
+            source=iter(starts),
+            work=through,
+            consume=consumed,
+            still_wanted=lambda: len(starts),
+            concurrency=session.items_at_once,
+            stop=self.stop,
+            gauge=session.line.items,
+        ).run()
+        if self._streak.stopped is not None:
+            raise self._streak.stopped
+
+    def tally(self) -> Tally:
+        """How far it is."""
+        spent = {f.name: getattr(self._totals, f.name) - getattr(self._before, f.name) for f in fields(CallTotals)}
+        return Tally(self._done, self._rejected, CallTotals(**spent))
+
+    def _keep(self, session: Session, index: int, outcome: Outcome) -> None:
+        batch, rejection = outcome_rows(index, outcome)
+        if rejection is not None:
+            batch.rejects.append(rejection.row(plan_index=index))
+        session.committer.put(batch)
+        self._done += 1
+        self._rejected += rejection is not None
+        if self._streak is not None:
+            self._streak.tell(rejection, index)

@@ -1,0 +1,240 @@
+"""A run beyond one process: rounds of plan items are dealt over partitions, worked on, merged, and screened in plan order.
+
+The driver keeps the store and makes all that is run-wide: topics and subtopics, the plan, screening. A round deals out as
+many items as are still wanted, so nothing is paid for that one process would not have paid for; what screening rejects is
+replaced by a further round, and the last few by ``run.generate_records``, which also ends the run. So the records
+are those of one process, byte for byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.partitions import load_finished
+from piiloom.corpus.store.progress import load_rejects
+from piiloom.corpus.store.runs import RunRow, set_run_status
+from piiloom.corpus.store.spending import spending
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.committing import Batch, write_batch
+from piiloom.execution.desk.client import DeskClient
+from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
+from piiloom.execution.desk.words import DeskSettings
+from piiloom.execution.line import Conduct, close_open_sends
+from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.errors import RunError
+from piiloom.generation.distributed.crew import Crew
+from piiloom.generation.distributed.partition_checks import check_partitioned
+from piiloom.generation.distributed.partition_round import PartitionRound, add_totals
+from piiloom.generation.distributed.partition_work import Start
+from piiloom.generation.distributed.ray_crew import ray_crew
+from piiloom.generation.item import item_from_json, item_to_json
+from piiloom.generation.running.earlier import EarlierWork, read_earlier
+from piiloom.generation.running.left_over import merge_left_over
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.run import PLANNED_AT_MOST, begun, generate_records, primed_screening, screened
+from piiloom.generation.running.session import conduct_of, open_provider, open_session
+from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
+from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import plan_digest
+from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stages.pipeline import item_stages
+from piiloom.generation.stages.screen import Screening
+
+# Fewer items a partition are not worth dealing out.
+LEAST_EACH = 4
+# Records that become visible together.
+_SCREENED_AT_ONCE = 200
+
+
+async def generate_partitioned(
+    store: Store,
+    run: RunRow,
+    config: RunConfig,
+    *,
+    partitions: int,
+    address: str | None = None,
+    folder: Path | None = None,
+    stop: StopSignal | None = None,
+    watch: Watch = unwatched,
+    conduct: Conduct | None = None,
+) -> RunProgress:
+    """As ``run.generate_records``, with *partitions* Ray tasks at once; also on the cluster at *address*.
+
+    Partition stores stand beside the store, or in *folder*, which all nodes of a cluster share; without one their bytes travel
+    with the tasks. Raises ``UsageError`` for what cannot be partitioned, and where Ray is not installed.
+    """
+    returned = address is not None and folder is None
+    check_partitioned(config, returned=returned)
+    async with ray_crew(partitions, address) as crew:
+        return await generate_by_crew(store, run, config, crew, folder=folder, returned=returned, stop=stop, watch=watch, conduct=conduct)
+
+
+async def generate_by_crew(
+    store: Store,
+    run: RunRow,
+    config: RunConfig,
+    crew: Crew,
+    *,
+    folder: Path | None = None,
+    returned: bool = False,
+    stop: StopSignal | None = None,
+    watch: Watch = unwatched,
+    conduct: Conduct | None = None,
+) -> RunProgress:
+    """Have *crew* work on the run until the wanted number of records is accepted, or *stop* is requested."""
+    stop, conduct = stop or StopSignal(), conduct or conduct_of(config)
+    merge_left_over(store, run.id)
+    close_open_sends(store, run.id)
+    before = CallTotals.after(spending(store, run.id))
+    link = await crew.open_desk(
+        DeskSettings(
+            concurrency=conduct.concurrency,
+            rpm=conduct.rpm,
+            tpm=conduct.tpm,
+            budget_usd=conduct.budget_usd,
+            spent_usd=before.spent_usd,
+        )
+    )
+    async with DeskClient(link, "driver", concurrency=conduct.concurrency) as client:
+        conduct = replace(conduct, limiter=RemoteLimiter(client), budget=RemoteBudget(client, conduct.budget_usd))
+        progress = RunProgress(run_id=run.id, wanted=config.samples, totals=before)
+        round_ = PartitionRound(
+            store=store,
+            run=run,
+            config=config,
+            crew=crew,
+            link=link,
+            conduct=conduct,
+            progress=progress,
+            watch=watch,
+            stop=stop,
+            folder=folder,
+            returned=returned,
+        )
+        stopped: StoppedEarly | None = None
+        driver = _Driver(store, run, config, conduct, round_, stop)
+        try:
+            await driver.rounds(crew.partitions * LEAST_EACH)
+        except StoppedEarly as error:
+            stopped = error
+            stop.request()
+        except BaseException:
+            set_run_status(store, run.id, "interrupted")
+            raise
+        provider = open_provider(config)
+        ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
+        ended.stopped = ended.stopped or stopped or driver.stopped
+    # Of a paid provider's calls the store has told the rest already.
+    done = round_.totals
+    add_totals(ended.totals, CallTotals(answered_now=done.answered_now, replayed=done.replayed) if provider.paid else done)
+    return ended
+
+
+class _Driver:
+    """Plans rounds and screens what they bring."""
+
+    def __init__(self, store: Store, run: RunRow, config: RunConfig, conduct: Conduct, round_: PartitionRound, stop: StopSignal) -> None:
+        self._store, self._run, self._config, self._conduct = store, run, config, conduct
+        self._round, self._stop = round_, stop
+        self._last = item_stages(config.recipe, config.judges)[-1].name
+        self._screening: Screening | None = None
+        self._streak: RejectStreak | None = None
+
+    @property
+    def stopped(self) -> StoppedEarly | None:
+        """Why the driver stopped the run, if it did."""
+        return self._streak.stopped if self._streak is not None else None
+
+    async def rounds(self, least: int) -> None:
+        """Go on until fewer than *least* records are wanted, or there is nothing left to plan."""
+        while not self._stop.requested:
+            earlier = read_earlier(self._store, self._run.id)
+            wanted = self._config.samples - len(earlier.accepted)
+            end = _horizon(self._config, earlier, wanted)
+            # As many as are wanted: one process would not have begun any other, either.
+            window = [index for index in range(end) if index not in earlier.decided][: max(wanted, 0)]
+            if wanted < least or not window or not await self._worked(window, end, earlier):
+                return
+            self._screen(window)
+
+    async def _worked(self, window: list[int], end: int, earlier: EarlierWork) -> bool:
+        """Have the items in *window* taken through all stages but screening; False when *stop* was requested before."""
+        starts = await self._starts(window, end, earlier)
+        if starts is None:
+            return False
+        waiting = [start for start in starts if start.done != self._last]
+        kept = await self._round.work(waiting, earlier.named_draws)
+        if waiting and not kept and not self._stop.requested:
+            raise RunError(
+                f"no partition came to an end ({self._round.lost or 'none said why'})",
+                where=self._run.id,
+                remedy="Resume the run without --ray; what was paid for is kept",
+            )
+        return True
+
+    async def _starts(self, window: list[int], end: int, earlier: EarlierWork) -> list[Start] | None:
+        """Have topics and subtopics for *end* items; gives where each item of *window* stands, those without a triplet rejected."""
+        config, starts = self._config, []
+        provider = open_provider(config)
+        async with open_session(self._store, self._run, config, provider, conduct=self._conduct) as session:
+            if self._screening is None:
+                self._screening = primed_screening(self._store, self._run, config, provider, session.ctx.bank)
+            self._streak = self._streak or streak_of(session.ctx, self._run.id, stop=self._stop.request)
+            session.ctx.draws = earlier.named_draws
+            session.book.note = self._round.preparing
+            session.start_committing()
+            if not await session.book.ensure(end, self._stop):
+                return None
+            digest = plan_digest(config)
+            for index in window:
+                if index in earlier.under_way:
+                    done, payload = earlier.under_way[index]
+                    starts.append(Start(index=index, done=done, payload=payload))
+                    continue
+                try:
+                    planned = item_to_json(begun(session, index, digest).item)
+                    starts.append(Start(index=index, done=None, payload=planned))
+                except ItemRejected as rejection:
+                    session.committer.put(Batch(rejects=[rejection.row(plan_index=index)]))
+        self._round.planned_with(session.ctx.calls.totals)
+        return starts
+
+    def _screen(self, window: list[int]) -> None:
+        """Screen strictly in plan order, up to the first item that has yet to come through."""
+        assert self._screening is not None  # noqa: S101 - made with the first round
+        all_of_it, rejected = window, {row.plan_index for row in load_rejects(self._store, self._run.id)}
+        window = [index for index in window if index not in rejected]
+        for first in range(0, len(window), _SCREENED_AT_ONCE):
+            piece, batch = window[first : first + _SCREENED_AT_ONCE], Batch()
+            finished = load_finished(self._store, self._run.id, self._last, piece)
+            for index in takewhile(finished.__contains__, piece):
+                rejection = screened(item_from_json(finished[index]), self._screening, batch)
+                if rejection is not None:
+                    batch.rejects.append(rejection.row(plan_index=index))
+                self._round.screened(accepted=rejection is None)
+            write_batch(self._store, self._run.id, batch)
+            if len(finished) < len(piece):
+                break
+        self._note_ends(all_of_it)
+
+    def _note_ends(self, window: list[int]) -> None:
+        """Count what became of the items of *window*, in plan order."""
+        assert self._streak is not None  # noqa: S101 - made with the first round
+        earlier = read_earlier(self._store, self._run.id)
+        reasons = {row.plan_index: (row.stage, row.reason_code) for row in earlier.rejects}
+        for index in window:
+            if index in earlier.decided:
+                self._streak.note(reasons.get(index), index)
+
+
+def _horizon(config: RunConfig, earlier: EarlierWork, wanted: int) -> int:
+    """How many items are planned, by the rounds that a run in one process makes: a later one replaces rejects."""
+    end = planned_for(config.samples, config.margin)
+    limit = PLANNED_AT_MOST * end
+    while end < limit and all(index in earlier.decided for index in range(end)):
+        end = min(limit, end + max(20, 2 * wanted))
+    return end

@@ -1,0 +1,186 @@
+"""Which values a plan item asks for: those that matter, and asides that state nothing twice of the same person."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from piiloom.generation.item import Aside, WantedValue
+from piiloom.generation.stages.topics import Pair
+from piiloom.pii_values.catalogue import kinds_for
+from piiloom.taxonomy.bank_checks import OF_RELATIVE
+from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
+from piiloom.taxonomy.facts import fact_of
+from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
+
+# How many values matter: where a scenario knows of further types that change its answer, and where it does not.
+_HIGH_COUNTS = {False: ((1, 2), (0.4, 0.6)), True: ((1, 2, 3, 4), (0.2, 0.25, 0.33, 0.22))}
+# How readily people mention a fact in passing, against 1 for an average one (our estimate).
+_LOW_WEIGHTS = {
+    "education": 2.0,
+    "age": 1.8,
+    "relationship": 1.9,
+    "appearance": 1.3,
+    "code": 1.3,
+    "organization": 1.5,
+    "sexual orientation": 1.5,
+    "datetime": 1.2,
+    "name": 1.2,
+    "occupation": 0.65,
+    "finance": 0.7,
+    "demographic": 0.45,
+    "health": 0.42,
+    "location": 0.45,
+}
+_READIEST = 2.0
+_PAIR_BOOST = 1.8  # a type that matters comes up once more, of somebody else or of another time
+_GROUP_SIZES = ((1, 2, 3, 4), (0.52, 0.27, 0.14, 0.07))
+_TRIES = 12
+SOMEONE_ELSE = "someone else"
+SHORT_TEXT = 22  # words: hardly room for more than one value that matters
+_ALONE_IF_SHORT = 0.7
+
+
+class ValuePlan:
+    """The values wanted so far, the asides that hold the unimportant ones, and the facts already stated (by person)."""
+
+    def __init__(self, pair: Pair, bank: Bank | None) -> None:
+        self.pair, self.bank = pair, bank
+        self.wanted: list[WantedValue] = []
+        self.asides: list[Aside] = []
+        self._facts: set[tuple[str, str]] = set()
+        self._frames: set[int] = set()
+
+    def high_count(self) -> int:
+        """How many of the values matter."""
+        return sum(value.relevance == "high" for value in self.wanted)
+
+    def add_high(self, entity_type: str, subtypes: Sequence[str], subject: str, rng: random.Random) -> None:
+        """Want a value that matters, of one of *subtypes* (any when empty)."""
+        subtype = draw_subtype(entity_type, subtypes, rng)
+        value = WantedValue(id=self._next_id(), entity_type=entity_type, relevance="high", subtypes=(subtype,), subject=subject)
+        self.wanted.append(value)
+        self._state((entity_type, subtype), subject)
+
+    def add_asked_for(self) -> None:
+        """Want the word for the person on whose behalf the text is posted, as its first aside."""
+        value = WantedValue(id=self._next_id(), entity_type="relationship", relevance="low", subtypes=("asked_for",))
+        self.wanted.append(value)
+        self.asides.append(Aside(values=(value.id,), opening=True))
+
+    def add_asides(self, count: int, rng: random.Random) -> None:
+        """Want *count* values that do not matter, dealt to asides of one to four values."""
+        left, failures = count, 0
+        while left > 0 and failures < _TRIES:
+            size = rng.choices(*_GROUP_SIZES)[0]
+            added = self._add_frame(min(size, left), rng) if self.bank else self._add_free(min(size, left, 2), rng)
+            left -= added
+            failures += not added
+
+    def _add_frame(self, size: int, rng: random.Random) -> int:
+        """One aside of the bank with *size* slots or, when none fits, with one; gives the number of its values, 0 when none fits."""
+        assert self.bank is not None  # noqa: S101 - the caller has looked
+        for attempt in range(_TRIES):
+            several = self.bank.frames_by_size.get(size) if size > 1 and attempt < _TRIES // 2 else None
+            frame = rng.choice(several) if several else self._single(rng)
+            if frame is not None and self._is_new(frame) and self._fits(frame) and (not several or self._comes_up(frame, rng)):
+                self._take(frame)
+                return len(frame.slots)
+        return 0
+
+    def _is_new(self, frame: Frame) -> bool:
+        """Whether the text does not have it yet, nor another ending if it is one."""
+        return frame.index not in self._frames and not (frame.last and any(aside.closing for aside in self.asides))
+
+    def _single(self, rng: random.Random) -> Frame | None:
+        kind = self._low_type(rng)
+        found = self.bank.frames_by_slot.get((kind, draw_subtype(kind, (), rng))) if self.bank else None
+        return rng.choice(found) if found else None
+
+    def _low_type(self, rng: random.Random) -> str:
+        names = list(load_taxonomy().types)
+        return rng.choices(names, [self._readiness(name) for name in names])[0]
+
+    def _readiness(self, entity_type: str) -> float:
+        return _LOW_WEIGHTS.get(entity_type, 1.0) * (_PAIR_BOOST if entity_type in self.pair else 1.0)
+
+    def _comes_up(self, frame: Frame, rng: random.Random) -> bool:
+        """Whether an aside of several facts is taken: as readily as people mention the least likely of them."""
+        return rng.random() * _READIEST < min(self._readiness(kind) for kind, _ in frame.slots)
+
+    def _fits(self, frame: Frame) -> bool:
+        stated = [(fact_of(*slot), frame.subject(slot[0])) for slot in frame.slots]
+        return not any(fact is not None and (subject, fact) in self._facts for fact, subject in stated if subject == "self")
+
+    def _take(self, frame: Frame) -> None:
+        self._frames.add(frame.index)
+        ids = {kind: f"v{len(self.wanted) + number}" for number, (kind, _) in enumerate(frame.slots, 1)}
+        for kind, subtype in frame.slots:
+            subject = frame.subject(kind)
+            owner = f"@{ids['relationship']}" if subject == OF_RELATIVE else subject
+            self.wanted.append(WantedValue(id=ids[kind], entity_type=kind, relevance="low", subtypes=(subtype,), subject=owner))
+            self._state((kind, subtype), owner)
+        self.asides.append(Aside(values=tuple(ids.values()), frame=frame.index, closing=frame.last))
+
+    def _add_free(self, size: int, rng: random.Random) -> int:
+        """One aside for a provider that needs no bank."""
+        added: list[str] = []
+        for _ in range(size):
+            kind = self._low_type(rng)
+            subtype = draw_subtype(kind, (), rng)
+            owner = "self" if (fact := fact_of(kind, subtype)) is None or ("self", fact) not in self._facts else SOMEONE_ELSE
+            value = WantedValue(id=self._next_id(), entity_type=kind, relevance="low", subtypes=(subtype,), subject=owner)
+            self.wanted.append(value)
+            self._state((kind, subtype), owner)
+            added.append(value.id)
+        self.asides.append(Aside(values=tuple(added)))
+        return len(added)
+
+    def _state(self, slot: SlotKey, subject: str) -> None:
+        fact = fact_of(*slot)
+        if fact is not None:
+            self._facts.add((subject, fact))
+
+    def _next_id(self) -> str:
+        return f"v{len(self.wanted) + 1}"
+
+
+def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: random.Random) -> None:
+    """Want the values that matter: one or both of the pair, and up to two of further types that the scenario names.
+
+    Without a scenario any pairable type can be a further one: the model is told that it matters.
+    """
+    further = list(scenario.also) if scenario else _others(values.pair)
+    rng.shuffle(further)
+    counts, weights = _HIGH_COUNTS[bool(further)]
+    wanted = rng.choices(counts, weights)[0]
+    if words < SHORT_TEXT:
+        wanted = 1 if rng.random() < _ALONE_IF_SHORT else 2
+    types = [rng.choice(values.pair)] if wanted == 1 else [*values.pair, *further[: wanted - 2]]
+    if scenario and any(scenario.subjects.get(kind) == OF_RELATIVE for kind in types) and "relationship" not in types:
+        types = [*dict.fromkeys((*values.pair, "relationship"))]  # a fact of somebody cannot be told without saying whose it is
+    types.sort(key=lambda kind: kind != "relationship")  # the person first, then what is told of them
+    owner = {kind: scenario.subjects.get(kind, "self") if scenario else "self" for kind in types}
+    for kind in types:
+        uses = scenario.uses.get(kind) or scenario.also[kind].uses if scenario else ()
+        values.add_high(kind, uses, "@v1" if owner[kind] == OF_RELATIVE else owner[kind], rng)
+
+
+def draw_subtype(entity_type: str, subtypes: Iterable[str], rng: random.Random) -> str:
+    """One of *subtypes* (any of the type when empty), as often as people use it."""
+    return kinds_for(entity_type, tuple(subtypes) or None).draw(rng).subtype
+
+
+def _others(pair: Pair) -> list[str]:
+    taxonomy = load_taxonomy()
+    others = [kind for kind in taxonomy.types.values() if kind.pairable and kind.name not in pair]
+    # An own type may be one that matters beside some types only.
+    return [
+        kind.name
+        for kind in others
+        if not any(taxonomy.types[name].own for name in (kind.name, *pair)) or _pairs_with(kind.name, pair, taxonomy)
+    ]
+
+
+def _pairs_with(name: str, pair: Pair, taxonomy: Taxonomy) -> bool:
+    return all((min(name, other), max(name, other)) in taxonomy.pairs for other in pair)

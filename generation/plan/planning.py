@@ -1,0 +1,170 @@
+"""The plan: an endless, seeded list of plan items that draws evenly over pairs.
+
+Item *i* belongs to pair ``i mod P`` and to that pair's triplet number ``i div P`` (starting over when they are used up);
+everything else about it is drawn from a generator seeded by (configuration digest, seed, i). So the first N items are
+the same whatever N is, and no item depends on another.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from piiloom.corpus.record import Relevance
+from piiloom.foundation.seeding import derive_rng, derive_seed
+from piiloom.generation.item import Aside, PlanItem, Telling, TextShare, WantedValue
+from piiloom.generation.plan.plan_lengths import context_band, draw_length, draw_low_count, situation_band
+from piiloom.generation.plan.plan_values import SOMEONE_ELSE, ValuePlan, draw_high
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.stages.sheet import SPARE
+from piiloom.generation.stages.topics import Pair
+from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
+from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank
+
+# Shares of the cue levels: a question mostly hints at its theme, or says nothing of it; seldom does it speak of its asker.
+CUE_WEIGHTS = (0.14, 0.6, 0.26)
+# Share of records that disclose nothing at all, so that a detector learns to find nothing.
+NO_PII_SHARE = 0.025
+LONGEST_STORY = 2_000  # words
+# A text of the recipe "case" has a value for so many words, and at least so many beside the pair.
+WORDS_A_VALUE, FEWEST_BESIDE = 16, 2
+# Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.
+SENTENCES = {False: (6, 2), True: (40, 4)}
+
+
+def pair_order(config: RunConfig) -> list[Pair]:
+    """Shuffle the pairs of the run by its seed, so that a small set is not always the first pairs of the taxonomy."""
+    pairs = list(config.chosen_pairs())
+    derive_rng("pair order", config.seed).shuffle(pairs)
+    return pairs
+
+
+def texts_planned(items: int, config: RunConfig) -> int:
+    """Count the texts of *items* plan items, one of which is one question of a text."""
+    return -(-items // config.records_per_text)
+
+
+def triplets_needed(planned: int, pairs: int, position: int) -> int:
+    """Count the triplets that the pair at *position* needs when *planned* items are dealt over *pairs* pairs."""
+    return max(0, -(-(planned - position) // pairs))
+
+
+def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str, bank: Bank | None) -> PlanItem:
+    """Draw all that plan item *index* prescribes."""
+    seed = derive_seed(digest, config.seed, index)
+    rng = derive_rng("plan", seed)
+    topic, subtopic = triplet
+    name, register = draw_register(config.registers, rng)
+    scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
+    words = draw_length(register, rng)
+    values = ValuePlan(pair, bank)
+    if rng.random() >= NO_PII_SHARE or not config.composer.distractors:
+        draw_high(values, scenario, words, rng)
+        if name == SECOND_HAND:
+            values.add_asked_for()
+        values.add_asides(min(draw_low_count(words, register, rng), config.max_low), rng)
+    asides = tuple(values.asides)
+    high, low = values.high_count(), len(values.wanted) - values.high_count()
+    situation = config.situation_words or situation_band(words, high, low, rng)
+    aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
+    return PlanItem(
+        index=index,
+        seed=seed,
+        pair=pair,
+        topic=topic,
+        subtopic=subtopic,
+        scenario=scenario.id if scenario else None,
+        locale=config.locale,
+        register=name,
+        cue_level=rng.choices(CUE_LEVELS, CUE_WEIGHTS)[0],
+        voice="first person",
+        surface_forms="verbatim",
+        wanted=tuple(values.wanted),
+        asides=asides,
+        lead=_lead(values.wanted, asides, rng),
+        situation_words=situation,
+        peripheral_words=aside_words,
+        context_words=context_band(words, situation, aside_words, len(asides)),
+        target_words=words,
+        question_words=config.question_words,
+        situation_sentences=SENTENCES[bank is not None][0],
+        peripheral_sentences=SENTENCES[bank is not None][1],
+    )
+
+
+def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
+    """Draw what plan item *index* prescribes for a text whose labels a ledger will find; items of one text differ in their number.
+
+    More values are wanted than the text will have, of both types of the pair at least two: the stage ``sheet`` picks what goes
+    together and says whose it is (here, "someone else" only makes the values of one type differ).
+    """
+    text, number = divmod(index, config.records_per_text)
+    share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
+    plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
+    values = ValuePlan(pair, None)
+    rng = derive_rng("case", share.seed)
+    for subject in ("self", SOMEONE_ELSE):
+        for kind in pair:
+            values.add_high(kind, (), subject, rng)
+    kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
+    values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
+    wanted = tuple(replace(value, relevance="low") for value in values.wanted)
+    return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
+
+
+def make_told_item(
+    index: int, pair: Pair, triplet: tuple[str, str], earlier: int, *, config: RunConfig, digest: str, stories: StoryBank
+) -> PlanItem:
+    """Say which text of which story plan item *index* is; *earlier* texts of the plan are of the same pair and topic.
+
+    All items of a text have its seed, so they get the same words.
+    """
+    text, number = divmod(index, config.records_per_text)
+    topic, subtopic = triplet
+    known = stories.about(pair, topic)
+    story = known[earlier % len(known)]
+    return PlanItem(
+        index=index,
+        seed=derive_seed(digest, config.seed, index),
+        pair=pair,
+        topic=topic,
+        subtopic=subtopic,
+        scenario=story.id,
+        locale=config.locale,
+        register=story.voice,
+        cue_level=None,
+        voice="first person",
+        surface_forms="verbatim",
+        wanted=(),
+        asides=(),
+        lead=None,
+        situation_words=(0, 0),
+        peripheral_words=(0, 0),
+        context_words=(1, LONGEST_STORY),
+        target_words=0,
+        question_words=config.question_words,
+        situation_sentences=0,
+        peripheral_sentences=0,
+        told=Telling(story=story.id, telling=earlier // len(known)),
+        share=TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number),
+    )
+
+
+def draw_register(names: Sequence[str], rng: random.Random) -> tuple[str, Register]:
+    """Draw one of *names* by the weights of the registers."""
+    known = load_registers()
+    chosen = rng.choices(names, [known[name].weight for name in names])[0]
+    return chosen, known[chosen]
+
+
+def _lead(wanted: Sequence[WantedValue], asides: Sequence[Aside], rng: random.Random) -> Relevance | None:
+    """The relevance of the first value met; the situation is as likely to lead as any aside, so that position says nothing."""
+    if not wanted:
+        return None
+    if any(aside.opening for aside in asides):
+        return "low"
+    movable = sum(not aside.closing for aside in asides)
+    return "high" if movable == 0 or rng.randrange(1 + movable) == 0 else "low"

@@ -1,0 +1,61 @@
+"""What the sittings before this one left in the store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import RejectRow, load_rejects, load_stage_results
+from piiloom.generation.stages import screen
+from piiloom.generation.stages.pipeline import all_item_stages
+
+# Rejects that say nothing about the item: the provider was away. A resumed run tries these items again.
+TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierWork:
+    """Accepted and rejected plan items, and those under way: index to (last stage passed, the item as JSON).
+
+    ``draws`` says how often an item was given up for what the model said and is tried again: then with other draws;
+    ``key_draws`` says it of pairs and topics.
+    """
+
+    accepted: frozenset[int]
+    rejects: tuple[RejectRow, ...]
+    under_way: dict[int, tuple[str, str]]
+    draws: Counter[int] = field(default_factory=Counter)
+    key_draws: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def decided(self) -> frozenset[int]:
+        """The plan items that need no further work."""
+        return self.accepted | {row.plan_index for row in self.rejects if row.plan_index is not None}
+
+    @property
+    def named_draws(self) -> dict[str, int]:
+        """All draws by the name that a call has for what it is made for."""
+        return {str(index): count for index, count in self.draws.items()} | dict(self.key_draws)
+
+    def passed(self, stage: str) -> dict[int, str]:
+        """Give the items that have come exactly as far as *stage*, by plan index."""
+        return {index: payload for index, (done, payload) in sorted(self.under_way.items()) if done == stage}
+
+
+def read_earlier(store: Store, run_id: str) -> EarlierWork:
+    """Read how far the items of a run have come."""
+    rejects = tuple(row for row in load_rejects(store, run_id) if row.plan_index is not None)
+    all_lifted = load_rejects(store, run_id, lifted=True)
+    lifted = [row for row in all_lifted if row.plan_index is not None]
+    earlier = EarlierWork(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
+    earlier.draws.update(row.plan_index for row in lifted if row.plan_index is not None and row.reason_code not in TRANSIENT_CODES)
+    earlier.key_draws.update(row.key for row in all_lifted if row.key is not None and row.reason_code not in TRANSIENT_CODES)
+    # What a gate refused has been through all stages: to try it again is to begin again.
+    afresh = {row.plan_index for row in lifted if row.stage == screen.NAME and row.plan_index is not None}
+    for stage in all_item_stages():  # later stages overwrite earlier ones
+        for index, payload in load_stage_results(store, run_id, stage.name, without=earlier.decided | afresh).items():
+            earlier.under_way[index] = (stage.name, payload)
+    return earlier

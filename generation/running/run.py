@@ -1,0 +1,211 @@
+"""A whole run: plan, stages and screening until the wanted number of records is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import StageResultRow
+from piiloom.corpus.store.records import iter_records
+from piiloom.corpus.store.runs import RunRow, RunStatus, set_run_status
+from piiloom.execution.committing import Batch
+from piiloom.execution.line import Conduct
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.watching import events
+from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
+from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item
+from piiloom.generation.running.earlier import EarlierWork, read_earlier
+from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.session import Session, open_session
+from piiloom.generation.running.stopping import StoppedEarly, streak_of
+from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import plan_digest
+from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stages import screen
+from piiloom.generation.stages.pipeline import Outcome, advance, stages_after, templates_of
+from piiloom.generation.stages.screen import Screening
+from piiloom.providers.protocol import Provider
+from piiloom.taxonomy.scenarios import Bank
+
+# A run gives up when this many times the wanted records have been planned: something is wrong then.
+PLANNED_AT_MOST = 4
+
+
+async def generate_records(
+    store: Store,
+    run: RunRow,
+    config: RunConfig,
+    provider: Provider,
+    *,
+    stop: StopSignal | None = None,
+    watch: Watch = unwatched,
+    conduct: Conduct | None = None,
+) -> RunProgress:
+    """Generate until ``config.samples`` records are accepted, the plan is exhausted, or *stop* is requested.
+
+    Gives the final progress; its status is also the run's in the store. A run that stops early (``stopping``) is interrupted, and
+    its progress says why. Errors that end the run (wrong key, endpoint never reached, disk full) propagate and leave it resumable.
+    """
+    stop = stop or StopSignal()
+    earlier = read_earlier(store, run.id)
+    try:
+        async with open_session(store, run, config, provider, conduct=conduct) as session:
+            screening = primed_screening(store, run, config, provider, session.ctx.bank)
+            work = _Sitting(session, earlier, screening, watch, stop)
+            session.start_committing()
+            try:
+                await work.until_done(stop)
+                work.progress.stopped = work.streak.stopped
+            except StoppedEarly as stopped:
+                work.progress.stopped = stopped
+    except BaseException:
+        set_run_status(store, run.id, "interrupted")
+        raise
+    progress = work.progress
+    complete = progress.accepted >= progress.wanted
+    status: RunStatus = "finished" if complete else "interrupted" if stop.requested or progress.stopped else "failed"
+    progress.status = status
+    set_run_status(store, run.id, status)
+    return progress
+
+
+def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Provider, bank: Bank | None) -> Screening:
+    """Make the gates of a run and let them remember what it has accepted so far."""
+    screening = Screening(config, provider.model, templates_of(config.recipe, config.judges), bank)
+    for record in iter_records(store, run_id=run.id, status="generated"):
+        screening.prime(record)
+    return screening
+
+
+class _Sitting:
+    """The state of one sitting: from whatever earlier ones left to the wanted number of records."""
+
+    def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch, stop: StopSignal) -> None:
+        self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
+        self._config = session.ctx.config
+        self._digest = plan_digest(self._config)
+        self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
+        self.progress = RunProgress(
+            run_id=session.run.id, wanted=self._config.samples, accepted=len(earlier.accepted), totals=session.ctx.calls.totals
+        )
+        for row in earlier.rejects:
+            self.progress.count_reject(row)
+        make_ready(session, earlier, self.progress, watch)
+
+    async def until_done(self, stop: StopSignal) -> None:
+        """Plan and work in rounds: a later round replaces what the one before it had rejected."""
+        book = self._session.book
+        first, end = 0, planned_for(self._config.samples, self._config.margin)
+        limit = PLANNED_AT_MOST * end
+        again = [index for index in sorted(self._earlier.draws) if index not in self._earlier.decided]
+        if again and self._missing() <= 0 and await book.ensure(end, stop):
+            await self._work_on(iter(again), lambda: len(again), stop)  # asked for by name, though the run has all it wanted
+        while self._missing() > 0 and first < limit and not stop.requested:
+            if not await book.ensure(end, stop):
+                return
+            await self._work_on(self._open_items(first, end), self._missing, stop)
+            first, end = end, min(limit, end + max(20, 2 * self._missing()))
+
+    async def _work_on(self, indexes: Iterator[int], still_wanted: Callable[[], int], stop: StopSignal) -> None:
+        await OrderedRun(
+            source=indexes,
+            work=self._worked,
+            consume=self._consumed,
+            still_wanted=still_wanted,
+            concurrency=self._session.items_at_once,
+            stop=stop,
+            gauge=self._session.line.items,
+        ).run()
+
+    def _missing(self) -> int:
+        return self.progress.wanted - self.progress.accepted
+
+    def _open_items(self, first: int, end: int) -> Iterator[int]:
+        return (index for index in range(first, end) if index not in self._earlier.decided)
+
+    async def _worked(self, index: int) -> tuple[int, Outcome | ItemRejected]:
+        ctx = self._session.ctx
+        if index in self._earlier.under_way:
+            done, payload = self._earlier.under_way[index]
+            start = Outcome(item=item_from_json(payload), done=done)
+        else:
+            try:
+                start = begun(self._session, index, self._digest)
+            except ItemRejected as rejection:
+                return index, rejection
+        return index, await advance(start, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
+
+    def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
+        index, outcome = result
+        batch, rejection = outcome_rows(index, outcome)
+        if rejection is None and isinstance(outcome, Outcome):
+            rejection = screened(outcome.item, self._screening, batch)
+            self.progress.accepted += rejection is None
+        if rejection is not None:
+            row = rejection.row(plan_index=index)
+            batch.rejects.append(row)
+            self.progress.count_reject(row)
+        tell_decided(self._session.ctx.calls.sink, index, batch, rejection)
+        self._session.committer.put(batch)
+        self._watch(self.progress)
+        self.streak.tell(rejection, index)
+
+
+def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, watch: Watch) -> None:
+    """Have *session* draw anew for items that were lifted, and *watch* told what is being prepared before the first item."""
+    session.ctx.draws = earlier.named_draws
+
+    def preparing(what: str) -> None:
+        progress.preparing = what
+        if session.ctx.calls.provider.paid:  # the composer prepares in a moment
+            watch(progress)
+
+    session.book.note = preparing
+
+
+def begun(session: Session, index: int, digest: str) -> Outcome:
+    """Plan item *index* of the run with plan digest *digest*; raises ``ItemRejected`` when its pair has no triplet."""
+    ctx, book = session.ctx, session.book
+    text = index // ctx.config.records_per_text
+    pair, triplet = book.triplet(text)
+    if ctx.config.recipe == "case":
+        return Outcome(item=Item(plan=make_case_item(index, pair, triplet, config=ctx.config, digest=digest)))
+    if ctx.stories is None:
+        return Outcome(item=Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank)))
+    told = make_told_item(index, pair, triplet, book.texts_before(text), config=ctx.config, digest=digest, stories=ctx.stories)
+    return Outcome(item=Item(plan=told))
+
+
+def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejected | None]:
+    """Give the rows that keep *outcome*, and its rejection if it has one (whose row the caller adds)."""
+    if isinstance(outcome, ItemRejected):
+        return Batch(), outcome
+    batch = Batch(plan_items=[(index, plan_to_json(outcome.item.plan))])
+    if outcome.done is not None:
+        batch.results.append(StageResultRow(plan_index=index, stage=outcome.done, payload=item_to_json(outcome.item)))
+    return batch, outcome.rejection
+
+
+def tell_decided(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
+    """Tell *sink* what became of item *index*: a record in *batch*, or a rejection."""
+    if sink is unheard:
+        return
+    if rejection is not None:
+        sink(events.ItemRejected(rejection.stage, str(index), rejection.code))
+    for _, record in batch.records:
+        sink(events.StageEntered(screen.NAME, str(index)))
+        sink(events.StagePassed(screen.NAME, str(index)))
+        sink(events.RecordAccepted(str(index), record.id))
+
+
+def screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | None:
+    """Hold *item* against the gates: its record goes into *batch*, or the rejection is given back."""
+    try:
+        record = screening.accept(item)
+    except ItemRejected as rejection:
+        return rejection
+    batch.records.append((item.plan.index, record))
+    batch.judgements += [(item.plan.index, record.id, judgement) for judgement in item.judgements]
+    return None

@@ -1,0 +1,236 @@
+"""Which triplet a plan item gets: the run-wide results of the topics and subtopics stages, asked for as needed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.progress import RejectRow, load_rejects, load_shared_results
+from piiloom.execution.committing import Batch, GroupCommitter
+from piiloom.execution.ordering import StopSignal
+from piiloom.execution.watching import events
+from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed
+from piiloom.generation.plan.triplets import PairTriplets, list_triplets, topic_order
+from piiloom.generation.running.earlier import TRANSIENT_CODES
+from piiloom.generation.running.stopping import StoppedEarly, streak_of
+from piiloom.generation.stage import ItemRejected, StageContext
+from piiloom.generation.stages import subtopics, topics
+from piiloom.generation.stages.phrases import PhraseList
+from piiloom.generation.stages.subtopics import topic_key
+from piiloom.generation.stages.topics import Pair, pair_key
+
+
+class TripletBook:
+    """Topics by pair, subtopics by topic; what is missing is asked for once and stored."""
+
+    def __init__(
+        self,
+        ctx: StageContext,
+        committer: GroupCommitter,
+        store: Store,
+        run_id: str,
+        *,
+        gauge: Callable[[int], None] = lambda _change: None,
+        at_once: int | None = None,
+    ) -> None:
+        """Read what the store holds; call before the committer's thread owns the store.
+
+        *gauge* is told of each pair and topic that is taken up (1) and ended (-1); *at_once* of them are, or as many as calls
+        when that is not given.
+        """
+        self._gauge = gauge
+        self._ctx, self._committer = ctx, committer
+        self.pairs = pair_order(ctx.config)
+        self._topics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, topics.NAME).items()}
+        self._subtopics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, subtopics.NAME).items()}
+        self._triplets: dict[Pair, PairTriplets] = {}
+        # Why pairs and topics, by key, were given up.
+        self._lost = {row.key: row for row in load_rejects(store, run_id) if row.plan_index is None and row.key is not None}
+        self._streaks = {stage: streak_of(ctx, run_id, what=what) for stage, what in ((topics.NAME, "pairs"), (subtopics.NAME, "topics"))}
+        self._run_id = run_id
+        self._gate = asyncio.Semaphore(at_once or ctx.config.concurrency)
+        # Told how far asking is, as "topics 12/78", and "" when it is done.
+        self.note: Callable[[str], None] = lambda _progress: None
+
+    @property
+    def topics_known(self) -> int:
+        """How many pairs have topics."""
+        return sum(map(bool, self._topics.values()))
+
+    @property
+    def subtopics_known(self) -> int:
+        """How many topics have subtopics."""
+        return sum(map(bool, self._subtopics.values()))
+
+    def given_up(self, stage: str) -> list[RejectRow]:
+        """The pairs, or topics, that *stage* has found nothing for."""
+        asked = {pair_key(pair) for pair in self.pairs} if stage == topics.NAME else self._subtopics.keys()
+        return [row for key, row in sorted(self._lost.items()) if row.stage == stage and key in asked]
+
+    def has_topics(self, planned: int) -> bool:
+        """Whether the topics of all pairs that *planned* items touch are there."""
+        return all(pair_key(pair) in self._topics for pair in self.pairs[:planned])
+
+    def is_ready(self, planned: int) -> bool:
+        """Whether *planned* items can be dealt their triplets without asking for more."""
+        return self.has_topics(planned) and not any(self._list(pair, planned).missing for pair in self.pairs[:planned])
+
+    async def ensure(self, planned: int, stop: StopSignal) -> bool:
+        """Have all that *planned* items need; False when *stop* was requested before it was there.
+
+        Raises ``StoppedEarly`` when no item could be planned, for which there is no need to reject each of them.
+        """
+        return await self.ensure_topics(planned, stop) and await self.ensure_subtopics(planned, stop)
+
+    async def ensure_topics(self, planned: int, stop: StopSignal) -> bool:
+        """Have the topics of every pair that *planned* items touch."""
+        pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
+        if not await self._all("topics", [self._ask_topics(pair) for pair in pairs], stop):
+            return False
+        if not any(self._topics[pair_key(pair)] for pair in self.pairs[:planned]):
+            raise self._nothing_to_plan()
+        return True
+
+    async def ensure_subtopics(self, planned: int, stop: StopSignal) -> bool:
+        """Have all subtopics that *planned* items need; topics must be there."""
+        while True:
+            missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
+            if not missing and not any(self._triplets[pair].found for pair in self.pairs[:planned]):
+                raise self._nothing_to_plan()
+            if not missing:
+                return True
+            if not await self._all("subtopics", [self._ask_subtopics(pair, topic) for pair, topic in missing], stop):
+                return False
+
+    def triplet(self, text: int) -> tuple[Pair, tuple[str, str]]:
+        """Look up the pair and (topic, subtopic) of text *text* of the plan; raises ``ItemRejected`` when its pair has none."""
+        pair = self.pairs[text % len(self.pairs)]
+        found = self._triplets[pair].found
+        if not found:
+            raise self._why_none(pair)
+        return pair, found[(text // len(self.pairs)) % len(found)]
+
+    def texts_before(self, text: int) -> int:
+        """Count the texts of the plan before *text* that have its pair and topic."""
+        pair, (topic, _) = self.triplet(text)
+        topics = [known for known, _ in self._triplets[pair].found]
+        rounds, place = divmod(text // len(self.pairs), len(topics))
+        return rounds * topics.count(topic) + topics[:place].count(topic)
+
+    def _why_none(self, pair: Pair) -> ItemRejected:
+        """Why *pair* has no triplet, in the words of what was given up; that the provider was away comes first, since it will be back."""
+        keys = [pair_key(pair), *(topic_key(pair, topic) for topic in self._lists(pair)[0])]
+        reasons = [self._lost[key] for key in keys if key in self._lost]
+        reasons.sort(key=lambda row: row.reason_code not in TRANSIENT_CODES)
+        if not reasons:
+            return ItemRejected("no_triplet", f"pair {pair_key(pair)} has no topic with subtopics", stage=subtopics.NAME)
+        first = reasons[0]
+        return ItemRejected(first.reason_code, f"no {first.stage} for {first.key}: {first.detail}", stage=first.stage)
+
+    def _nothing_to_plan(self) -> StoppedEarly:
+        """No pair has a triplet: the reason that most of them share."""
+        reasons = [self._why_none(pair) for pair in self.pairs if pair_key(pair) in self._topics]
+        code = max((reason.code for reason in reasons), key=[reason.code for reason in reasons].count)
+        first = next(place for place, reason in enumerate(reasons) if reason.code == code)
+        stage, number = reasons[first].stage, len(reasons)
+        return StoppedEarly(
+            f"nothing can be planned: no {stage} for {'the one pair' if number == 1 else f'any of {number} pairs'} that was asked about "
+            f"({stage}: {code}: {reasons[first].detail.rstrip('.')})",
+            run_id=self._run_id,
+            stage=stage,
+            code=code,
+            count=number,
+            example=pair_key([pair for pair in self.pairs if pair_key(pair) in self._topics][first]),
+            hopeless=True,
+        )
+
+    def _list(self, pair: Pair, planned: int) -> PairTriplets:
+        wanted = triplets_needed(texts_planned(planned, self._ctx.config), len(self.pairs), self.pairs.index(pair))
+        known = self._triplets.get(pair)
+        if known is None or not (known.complete or (len(known.found) >= wanted and not known.missing)):
+            known = list_triplets(*self._lists(pair), wanted)
+            self._triplets[pair] = known
+            self._keep_dropped(pair, known)
+        return known
+
+    def _lists(self, pair: Pair) -> tuple[list[str], dict[str, list[str]]]:
+        ordered = topic_order(self._topics[pair_key(pair)], self._ctx.config.seed, pair)
+        known = {topic: self._subtopics[topic_key(pair, topic)] for topic in ordered if topic_key(pair, topic) in self._subtopics}
+        return ordered, known
+
+    async def _ask_topics(self, pair: Pair) -> None:
+        async with self._taken_up():
+            self._topics[pair_key(pair)] = await self._kept(topics.run(pair, self._ctx), topics.NAME, pair_key(pair))
+
+    async def _ask_subtopics(self, pair: Pair, topic: str) -> None:
+        async with self._taken_up():
+            key = topic_key(pair, topic)
+            self._subtopics[key] = await self._kept(subtopics.run(pair, topic, self._ctx), subtopics.NAME, key)
+
+    @asynccontextmanager
+    async def _taken_up(self) -> AsyncIterator[None]:
+        async with self._gate:
+            self._gauge(1)
+            try:
+                yield
+            finally:
+                self._gauge(-1)
+
+    async def _kept(self, asked: Coroutine[Any, Any, PhraseList], stage: str, key: str) -> list[str]:
+        """Store what *asked* lists under *key*, with a reject for each dropped entry or for the whole."""
+        sink = self._ctx.calls.sink
+        sink(events.StageEntered(stage, key))
+        try:
+            listed = await asked
+        except ItemRejected as error:
+            sink(events.ItemRejected(stage, key, error.code))
+            # Where the provider was away, the next sitting asks again; else the pair or topic is given up until it is lifted.
+            self._lost[key] = error.row(key=key)
+            shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
+            self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))
+            self._streaks[stage].tell(error, key)
+            stopped = self._streaks[stage].stopped
+            if stopped is not None:
+                raise stopped from error
+            return []
+        self._streaks[stage].tell(None, key)
+        sink(events.StagePassed(stage, key))
+        rejects = [_drop_row(stage, f"{key}#{place}", drop.code, drop.phrase) for place, drop in enumerate(listed.dropped, 1)]
+        self._committer.put(Batch(shared=[(stage, key, json.dumps(listed.kept, ensure_ascii=False))], rejects=rejects))
+        return list(listed.kept)
+
+    async def _all(self, what: str, work: Sequence[Coroutine[Any, Any, None]], stop: StopSignal) -> bool:
+        """Run all of *work* at once; the first error cancels the rest and is raised, *stop* cancels all and gives False."""
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+        stop.on_request(lambda: [task.cancel() for task in tasks])
+        try:
+            for number, task in enumerate(asyncio.as_completed(tasks), 1):
+                await task
+                self.note(f"{what} {number}/{len(tasks)}")
+        except asyncio.CancelledError:
+            if not stop.requested:
+                raise
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self.note("")
+        return not stop.requested
+
+    def _keep_dropped(self, pair: Pair, listed: PairTriplets) -> None:
+        rows = [_drop_row(subtopics.NAME, f"{topic_key(pair, d.topic)}/{d.subtopic}", d.code, "") for d in listed.dropped]
+        if rows:
+            self._committer.put(Batch(rejects=rows))
+
+
+def _drop_row(stage: str, key: str, code: str, detail: str) -> RejectRow:
+    return RejectRow(plan_index=None, key=key, stage=stage, reason_code=code, detail=detail, attempts=1)
+
+
+def planned_for(samples: int, margin: float) -> int:
+    """Count the items to plan so that, some being rejected, *samples* are likely to be accepted."""
+    return samples + int(samples * margin) + 20

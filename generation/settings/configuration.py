@@ -1,0 +1,234 @@
+"""What a run is asked to do: flags or a YAML file, checked once, digested for the record ids."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.generation.settings.composer_settings import ComposerSettings
+from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable
+from piiloom.generation.settings.sampling import ExtraBody, StageSampling, Temperature, TopP
+from piiloom.providers.factory import KINDS
+from piiloom.providers.prices import parse_prices
+from piiloom.providers.protocol import SamplingSettings
+from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.own_types import OwnTypes, extended, from_json, types_in_force
+from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank
+
+# In which stages a record is made (``generation.stages.pipeline``).
+RecipeName = Literal["staged", "case", "story"]
+PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
+_AS_EVER = SamplingSettings()
+
+
+class RunConfig(BaseModel):
+    """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
+
+    Those listed in ``CONDUCT`` say how much, how fast, where and at what price, never what: they are no part of the digest,
+    so a run can be resumed with more samples or a larger budget, and gives the same bytes at every concurrency, and from
+    a server that has moved to another host or port.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    samples: int = Field(default=100, ge=1)
+    provider: str = "composer"
+    model: str | None = None
+    base_url: str | None = None
+    pairs: str = "all"
+    locale: str = "en_US"
+    seed: int = 7
+    concurrency: int = Field(default=16, ge=1, le=4096)
+    topics_per_pair: int = Field(default=10, ge=1, le=100)
+    subtopics_per_topic: int = Field(default=20, ge=1, le=100)
+    values: Literal["code", "llm"] = "code"
+    # By itself the composer tells stories, and a model writes cases.
+    recipe: RecipeName = "story"
+    # Records of one text, each with a question of its own, where the recipe asks several; None: two.
+    questions_per_text: int | None = Field(default=None, ge=1, le=4)
+    # What becomes of a label that the judge of the recipe "case" contradicts; None: redo.
+    on_disagreement: Literal["redo", "reject", "relabel"] | None = None
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    max_low: int = Field(default=8, ge=0, le=8)
+    situation_words: tuple[int, int] | None = None
+    peripheral_words: tuple[int, int] | None = None
+    question_words: tuple[int, int] = (4, 60)
+    registers: tuple[str, ...] = tuple(load_registers())
+    bank: Path | None = None
+    composer: ComposerSettings = ComposerSettings()
+    margin: float = Field(default=0.1, ge=0, le=10)
+    # What one account may send in a minute; what the server's headers declare counts as well.
+    rpm: float | None = Field(default=None, gt=0)
+    tpm: float | None = Field(default=None, gt=0)
+    # Seconds that one request may take.
+    timeout_s: float = Field(default=60.0, gt=0, le=3600)
+    # How a compatible server is asked for JSON; auto: as a probe before the run finds.
+    response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
+    # A hard stop for the whole run, in USD; prices of a model that is not listed ("input=0.5,output=1.5", per million tokens).
+    budget_usd: float | None = Field(default=None, gt=0)
+    price: str | None = None
+    unpriced: bool = False
+    # Send by the provider's batch API: half the price, within a day.
+    batch: bool = False
+    # So many rejects for one reason without a record in between end a sitting of paid calls; 0: none do (--keep-going).
+    stop_after: int = Field(default=30, ge=0)
+    # What a model is to check of finished records ("relevance", "leak").
+    judges: tuple[Literal["relevance", "leak"], ...] = ()
+    # Who judges, where it is not the model that writes; where that listens, and its prices.
+    judge_provider: str | None = None
+    judge_model: str | None = None
+    judge_base_url: str | None = None
+    judge_price: str | None = None
+    # A folder with prompt templates of the user's own.
+    prompts: Path | None = None
+    # How the model draws, at all stages and at single ones; None: as the provider does by itself.
+    temperature: Temperature = None
+    top_p: TopP = None
+    extra_body: ExtraBody = None
+    sampling: dict[str, StageSampling] = {}
+    # Entity types of the user's own: a YAML file, of which the definitions are kept.
+    types: OwnTypes = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _recipe_of_provider(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("recipe") is not None:
+            return given
+        return {**given, "recipe": "story" if given.get("provider", "composer") == "composer" else "case"}
+
+    @field_validator("situation_words", "peripheral_words", "question_words")
+    @classmethod
+    def _ordered(cls, band: tuple[int, int] | None) -> tuple[int, int] | None:
+        if band is not None and not 1 <= band[0] <= band[1]:
+            raise ValueError("needs [fewest, most] words with 1 <= fewest <= most")
+        return band
+
+    @field_validator("base_url", "judge_base_url")
+    @classmethod
+    def _without_credentials(cls, url: str | None) -> str | None:
+        # The settings of a run are kept in its store, where no secret may stand.
+        if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
+            raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
+        return url
+
+    @field_validator("bank", "prompts")
+    @classmethod
+    def _anchored(cls, path: Path | None) -> Path | None:
+        # A run can be resumed from another folder.
+        return None if path is None else path.absolute()
+
+    @field_validator("types", mode="before")
+    @classmethod
+    def _defined(cls, types: object) -> OwnTypes:
+        if isinstance(types, str | Path):
+            return read_types_file(Path(types))
+        try:
+            return from_json(types or ())  # as a run in the store has them
+        except DataError:
+            raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
+
+    @field_validator("price", "judge_price")
+    @classmethod
+    def _priced(cls, price: str | None) -> str | None:
+        if price is not None:
+            parse_prices(price)
+        return price
+
+    @field_validator("registers")
+    @classmethod
+    def _known(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in registers if name not in load_registers()]
+        if unknown or not registers:
+            raise ValueError(f"needs one or more of {', '.join(load_registers())}")
+        return registers
+
+    def own_sampling(self) -> StageSampling:
+        """The run's own sampling settings, which those of single stages go before."""
+        return StageSampling(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
+
+    def sampling_of(self, stage: str) -> SamplingSettings:
+        """How the calls of *stage* are to be drawn."""
+        own = self.sampling.get(stage)
+        if own is None and self.temperature is None and self.top_p is None and self.extra_body is None:
+            return _AS_EVER
+        return (self.own_sampling() if own is None else own.over(self.own_sampling())).settings()
+
+    def taxonomy(self) -> Taxonomy:
+        """Give the types of the run: those that ship, and its own."""
+        return extended(self.types)
+
+    def types_in_force(self) -> AbstractContextManager[None]:
+        """Have the types of the run in force inside the block."""
+        return types_in_force(self.types)
+
+    def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
+        """List the pairs of the run in taxonomy order; "all" are those that can be written: the composer's bank may lack some.
+
+        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of, or for an own type
+        that no text of the bank could hold.
+        """
+        wanted = self.taxonomy().parse_pairs(self.pairs)
+        if self.provider != "composer":
+            return wanted
+        if self.recipe == "story":
+            return self._tellable(wanted)
+        bank = self.composed_from()
+        known = bank.pairs
+        found = tuple(pair for pair in wanted if pair in known)
+        if self.pairs.strip().casefold() == "all":
+            check_writable(self.types, self.taxonomy(), bank)
+        elif found != wanted:
+            lacking = [pair for pair in wanted if pair not in known]
+            missing = ", ".join("+".join(pair) for pair in lacking)
+            own = {one.name for one in self.types}
+            remedy = REMEDY if any(own.intersection(pair) for pair in lacking) else f"It has {', '.join(map('+'.join, sorted(known)))}"
+            raise UsageError(f"the bank has no scenario of {missing}", where=f"locale {self.locale}", remedy=remedy)
+        return found
+
+    def _tellable(self, wanted: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        stories, everything = self.stories(), self.pairs.strip().casefold() == "all"
+        if self.bank is not None and not stories.own:
+            remedy = "Write some (docs/stories.md shows how), or take --recipe staged for scenarios"
+            raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
+        check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
+        return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
+
+    @property
+    def records_per_text(self) -> int:
+        """How many records share a text, each with a question of its own."""
+        return 1 if self.recipe == "staged" else self.questions_per_text or 2
+
+    def of_judge(self) -> RunConfig | None:
+        """The settings of calls to a judge of the run's own; None where the model that writes judges, too."""
+        if self.judge_provider is None and self.judge_model is None:
+            return None
+        same = self.judge_provider in (None, self.provider)
+        return self.model_copy(
+            update={
+                "provider": self.judge_provider or self.provider,
+                "model": self.judge_model,
+                "base_url": self.judge_base_url or (self.base_url if same else None),
+                "price": self.judge_price,
+                "response_format": self.response_format if same else "auto",
+                **dict.fromkeys(("judge_provider", "judge_model", "judge_base_url", "judge_price")),
+            }
+        )
+
+    def stories(self) -> StoryBank:
+        """What the recipe ``story`` tells: those that ship in the run's language, and those in ``bank``."""
+        with self.types_in_force():
+            return StoryBank(get_locale(self.locale).language, self.bank)
+
+    def composed_from(self) -> Bank:
+        """The bank that the composer composes from."""
+        with self.types_in_force():
+            return load_bank(get_locale(self.locale).language, self.bank)

@@ -1,0 +1,99 @@
+"""What shapes the records of a run, as fingerprints: which settings count, which don't, and which prompts it may send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from piiloom.foundation.seeding import digest
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import open_library
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.story_bank import stories_digest
+
+# Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
+GENERATION_VERSION = 2
+# Settings that may change while a run goes on.
+CONDUCT = frozenset(
+    {
+        "samples",
+        "concurrency",
+        "margin",
+        "base_url",
+        "rpm",
+        "tpm",
+        "timeout_s",
+        "budget_usd",
+        "price",
+        "unpriced",
+        "batch",
+        "response_format",
+        "stop_after",
+        "judge_base_url",
+        "judge_price",
+    }
+)
+# Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
+PLACES = frozenset({"bank", "prompts", "types"})
+# Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
+_APART = frozenset(
+    {
+        *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
+        *("recipe", "questions_per_text", "on_disagreement", "judge_provider", "judge_model"),
+    }
+)
+
+
+def run_digest(config: RunConfig) -> str:
+    """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
+    settings = shaping(config) | _recipe(config)
+    if config.recipe == "story":
+        stories = stories_digest(get_locale(config.locale).language, config.bank)
+        return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)
+    templates = [(template.id, template.sha256) for template in sendable_templates(config)]
+    bank = config.composed_from().digest if config.provider == "composer" else None
+    drawing = config.own_sampling().given() | (
+        {"sampling": {name: own.given() for name, own in config.sampling.items()}} if config.sampling else {}
+    )
+    return digest(GENERATION_VERSION, settings | _judged(config) | drawing, config.taxonomy().digest, bank, templates)
+
+
+def plan_digest(config: RunConfig) -> str:
+    """Fingerprint what shapes the plan: where a model writes, its prompts and sampling settings do not.
+
+    So a run with another prompt or temperature for one stage plans the same items, and finds the replies of the stages before it.
+    """
+    if config.provider == "composer":
+        return run_digest(config)
+    return digest(GENERATION_VERSION, shaping(config) | _recipe(config), config.taxonomy().digest)
+
+
+def shaping(config: RunConfig) -> dict[str, Any]:
+    """The settings that count as they are."""
+    return config.model_dump(mode="json", exclude={*CONDUCT, *_APART})
+
+
+def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
+    """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""
+    asked = {f"judge_{name}" for name in config.judges}
+    apart: tuple[str, ...] = ("judge_", "surrogate_", "case_")
+    library = open_library(config.prompts)
+    if config.recipe == "case":
+        asked |= {"judge_relevance", *(name for name in library.names if name.startswith("case_"))}
+        apart = (*apart, "situation", "peripheral", "question_", "paraphrase")
+    return [library.find(name) for name in library.names if not name.startswith(apart) or name in asked]
+
+
+def _recipe(config: RunConfig) -> dict[str, Any]:
+    """What of the recipe shapes the plan: nothing of the first one there was, so that its digests stay what they were."""
+    return {} if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text}
+
+
+def _judged(config: RunConfig) -> dict[str, Any]:
+    """Who judges what, and what comes of it; nothing where nobody does."""
+    found: dict[str, Any] = {"judges": sorted(set(config.judges))} if config.judges else {}
+    if (judge := config.of_judge()) is not None:
+        found["judged by"] = [judge.provider, judge.model]
+    if config.recipe == "case":
+        found["on_disagreement"] = config.on_disagreement or "redo"
+    return found

@@ -1,0 +1,104 @@
+"""Settings of a run, made and checked: what does not go together is refused (``UsageError``), before anything is sent or stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.schema_faults import schema_faults
+from piiloom.foundation.yaml_files import load_yaml
+from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
+from piiloom.generation.settings.own_type_checks import check_drawable
+from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_taken
+from piiloom.prompts.library import open_library
+from piiloom.providers.factory import KINDS as PAID_PROVIDERS
+from piiloom.taxonomy.locales import get_locale
+
+
+def make_config(settings: dict[str, Any]) -> RunConfig:
+    """Build a checked configuration from keyword settings; raises ``UsageError`` naming the first bad one."""
+    try:
+        return check(RunConfig(**settings))
+    except ValidationError as error:
+        fault = schema_faults(error, RunConfig, noun="setting")[0]
+        raise UsageError(fault.said("settings"), remedy="See piiloom generate --help") from None
+
+
+def read_config(path: Path, overrides: dict[str, Any]) -> RunConfig:
+    """Read a YAML run file; *overrides* (from flags) win. Raises ``ConfigError`` with file, line and key."""
+    return make_config({**load_yaml(path, RunConfig, noun="setting").model_dump(exclude_unset=True), **overrides})
+
+
+def check(config: RunConfig) -> RunConfig:
+    """Refuse what the taxonomy does not know (``UsageError``); gives it back."""
+    if config.provider not in PROVIDERS:
+        raise UsageError(f"unknown provider {config.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
+    config.taxonomy().parse_pairs(config.pairs)
+    locale = get_locale(config.locale)
+    _check_fit(config)
+    if config.prompts is not None:
+        open_library(config.prompts)
+    _check_sampling(config)
+    if config.bank is not None and not config.bank.exists():
+        raise UsageError(f"there is no {config.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
+    if config.provider == "composer" and not locale.composer:
+        raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {config.locale}", remedy="Use another provider")
+    if config.types:
+        check_drawable(config.types, config.provider)
+        config.chosen_pairs()
+    return config
+
+
+def _check_fit(config: RunConfig) -> None:
+    """Refuse settings that the provider has no use for."""
+    if config.provider != "composer" and (config.bank is not None or config.composer != type(config.composer)()):
+        raise UsageError(f"{config.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
+    if config.provider != "composer" and config.recipe == "story":
+        raise UsageError("stories are told by the composer", where="--recipe", remedy="Leave --recipe or --provider out")
+    if config.provider == "composer" and config.recipe == "case":
+        raise UsageError("the composer tells stories", where="--recipe", remedy="Leave --recipe out, or name a model with --provider")
+    if config.recipe == "staged" and config.questions_per_text is not None:
+        raise UsageError("a text is asked one question", where="--questions-per-text", remedy="Leave it out, or take another --recipe")
+    if config.provider == "composer" and config.judges:
+        raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
+    if config.recipe != "case" and config.on_disagreement is not None:
+        raise UsageError("no label is judged so", where="--on-disagreement", remedy="Leave it out, or take --recipe case")
+    _check_judge(config)
+    if config.provider == "composer" and config.batch:
+        raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
+    if config.provider == "composer" and config.prompts is not None:
+        raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
+    if config.response_format != "auto" and config.provider != "compatible":
+        remedy = "Leave --response-format out: what other providers take is known"
+        raise UsageError("only a compatible server can be told a response format", where="--response-format", remedy=remedy)
+
+
+def _check_judge(config: RunConfig) -> None:
+    """Refuse a judge who would be asked nothing, or cannot be."""
+    judge = config.of_judge()
+    if judge is None:
+        if config.judge_base_url is not None or config.judge_price is not None:
+            where = "--judge-base-url" if config.judge_base_url is not None else "--judge-price"
+            raise UsageError("the run has no judge of its own", where=where, remedy="Name one with --judge-provider or --judge-model")
+        return
+    if judge.provider not in PAID_PROVIDERS:
+        where, remedy = "--judge-provider", f"Choose one of {', '.join(PAID_PROVIDERS)}"
+        raise UsageError(f"{judge.provider!r} cannot judge", where=where, remedy=remedy)
+    if config.recipe != "case" and not config.judges:
+        raise UsageError("nothing is judged", where="--judge-provider", remedy="Add --judge relevance, or take --recipe case")
+    if config.batch:
+        raise UsageError("a batch goes to one provider", where="--batch", remedy="Leave it out, or the judge of its own")
+
+
+def _check_sampling(config: RunConfig) -> None:
+    """Refuse sampling settings of stages that the run has not, and those that the model does not take."""
+    judging = {"relevance", *config.judges} if config.recipe == "case" else set(config.judges)
+    judges = {f"judge_{name}": f"Add the judge {name}, or leave it out" for name in ("relevance", "leak") if name not in judging}
+    values = {"values": "Have the model draw the values (values: llm), or leave it out"} if config.values == "code" else {}
+    recipe = "case" if config.recipe == "case" else "staged"
+    other = {name: f"The recipe {recipe} has no such stage" for names in (STAGES_OF[r] for r in STAGES_OF if r != recipe) for name in names}
+    check_stages(config.sampling, judges | values | other)
+    check_taken(config.provider, config.model, config.own_sampling(), config.sampling)

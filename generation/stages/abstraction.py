@@ -1,0 +1,99 @@
+"""Stage of the recipe ``case``: each question of a text, put so that it needs the text.
+
+In: an item with a passage and the questions that were thought up. Out: its own question, abstracted: it points into the text and holds no
+value, no word of a value that matters to it and no type word. All questions of a text are asked for at once, so that the audit sees
+them together; one that cannot be had costs its own record only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from piiloom.generation.item import Item, LedgerQuestion, Question
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.question import check_leaks
+from piiloom.generation.stages.texts import check_length, check_no_meta, value_variables
+from piiloom.screening.question_leaks import ANYBODYS, telling_words
+
+NAME = "abstraction"
+Asked = tuple[str, int] | ItemRejected  # the question and how many replies were refused, or why there is none
+
+
+class AbstractionStage:
+    """Asks for the questions as they are published."""
+
+    name = NAME
+    templates = ("case_question",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its question; rejected when that cannot be had."""
+        case, plan = item.case, item.plan
+        if case is None or item.passage is None or not case.questions:
+            raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
+
+        async def all_of_them() -> list[Asked]:
+            return [await abstracted(item, number, question, ctx) for number, question in enumerate(case.questions)]
+
+        found = await ctx.shared.once(f"{NAME} {plan.text_name}", all_of_them, among=plan.records)
+        number = plan.share.number if plan.share else 0
+        own = found[number]
+        if isinstance(own, ItemRejected):
+            raise own
+        put = tuple(replace(q, put=None if isinstance(f, ItemRejected) else f[0]) for q, f in zip(case.questions, found, strict=True))
+        question = Question(draft=case.questions[number].draft, personal=case.questions[number].draft, abstracted=own[0])
+        return replace(item, case=replace(case, questions=put), question=question, refused=item.refused + own[1])
+
+
+async def abstracted(
+    item: Item, number: int, question: LedgerQuestion, ctx: StageContext, *, avoid: Sequence[str] = (), once_more: bool = False
+) -> Asked:
+    """Question *number* of the text, put without what its ledger says it turns on.
+
+    *avoid* are words that gave something away; *once_more* says that the question is another one, of this item alone.
+    """
+    plan = item.plan
+    deciding = [value for value in item.values if value.id in question.deciding]
+    kinds = [word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words]
+
+    def accept(data: Any) -> str:
+        text = " ".join(str(data["question"]).split())
+        if not text.endswith(("?", "？", "؟")):
+            raise Fault("not_a_question", "it must be one question that ends with a question mark")
+        check_length(text, plan.question_words)
+        check_no_meta(text)
+        check_put(text, item, question)
+        if said := [words for words in avoid if words.casefold() in text.casefold()]:
+            raise Fault("gives_away", f'it still says "{said[0]}"')
+        return text
+
+    asked = Ask(
+        stage=NAME,
+        template="case_question",
+        variables={
+            "post": item.passage.text if item.passage else "",
+            "draft": question.draft,
+            "banned": sorted({*kinds, *avoid, *(word for value in deciding for word in telling_words(value.text))}),
+            "verbatim": [value.text for value in item.values if value not in deciding],
+            "values": [*value_variables(deciding, ctx), *({"text": words, "type": "of the writer"} for words in avoid)],
+            "language": ctx.locale.language_name,
+            "seed": plan.seed,
+        },
+        schema=text_schema("question"),
+        item_id=f"{plan.index}/again" if once_more else f"{plan.text_name}/{number}",
+    )
+    try:
+        return await ask(asked, ctx, accept)
+    except ItemRejected as rejection:
+        return rejection
+
+
+def check_put(text: str, item: Item, question: LedgerQuestion) -> None:
+    """Raise ``Fault`` when *text*, as *question* is to be published, gives away what the gate of finished records would find."""
+    values = [replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values]
+    check_leaks(text, item.plan.pair, values, ANYBODYS)
+
+
+STAGE: Stage = AbstractionStage()

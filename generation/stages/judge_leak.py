@@ -1,0 +1,65 @@
+"""Optional stage after ``spans``: the judge who says whether a value is given away where it should not be.
+
+In: an item with spans. Out: the same with one judgement a value. The judge sees the post as it would be sent, with
+placeholders for the values that do not matter, and the question. Of those values it says whether the question or another
+sentence gives them away, of the values that matter whether the question alone does. Nothing in the record is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from piiloom.corpus.record import Span
+from piiloom.generation.item import Item
+from piiloom.generation.stage import Stage
+from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stages.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
+from piiloom.generation.stages.texts import type_label
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+NOWHERE = "nowhere"
+PLACES = (NOWHERE, "question", "sentence")
+
+
+def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
+    return {
+        "post": _masked_text(item.passage.text if item.passage else "", item.spans, facts),
+        "question": item.question.abstracted if item.question else "",
+        "facts": [
+            {"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, load_taxonomy()), "masked": _masked(fact)}
+            for fact in facts
+        ],
+    }
+
+
+def _masked(fact: Fact) -> bool:
+    """Whether masking hides the value: this is what the planned label is for, so here it is told."""
+    return fact.value.relevance == "low"
+
+
+def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[Fact]) -> str:
+    """*text* with a placeholder for every mention of a masked fact."""
+    hidden = {fact.value.id: f"[{fact.name}: {fact.value.entity_type}]" for fact in facts if _masked(fact)}
+    pieces: list[str] = []
+    position = 0
+    for span in spans:
+        if span.value_id in hidden:
+            pieces += [text[position : span.start], hidden[span.value_id]]
+            position = span.end
+    return "".join(pieces) + text[position:]
+
+
+def _rule(fact: Fact, entry: Entry) -> Ruling:
+    """Where the value is given away; below the threshold nowhere, whatever place a hint came from."""
+    if entry.score < THRESHOLD:
+        return Ruling(planned=NOWHERE, verdict=NOWHERE)
+    if entry.where in (None, NOWHERE):
+        raise Fault("leak_nowhere", f'{fact.name} has a score that says it can be learned; "where" must then say from what')
+    if entry.where == "sentence" and not _masked(fact):
+        raise Fault("leak_in_post", f'{fact.name} is not masked: only the question counts, so "where" cannot be "sentence"')
+    return Ruling(planned=NOWHERE, verdict=str(entry.where))
+
+
+STAGE: Stage = JudgeStage("leak", schema=entries_schema(where={"type": "string", "enum": list(PLACES)}), variables=_variables, rule=_rule)
+NAME = STAGE.name

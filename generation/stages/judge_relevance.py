@@ -1,0 +1,33 @@
+"""Optional stage after ``spans``: the judge who says whether each value really matters to the question.
+
+In: an item with spans. Out: the same with one judgement a value. The judge is asked how far the substance of a good
+answer would change if the value were another or absent, for all values in one call, without their planned labels. What it
+says stands beside the plan and changes nothing in the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from piiloom.generation.item import Item
+from piiloom.generation.stage import Stage
+from piiloom.generation.stages.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
+from piiloom.generation.stages.texts import type_label
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+
+def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
+    return {
+        "post": item.passage.text if item.passage else "",
+        "question": item.question.abstracted if item.question else "",
+        "facts": [{"id": fact.name, "value": fact.text, "kind": type_label(fact.value.entity_type, load_taxonomy())} for fact in facts],
+    }
+
+
+def _rule(fact: Fact, entry: Entry) -> Ruling:
+    return Ruling(planned=fact.value.relevance, verdict="high" if entry.score >= THRESHOLD else "low")
+
+
+STAGE: Stage = JudgeStage("relevance", schema=entries_schema(), variables=_variables, rule=_rule)
+NAME = STAGE.name

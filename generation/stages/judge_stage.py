@@ -1,0 +1,158 @@
+"""What all judges do: list the values of an item as facts, ask once, read one judgement a value.
+
+The ids of values tell what was planned (those that matter come first), so a judge meets every value as a fact under a name
+of its own, in an order drawn from the plan's seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from piiloom.corpus.record import Span
+from piiloom.corpus.store.judgements import Judgement, JudgementKind
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.item import Item, ItemValue
+from piiloom.generation.stage import ItemRejected, StageContext
+from piiloom.generation.stages.asking import Ask, Fault, ask
+
+# The highest grade of both scales; scores are stored as shares of it.
+HIGHEST = 4
+# From here on a value counts as relevant, or as given away.
+THRESHOLD = 0.5
+LONGEST_REASON = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A value as a judge meets it: the name it has there, its first mention, and the words of that."""
+
+    name: str
+    value: ItemValue
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One entry of a reply: the score from 0 to 1, the reason, and where a leak is, if that was asked."""
+
+    score: float
+    reason: str
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What the plan wanted and what the judge found, in the same words."""
+
+    planned: str
+    verdict: str
+
+
+class JudgeStage:
+    """The stage of one judge: ``variables`` fill its template, ``rule`` turns an entry into a ruling or raises ``Fault``.
+
+    An item without values is passed on. One whose judge never gives a usable reply is rejected like any other: a set is
+    judged throughout. Refused replies are not counted into the item, since its record, named after that count, is the same.
+    """
+
+    def __init__(
+        self,
+        kind: JudgementKind,
+        *,
+        schema: Mapping[str, Any],
+        variables: Callable[[Item, Sequence[Fact]], Mapping[str, Any]],
+        rule: Callable[[Fact, Entry], Ruling],
+    ) -> None:
+        self.name = f"judge_{kind}"
+        self.templates: tuple[str, ...] = (self.name,)
+        self._kind, self._schema, self._variables, self._rule = kind, schema, variables, rule
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Add the judgements to the item."""
+        facts = _facts(item, self.name)
+        if not facts:
+            return item
+        question = Ask(
+            stage=self.name,
+            template=self.name,
+            variables=self._variables(item, facts),
+            schema=self._schema,
+            item_id=str(item.plan.index),
+        )
+
+        def read(data: Any, *, cut: bool = False) -> dict[str, tuple[Entry, Ruling]]:
+            entries = _entries(data, facts, cut=cut)
+            return {fact.value.id: (entries[fact.name], self._rule(fact, entries[fact.name])) for fact in facts}
+
+        said, _ = await ask(question, ctx, read, last_resort=lambda data: read(data, cut=True), judging=True)
+        spans = {fact.value.id: fact.span.id for fact in facts}
+        new = tuple(
+            Judgement(
+                kind=self._kind,
+                value_id=value.id,
+                span_id=spans[value.id],
+                planned=said[value.id][1].planned,
+                score=said[value.id][0].score,
+                verdict=said[value.id][1].verdict,
+                agrees=said[value.id][1].verdict == said[value.id][1].planned,
+                reason=said[value.id][0].reason,
+                provider=ctx.judging.provider.name,
+                model=ctx.judging.provider.model,
+            )
+            for value in item.values
+        )
+        return replace(item, judgements=item.judgements + new)
+
+
+def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:
+    """JSON schema of a reply: a list of entries with id, reason, *more* and score, in this order (the reason comes first)."""
+    score = {"type": "integer", "enum": list(range(HIGHEST + 1))}
+    properties = {"id": {"type": "string"}, "reason": {"type": "string"}, **more, "score": score}
+    entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"judgements": {"type": "array", "items": entry}},
+        "required": ["judgements"],
+        "additionalProperties": False,
+    }
+
+
+def _facts(item: Item, stage: str) -> tuple[Fact, ...]:
+    """The values of *item* in the order in which *stage* lists them; raises ``ItemRejected`` before spans and question are there."""
+    mentions = {span.value_id: span for span in reversed(item.spans)}
+    if item.passage is None or item.question is None or any(value.id not in mentions for value in item.values):
+        raise ItemRejected("out_of_order", "the item has no question, or no spans yet", stage=stage)
+    values = list(item.values)
+    derive_rng(stage, item.plan.seed).shuffle(values)
+    return tuple(
+        Fact(name=f"f{number}", value=value, span=mentions[value.id], text=mentions[value.id].text_in(item.passage.text))
+        for number, value in enumerate(values, 1)
+    )
+
+
+def _entries(data: Any, facts: Sequence[Fact], *, cut: bool) -> dict[str, Entry]:
+    """The entries of a reply by the name of their fact; raises ``Fault`` unless every fact is there exactly once with a reason.
+
+    With *cut* a reason that is too long is shortened instead of refused.
+    """
+    names = [fact.name for fact in facts]
+    known = ", ".join(names)
+    entries: dict[str, Entry] = {}
+    for raw in data["judgements"]:
+        name, reason = raw["id"], " ".join(raw["reason"].split())
+        if name not in names:
+            raise Fault("judged_unknown", f"an entry has an id that is not in the list; the ids are {known}")
+        if name in entries:
+            raise Fault("judged_twice", f"{name} has more than one entry; each id has exactly one")
+        if not reason:
+            raise Fault("no_reason", f"the entry {name} gives no reason")
+        if len(reason) > LONGEST_REASON and not cut:
+            raise Fault("long_reason", f"the reason of {name} has {len(reason)} characters; {LONGEST_REASON} at most are wanted")
+        entries[name] = Entry(score=raw["score"] / HIGHEST, reason=reason[:LONGEST_REASON], where=raw.get("where"))
+    missing = [name for name in names if name not in entries]
+    if missing:
+        raise Fault("judged_incompletely", f"there is no entry for {', '.join(missing)}; each of {known} has exactly one")
+    return entries

@@ -1,0 +1,219 @@
+"""Stage of the recipe ``case``: questions with ledgers, which say for each value what of the advice it would change.
+
+In: an item with a case. Out: the questions of its text, each with a line for every value, and the item's values high or low as the
+ledger of its own question has it. No line, no "high". Asked for once a text.
+
+More questions are asked for than a text has, and those are taken whose ledgers leave least to dispute. A value that would change one
+point of the advice among several could be called high or low with equal right: it is struck, so that the text does not tell it, unless
+another question turns on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id
+from piiloom.generation.stages.texts import check_no_meta, value_variables
+
+NAME = "ledger"
+WEIGHTS = (NOTHING, ONE_POINT, MAIN)
+DISPUTABLE = "changes one point of the advice among several: readers might give it either label"
+CANDIDATES = 2  # so many questions are asked for one that a text has
+_CANDIDATES_AGAIN = 3
+LINE_PROPERTIES: Mapping[str, Any] = {
+    "id": {"type": "string"},
+    "swapped_for": {"type": "string"},
+    "change": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    "weight": {"type": "string", "enum": list(WEIGHTS)},
+}
+_LINE: Mapping[str, Any] = {
+    "type": "object",
+    "properties": LINE_PROPERTIES,
+    "required": list(LINE_PROPERTIES),
+    "additionalProperties": False,
+}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "questions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "decision": {"type": "integer"},
+                    "question": {"type": "string"},
+                    "ledger": {"type": "array", "items": _LINE},
+                },
+                "required": ["decision", "question", "ledger"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["questions"],
+    "additionalProperties": False,
+}
+
+
+class LedgerStage:
+    """Asks for the questions of a text and what each of them turns on."""
+
+    name = NAME
+    templates = ("case_questions",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item the questions of its text, and its values the relevance that its own question gives them."""
+        case = item.case
+        if case is None:
+            raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
+        key, among = f"{NAME} {item.plan.text_name}", item.plan.records
+        questions, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
+        told = without_disputable(replace(item, case=replace(case, questions=questions), refused=item.refused + refused))
+        return labelled(told)
+
+
+def without_disputable(item: Item) -> Item:
+    """*item* without the values that are disputable under a question and decide none, as long as enough of its pair are left."""
+    case = item.case
+    assert case is not None  # noqa: S101 - its caller has made it
+    disputable = frozenset().union(*(question.disputable for question in case.questions))
+    deciding = frozenset().union(*(question.deciding for question in case.questions))
+    left, struck, untold = list(item.values), dict(case.struck), list(case.untold)
+    for value in item.values:
+        if value.id not in disputable - deciding or len(left) <= FEWEST_VALUES:
+            continue
+        others = [other for other in left if other.id != value.id]
+        if value.entity_type in item.plan.pair and not any(other.entity_type == value.entity_type for other in others):
+            continue
+        left, struck[value.id] = others, DISPUTABLE
+        untold.append(value.text)
+    kept = {value.id for value in left}
+    questions = tuple(
+        replace(question, ledger=tuple(line for line in question.ledger if line.value in kept)) for question in case.questions
+    )
+    return replace(item, values=tuple(left), case=replace(case, struck=struck, questions=questions, untold=tuple(untold)))
+
+
+def labelled(item: Item) -> Item:
+    """*item* with its values high where the ledger of its question has a line for them, and the reasons as its rationale."""
+    assert item.case is not None  # noqa: S101 - its callers have made it
+    question = item.case.questions[item.plan.share.number if item.plan.share else 0]
+    values = tuple(replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values)
+    changes = {line.value: line.change for line in question.ledger}
+    rationale = "; ".join(f"{value.text} ({value.entity_type}): {changes[value.id]}" for value in values if value.relevance == "high")
+    return replace(item, values=values, rationale=rationale or None)
+
+
+async def redone(item: Item, objections: Sequence[tuple[str, str, str]], ctx: StageContext) -> tuple[LedgerQuestion, int]:
+    """Another question for the item alone; *objections* are ids of values with the weight that a judge gives them, and why."""
+    case = item.case
+    assert case is not None  # noqa: S101 - its callers have looked
+    number = item.plan.share.number if item.plan.share else 0
+    decision = case.questions[number].decision or case.decisions[number % len(case.decisions)]
+    known = {value.id: value for value in item.values}
+    before = case.questions[number]
+    told = [{"text": known[name].text, "had": before.weight_of(name), "weight": weight, "said": said} for name, weight, said in objections]
+    more = {
+        "before": before.draft,
+        "objections": told,
+        "post": item.passage.text if item.passage else "",
+        "others": [
+            {"text": question.draft, "turns_on": [value.text for value in item.values if value.id in question.deciding]}
+            for place, question in enumerate(case.questions)
+            if place != number
+        ],
+    }
+    asked = _ask(item, replace(case, decisions=(decision,)), _CANDIDATES_AGAIN, f"{item.plan.index}/again", more, ctx)
+    (question,), refused = await ask(asked, ctx, lambda data: _read(data["questions"], item.values, 1, (decision,)))
+    return question, refused
+
+
+async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[tuple[LedgerQuestion, ...], int]:
+    wanted = item.plan.records
+    asked = _ask(item, case, CANDIDATES * wanted, item.plan.text_name, {"before": None, "objections": []}, ctx)
+    return await ask(asked, ctx, lambda data: _read(data["questions"], item.values, wanted, case.decisions))
+
+
+def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, Any], ctx: StageContext) -> Ask:
+    return Ask(
+        stage=NAME,
+        template="case_questions",
+        variables={
+            "situation": case.situation,
+            "decisions": list(case.decisions),
+            "values": [{**known, "use": case.uses.get(known["id"], "it was told, too")} for known in value_variables(item.values, ctx)],
+            "count": count,
+            **more,
+            "language": ctx.locale.language_name,
+            "seed": item.plan.seed,
+        },
+        schema=SCHEMA,
+        item_id=item_id,
+    )
+
+
+def _read(
+    entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue], wanted: int, decisions: Sequence[str]
+) -> tuple[LedgerQuestion, ...]:
+    """The *wanted* questions of *entries* that leave least to dispute, in their order; raises ``Fault`` where there are not so many."""
+    fit: list[LedgerQuestion] = []
+    faults: list[Fault] = []
+    for entry in entries:
+        try:
+            fit.append(_question(entry, values, decisions))
+        except Fault as fault:
+            faults.append(fault)
+    if len(fit) < wanted:
+        raise faults[0] if faults else Fault("questions", f"there are {len(entries)} questions; at least {wanted} are wanted")
+    sets = [chosen for chosen in combinations(fit, wanted) if all(_apart(one, other) for one, other in combinations(chosen, 2))]
+    if not sets:
+        raise Fault("same_facts", "the questions must turn on different facts: at most one fact may change the advice under two of them")
+    return min(sets, key=_dispute)
+
+
+def _apart(one: LedgerQuestion, other: LedgerQuestion) -> bool:
+    return len(one.deciding & other.deciding) <= 1 and one.deciding != other.deciding
+
+
+def _dispute(questions: Sequence[LedgerQuestion]) -> tuple[int, int, int]:
+    """How much there is to dispute: labels that the text cannot do without, questions from one decision, values that it can."""
+    deciding = frozenset().union(*(question.deciding for question in questions))
+    disputable = frozenset().union(*(question.disputable for question in questions))
+    return len(disputable & deciding), len(questions) - len({question.decision for question in questions}), len(disputable)
+
+
+def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: Sequence[str]) -> LedgerQuestion:
+    text = " ".join(entry["question"].split())
+    if not text.endswith(("?", "？", "؟")):
+        raise Fault("not_a_question", "each question must end with a question mark")
+    check_no_meta(text)
+    number = entry["decision"]
+    if not 1 <= number <= len(decisions):
+        raise Fault("unknown_decision", f"there is no decision {number}; they are numbered from 1 to {len(decisions)}")
+    lines = by_id(entry["ledger"], values)
+    question = LedgerQuestion(
+        draft=text, ledger=tuple(read_line(value.id, lines[value.id]) for value in values), decision=decisions[number - 1]
+    )
+    most = max(1, (len(values) + 1) // 2)
+    if not question.deciding:
+        raise Fault("nothing_decides", "under each question at least one fact must change the main advice")
+    if len(question.deciding) > most:
+        raise Fault("too_broad", f"{len(question.deciding)} facts change the main advice; at most {most} may: ask something narrower")
+    return question
+
+
+def read_line(name: str, entry: Mapping[str, Any]) -> LedgerLine:
+    """The line of value *name*; raises ``Fault`` where its weight and its change do not go together."""
+    change = " ".join((entry["change"] or "").split()) or None
+    weight = entry["weight"]
+    if (change is None) != (weight == NOTHING):
+        raise Fault("weight", f'the line of {name} has the weight "{weight}" and {"no" if change is None else "a"} change')
+    return LedgerLine(value=name, swapped_for=" ".join(entry["swapped_for"].split()), change=change, aside=weight == ONE_POINT)
+
+
+STAGE: Stage = LedgerStage()

@@ -1,0 +1,95 @@
+"""Stage 6: the question, in three steps: a draft, the same in the writer's voice, and one that gives nothing away.
+
+In: an item with a situation. Out: draft, personal and abstracted question; the record carries the last. The abstracted
+one is held against the same gate that screens finished records: no value, no type word, no content word of a value
+that matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from piiloom.corpus.record import Record
+from piiloom.generation.item import Item, ItemValue, Question
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, value_variables
+from piiloom.screening.gate import Expectations, ExpectedValue
+from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.taxonomy.entity_types import Pair, Taxonomy, load_taxonomy
+
+NAME = "question"
+
+
+class QuestionStage:
+    """Asks three times for one question."""
+
+    name = NAME
+    templates = ("question_draft", "question_personal", "question_abstracted")
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its question."""
+        if item.situation is None:
+            raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
+        situation = item.situation.text
+        draft, first = await self._step("question_draft", {"situation": situation, "types": list(item.plan.pair)}, item, ctx)
+        personal, second = await self._step("question_personal", {"situation": situation, "draft": draft}, item, ctx)
+        known: dict[str, Any] = {"situation": situation, "personal": personal, "asides": [aside.text for aside in item.peripheral]}
+        known |= {"subtopic": item.plan.subtopic, "topic": item.plan.topic, "cue_level": item.plan.cue_level}
+        abstracted, third = await self._step("question_abstracted", known, item, ctx)
+        question = Question(draft=draft, personal=personal, abstracted=abstracted)
+        return replace(item, question=question, refused=item.refused + first + second + third)
+
+    async def _step(self, template: str, known: dict[str, Any], item: Item, ctx: StageContext) -> tuple[str, int]:
+        plan = item.plan
+
+        def accept(data: Any) -> str:
+            text = " ".join(str(data["question"]).split())
+            if not text.endswith(("?", "？", "؟")):
+                raise Fault("not_a_question", "it must be one question that ends with a question mark")
+            check_length(text, plan.question_words)
+            check_no_meta(text)
+            if template == "question_personal":
+                check_first_person(text, ctx.locale.language)
+            if template == "question_abstracted":
+                check_leaks(text, item.plan.pair, item.values)
+            return text
+
+        question = Ask(
+            stage=NAME,
+            template=template,
+            variables={
+                **known,
+                "scenario": plan.scenario,
+                "pair": list(plan.pair),
+                "values": value_variables(item.high_values(), ctx),
+                "others": [value.text for value in item.values if value.relevance == "low"],
+                "language": ctx.locale.language_name,
+                "seed": plan.seed,
+            },
+            schema=text_schema("question"),
+            item_id=str(plan.index),
+        )
+        return await ask(question, ctx, accept)
+
+
+def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], common_words: frozenset[str] = frozenset()) -> None:
+    """Raise ``Fault`` for the question *text* when it gives away what the gate of finished records would find."""
+    expected = Expectations(
+        pair=pair,
+        values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in values),
+    )
+    verdict = _leaks_gate(load_taxonomy(), common_words).check(Record(id="question", context="", question=text), expected)
+    if verdict is not None:
+        raise Fault(verdict.code, verdict.detail)
+
+
+@lru_cache(maxsize=4)
+def _leaks_gate(taxonomy: Taxonomy, common_words: frozenset[str]) -> QuestionLeaksGate:
+    return QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()}, common_words=common_words)
+
+
+STAGE: Stage = QuestionStage()

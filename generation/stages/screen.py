@@ -1,0 +1,109 @@
+"""Stage 9: the gates over finished records.
+
+In: items with spans, in plan order. Out: records, or rejects with the gate's reason code. Since two gates compare
+records with each other, this stage sees items strictly by plan index, whatever the concurrency before it.
+"""
+
+from __future__ import annotations
+
+from piiloom.corpus.record import CONTRAST_GROUP, Provenance, Record, RecordPlan
+from piiloom.foundation.seeding import digest
+from piiloom.generation.item import Item
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import run_digest
+from piiloom.generation.stage import ItemRejected
+from piiloom.prompts.library import open_library
+from piiloom.screening.gate import Expectations, ExpectedValue
+from piiloom.screening.question_leaks import ANYBODYS
+from piiloom.screening.screen import default_screen
+from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.scenarios import Bank, Scenario
+
+NAME = "screen"
+RECORD_ID_LENGTH = 24
+
+
+class Screening:
+    """Makes records of items and holds them against the gates."""
+
+    def __init__(self, config: RunConfig, model: str | None, templates: tuple[str, ...], bank: Bank | None) -> None:
+        self._config, self._model, self._bank = config, model, bank
+        self._gates = default_screen(
+            repeated_questions=config.recipe == "story", common_words=frozenset() if config.recipe == "staged" else ANYBODYS
+        )
+        self._digest = run_digest(config)
+        self._language = get_locale(config.locale).language
+        self._templates = tuple((t.id, t.sha256) for t in map(open_library(config.prompts).find, templates))
+
+    def prime(self, record: Record) -> None:
+        """Let the gates remember a record accepted earlier in this run."""
+        self._gates.prime(record)
+
+    def accept(self, item: Item) -> Record:
+        """Make the record of *item*; raises ``ItemRejected`` with the code of the first gate that refuses it."""
+        record = self._record(item)
+        verdict = self._gates.check(record, self._expected(item))
+        if verdict is not None:
+            raise ItemRejected(verdict.code, verdict.detail, stage=NAME, last_reply=record.context)
+        return record
+
+    def _record(self, item: Item) -> Record:
+        plan, passage, question = item.plan, item.passage, item.question
+        if passage is None or question is None:
+            raise ItemRejected("out_of_order", "the item has not been through all stages", stage=NAME)
+        record_id = digest(self._digest, self._config.seed, plan.index, item.refused)[:RECORD_ID_LENGTH]
+        return Record(
+            id=record_id,
+            locale=plan.locale,
+            context=passage.text,
+            question=question.abstracted,
+            spans=item.spans,
+            plan=self._record_plan(item),
+            group_keys=_group_keys(item),
+            provenance=Provenance(
+                stage=NAME, provider=self._config.provider, model=self._model, templates=self._templates, seed=self._config.seed
+            ),
+        )
+
+    def _record_plan(self, item: Item) -> RecordPlan:
+        plan = item.plan
+        scenario = self._bank.scenarios[plan.scenario] if self._bank and plan.scenario else None
+        rationale = _rationale(scenario, item) if scenario else item.rationale
+        return RecordPlan(
+            pair=plan.pair,
+            topic=plan.topic,
+            subtopic=plan.subtopic,
+            scenario=plan.scenario,
+            rationale=rationale,
+            register=plan.register,
+            cue_level=plan.cue_level,
+        )
+
+    def _expected(self, item: Item) -> Expectations:
+        plan = item.plan
+        surfaces = {span.value_id: span.text_in(item.passage.text) for span in reversed(item.spans)} if item.passage else {}
+        values = tuple(
+            ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance) for v in item.values
+        )
+        # The text of a case has as many words as its values need; the stage post has held it to that.
+        low, high = (1, None) if item.case is not None else plan.context_words
+        high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
+        return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language, high_types=high_types)
+
+
+def _rationale(scenario: Scenario, item: Item) -> str:
+    """Why each type that matters here changes the answer: "health: …; occupation: …"."""
+    reasons = {**scenario.rationale, **{kind: also.why for kind, also in scenario.also.items()}}
+    return "; ".join(f"{kind}: {reasons[kind]}" for kind in dict.fromkeys(v.entity_type for v in item.high_values()) if kind in reasons)
+
+
+def _group_keys(item: Item) -> tuple[str, ...]:
+    """Name what must not be split between train and test: texts grown from one story, scenario or triplet, and records of one text."""
+    plan = item.plan
+    if plan.told is not None:
+        grown_from = f"story:{plan.told.story}"
+    else:
+        grown_from = f"scenario:{plan.scenario}" if plan.scenario else f"triplet:{'+'.join(plan.pair)}/{plan.topic}/{plan.subtopic}"
+    if plan.share is None or item.passage is None:
+        return (grown_from,)
+    return grown_from, f"{CONTRAST_GROUP}{digest(plan.share.seed, item.passage.text)[:RECORD_ID_LENGTH]}"

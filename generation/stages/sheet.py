@@ -1,0 +1,224 @@
+"""Stage of the recipe ``case``: one life in which the values of a text belong together, and two decisions that turn on them.
+
+In: an item with more values than its text is to have (``planning.make_case_item``), of which nobody knows yet whether they matter. Out:
+those that belong to one life, each as its writer would say it ("from Benin" for "first-generation Beninese immigrant"), whose it is and
+what it is doing there, a situation, and decisions that turn on different values. The others are struck, each with the reason. What is
+personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a value, too, before
+anybody asks what matters. Asked for once a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.item import Case, Item, ItemValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.texts import check_no_meta, value_variables
+from piiloom.generation.stages.values import fit_value
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+NAME = "sheet"
+FEWEST_VALUES = 3
+SPARE = 2.0  # so many values are drawn for one that is kept
+DECISIONS = 2
+MOST_MORE = 3  # so many values may be added to those that were drawn
+_VERBATIM = frozenset({"name", "code"})
+_FIGURE = re.compile(r"\d+")
+_PRESSING = 0.4  # share of cases that have to be settled by a certain day
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "holder": {"type": "string"},
+                    "said": {"type": "string"},
+                    "use": {"type": "string"},
+                    "strike": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                },
+                "required": ["id", "strike", "holder", "said", "use"],
+                "additionalProperties": False,
+            },
+        },
+        "situation": {"type": "string"},
+        "more": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {name: {"type": "string"} for name in ("id", "kind", "holder", "said", "use")},
+                "required": ["id", "kind", "holder", "said", "use"],
+                "additionalProperties": False,
+            },
+        },
+        "decisions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"decision": {"type": "string"}, "turns_on": _STRINGS},
+                "required": ["decision", "turns_on"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["facts", "situation", "more", "decisions"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    values: tuple[ItemValue, ...]
+    case: Case
+
+
+class SheetStage:
+    """Asks for the case of a text."""
+
+    name = NAME
+    templates = ("case_sheet",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its case; values that were struck are gone from it."""
+        if not item.values:
+            raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
+        sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
+        return replace(item, values=sheet.values, case=sheet.case, refused=item.refused + refused)
+
+
+async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
+    plan = item.plan
+    question = Ask(
+        stage=NAME,
+        template="case_sheet",
+        variables={
+            "topic": plan.topic,
+            "subtopic": plan.subtopic,
+            "pair": list(plan.pair),
+            "register": plan.register,
+            "values": value_variables(item.values, ctx),
+            "kinds": list(load_taxonomy().types),
+            "free": free_ids(item),
+            "pressing": derive_rng("pressing", plan.seed).random() < _PRESSING,
+            "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
+            "language": ctx.locale.language_name,
+            "seed": plan.seed,
+        },
+        schema=SCHEMA,
+        item_id=plan.text_name,
+    )
+    return await ask(question, ctx, lambda data: _read(data, item))
+
+
+def kept_of(values: int) -> tuple[int, int]:
+    """The fewest and the most of so many *values* that a text has: twice as many are drawn as it needs."""
+    most = max(FEWEST_VALUES, round(values / SPARE))
+    return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
+
+
+def _read(data: Any, item: Item) -> _Sheet:
+    facts = by_id(data["facts"], item.values)
+    struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
+    kept = [value for value in item.values if value.id not in struck]
+    fewest, most = kept_of(len(item.values))
+    if len(kept) < fewest:
+        raise Fault("too_much_struck", f"{len(kept)} facts are left; {fewest} to {most} must be")
+    if len(kept) > most:
+        raise Fault("too_little_struck", f"{len(kept)} facts are left; strike those that fit least, so that {fewest} to {most} are")
+    missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in kept}]
+    if missing:
+        raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")
+    uses = {name: " ".join(fact["use"].split()) for name, fact in facts.items() if name not in struck}
+    holders = {name: " ".join(facts[name]["holder"].split()).casefold() for name in uses}
+    if not all(uses.values()) or not all(holders.values()):
+        raise Fault("no_use", "each fact that is left needs a holder and a use")
+    situation = " ".join(data["situation"].split())
+    check_no_meta(situation)
+    if not situation:
+        raise Fault("no_situation", "there is no situation")
+    said = _said(kept, facts)
+    values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
+    for value, use in _more(data["more"], values, item):
+        values.append(value)
+        uses[value.id] = use
+    return _Sheet(
+        values=tuple(values),
+        case=Case(situation=situation, decisions=_decisions(data["decisions"], uses), uses=uses, struck=struck),
+    )
+
+
+def free_ids(item: Item) -> tuple[str, ...]:
+    """The ids for values that the matter of *item* adds to those that were drawn."""
+    drawn = len(item.plan.wanted)
+    return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1))
+
+
+def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item) -> list[tuple[ItemValue, str]]:
+    """The values that the matter adds to those that are *kept*, each with its use; raises ``Fault`` for one that can be none."""
+    free, kinds = free_ids(item), load_taxonomy().types
+    if [entry["id"] for entry in entries] != list(free[: len(entries)]):
+        raise Fault("more_ids", f"the ids under more are {', '.join(free)}, in this order, and no others")
+    taken = [value.text for value in kept]
+    found: list[tuple[ItemValue, str]] = []
+    for entry in entries:
+        holder, use = " ".join(entry["holder"].split()).casefold(), " ".join(entry["use"].split())
+        if entry["kind"] not in kinds:
+            raise Fault("unknown_kind", f"{entry['kind']} is not among the kinds: {', '.join(kinds)}")
+        if not holder or not use:
+            raise Fault("no_use", "each fact under more needs a holder and a use")
+        text = fit_value(entry["said"], taken)
+        taken.append(text)
+        found.append((ItemValue(id=entry["id"], entity_type=entry["kind"], subtype=None, text=text, relevance="low", subject=holder), use))
+    return found
+
+
+def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Each value as its writer says it; names, codes and figures stay. Raises ``Fault`` for other words than a value can have."""
+    said = {value.id: " ".join(facts[value.id]["said"].split()) or value.text for value in kept}
+    for value in kept:
+        text = said[value.id]
+        if text == value.text:
+            continue
+        if value.entity_type in _VERBATIM or not set(_FIGURE.findall(text)) <= set(_FIGURE.findall(value.text)):
+            raise Fault("figures_changed", f"{value.id} must be said as it is given: names, codes and figures stay")
+        fit_value(text, [other for name, other in said.items() if name != value.id])
+    return said
+
+
+def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> dict[str, Mapping[str, Any]]:
+    """*entries* by the id of their value; raises ``Fault`` unless each of *values* has exactly one."""
+    known = [value.id for value in values]
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        name = entry["id"]
+        if name not in known:
+            raise Fault("unknown_id", f"{name} is not in the list; the ids are {', '.join(known)}")
+        if name in found:
+            raise Fault("twice", f"{name} has more than one entry; each id has exactly one")
+        found[name] = entry
+    missing = [name for name in known if name not in found]
+    if missing:
+        raise Fault("incomplete", f"there is no entry for {', '.join(missing)}; each of {', '.join(known)} has exactly one")
+    return found
+
+
+def _decisions(entries: Sequence[Mapping[str, Any]], kept: Mapping[str, str]) -> tuple[str, ...]:
+    if len(entries) != DECISIONS:
+        raise Fault("decisions", f"there are {len(entries)} decisions; {DECISIONS} are wanted")
+    turning = [frozenset(entry["turns_on"]) & kept.keys() for entry in entries]
+    if not all(turning):
+        raise Fault("turns_on_nothing", "each decision must turn on a fact that is left")
+    if len(turning[0] & turning[1]) > 1 or turning[0] == turning[1]:
+        raise Fault("same_decision", "the two decisions must turn on different facts: at most one may stand in both")
+    return tuple(" ".join(entry["decision"].split()) for entry in entries)
+
+
+STAGE: Stage = SheetStage()

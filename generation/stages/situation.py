@@ -1,0 +1,58 @@
+"""Stage 4: the sentences that state the problem.
+
+In: an item with values. Out: sentences of ``situation_words`` words in all that hold every high-relevance value verbatim,
+their marks stripped into offsets. A line break tells sentences apart that may be moved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from piiloom.corpus.marks import MarkedText
+from piiloom.generation.item import Item
+from piiloom.generation.stage import Stage, StageContext, text_schema
+from piiloom.generation.stages.asking import Ask, ask
+from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables
+
+NAME = "situation"
+
+
+class SituationStage:
+    """Asks for the sentences with the values that matter."""
+
+    name = NAME
+    templates = ("situation",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its situation."""
+        plan, values = item.plan, item.high_values()
+
+        def accept(data: Any) -> MarkedText:
+            return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences)
+
+        low, high = plan.situation_words
+        question = Ask(
+            stage=NAME,
+            template="situation",
+            variables={
+                "topic": plan.topic,
+                "subtopic": plan.subtopic,
+                "scenario": plan.scenario,
+                "values": value_variables(values, ctx),
+                "pair": list(plan.pair),
+                "others": other_texts(item, values),
+                "words": {"min": low, "max": high},
+                "sentences": plan.situation_sentences,
+                "register": plan.register,
+                "language": ctx.locale.language_name,
+                "seed": plan.seed,
+            },
+            schema=text_schema("text"),
+            item_id=str(plan.index),
+        )
+        sentence, refused = await ask(question, ctx, accept)
+        return replace(item, situation=sentence, refused=item.refused + refused)
+
+
+STAGE: Stage = SituationStage()

@@ -1,0 +1,120 @@
+"""Stage 8: exact spans for every mention of every value.
+
+In: an item with a passage. Out: its spans. The ladder: inline marks, exact whole words, normalised, fuzzy
+(``piiloom.corpus.alignment``), then the model is asked for the closest span, then the item is rejected. A model's answer counts
+only when it is a whole-word substring of the passage and not another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from piiloom.corpus.alignment import Alignment, Located, Target, Unresolved, align, locate_reply
+from piiloom.corpus.marks import BROKEN_MARK, MarkedText
+from piiloom.corpus.record import Span
+from piiloom.foundation.words import content_words, count_words
+from piiloom.generation.item import Item, ItemValue
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.texts import value_variables
+
+NAME = "spans"
+# Reasons for which asking is pointless: the text itself is damaged, or longer values claim every mention.
+HOPELESS = frozenset({"broken_mark", "overlap", "empty"})
+# How many more words than the value other words for it may have.
+SPARE_WORDS = 4
+
+
+class SpansStage:
+    """Repairs spans until every one is exact, or rejects the item."""
+
+    name = NAME
+    templates = ("span_retrieval",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its spans."""
+        passage = item.passage
+        if passage is None:
+            raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
+        if BROKEN_MARK.search(passage.text):
+            raise ItemRejected("broken_mark", "the passage holds a damaged mark", stage=NAME)
+        surfaces = {value.id: value.text for value in item.values}
+        alignment = _aligned(passage, surfaces)
+        for unresolved in alignment.unresolved:
+            if unresolved.reason in HOPELESS:
+                raise _rejected(unresolved, item)
+        refused = 0
+        for unresolved in alignment.unresolved:
+            surfaces[unresolved.value_id], again = await self._retrieve(unresolved, item, passage.text, ctx)
+            refused += again
+        if alignment.unresolved:
+            alignment = _aligned(passage, surfaces)
+            for still in alignment.unresolved:
+                raise _rejected(still, item)
+        spans = tuple(_span(number, located, item) for number, located in enumerate(alignment.spans, 1))
+        return replace(item, spans=spans, refused=item.refused + refused)
+
+    async def _retrieve(self, unresolved: Unresolved, item: Item, text: str, ctx: StageContext) -> tuple[str, int]:
+        value = item.value(unresolved.value_id)
+
+        def accept(data: Any) -> str | None:
+            return None if data["span"] is None else _read_span(data["span"], text, value)
+
+        question = Ask(
+            stage=NAME,
+            template="span_retrieval",
+            variables={
+                "value": value_variables([value], ctx)[0],
+                "text": text,
+                "language": ctx.locale.language_name,
+                "seed": item.plan.seed,
+            },
+            schema=text_schema("span", nullable=True),
+            item_id=f"{item.plan.index}/{value.id}",
+        )
+        surface, refused = await ask(question, ctx, accept)
+        if surface is None:
+            raise _rejected(unresolved, item, attempts=refused + 1)
+        return surface, refused
+
+
+def _read_span(reply: str, text: str, value: ItemValue) -> str:
+    """Give the words of *text* that *reply* names; raises ``Fault`` when it has no such words or they cannot be *value* alone."""
+    place = locate_reply(text, reply)
+    if place is None:
+        raise Fault("not_in_text", "it must be copied from the text character by character, whole words only")
+    surface = text[place[0] : place[1]]
+    if not content_words(surface) or count_words(surface) > count_words(value.text) + SPARE_WORDS:
+        raise Fault("not_a_value", "it must be the shortest stretch of the text that states the fact, and nothing else")
+    return surface
+
+
+def _aligned(passage: MarkedText, surfaces: Mapping[str, str]) -> Alignment:
+    targets = [Target(value_id=value_id, text=text) for value_id, text in surfaces.items()]
+    return align(passage.text, passage.mentions, targets)
+
+
+def _rejected(unresolved: Unresolved, item: Item, *, attempts: int = 0) -> ItemRejected:
+    value: ItemValue = item.value(unresolved.value_id)
+    detail = f"no exact span for value {value.id} ({value.entity_type}): {unresolved.reason}"
+    passage = item.passage.text if item.passage else None
+    return ItemRejected(f"value_{unresolved.reason}", detail, stage=NAME, attempts=attempts, last_reply=passage)
+
+
+def _span(number: int, located: Located, item: Item) -> Span:
+    value = item.value(located.value_id)
+    return Span(
+        id=f"s{number}",
+        start=located.start,
+        end=located.end,
+        entity_type=value.entity_type,
+        relevance=value.relevance,
+        subtype=value.subtype,
+        value_id=value.id,
+        subject=value.subject,
+    )
+
+
+STAGE: Stage = SpansStage()

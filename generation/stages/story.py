@@ -1,0 +1,90 @@
+"""The stage of the recipe ``story``: one person's whole text, with a question of it.
+
+In: a plan item that says which text of which story, and which of its questions. Out: the text with its values and spans, each
+high or low as the question has it, and the question. Items of one text get the same text; with their questions they are a
+contrast group. Nothing is asked of a model: the composer tells (``piiloom.generation.composer.telling``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from piiloom.corpus.marks import MarkedText, Mention
+from piiloom.corpus.record import Span
+from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.composer.question_rounds import question_round
+from piiloom.generation.composer.telling import StoryUntold, tell_asked
+from piiloom.generation.composer.telling_plan import plan_of
+from piiloom.generation.composer.told import ToldStory
+from piiloom.generation.item import Item, ItemValue, Question, TextShare
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.taxonomy.stories import Story
+
+NAME = "story"
+
+
+class StoryStage:
+    """Tells the story of an item."""
+
+    name = NAME
+    templates: tuple[str, ...] = ()
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item text, values, spans and question; rejected when the story cannot be told or has no such question."""
+        plan = item.plan
+        told, share = plan.told, plan.share
+        if told is None or share is None or ctx.stories is None:
+            raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
+        story = ctx.stories.find(plan.pair, told.story)
+        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale)
+        if share.number >= len(text.questions):
+            raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
+        return _filled(item, text, share.number)
+
+
+def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str) -> ToldStory:
+    """The text that all items of it get; one that is tried anew gets another."""
+    rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
+    asked = question_round(plan_of(story), telling, share.records, rounds)
+    try:
+        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), locale=locale)
+    except StoryUntold as untold:
+        raise ItemRejected("untold", str(untold), stage=NAME) from untold
+
+
+def _filled(item: Item, text: ToldStory, number: int) -> Item:
+    asked = text.questions[number]
+    ids = {fact: f"v{place}" for place, fact in enumerate(dict.fromkeys(span.fact for span in text.spans), 1)}
+    first = {span.fact: span for span in reversed(text.spans)}
+    values = tuple(
+        ItemValue(
+            id=ids[fact],
+            entity_type=first[fact].entity_type,
+            subtype=first[fact].subtype,
+            text=first[fact].value,
+            relevance="high" if fact in asked.high else "low",
+            subject=first[fact].subject,
+        )
+        for fact in ids
+    )
+    spans = tuple(
+        Span(
+            id=f"s{place}",
+            start=span.start,
+            end=span.end,
+            entity_type=span.entity_type,
+            relevance="high" if span.fact in asked.high else "low",
+            subtype=span.subtype,
+            value_id=ids[span.fact],
+            subject=span.subject,
+        )
+        for place, span in enumerate(text.spans, 1)
+    )
+    mentions = tuple(Mention(value_id=ids[span.fact], start=span.start, end=span.end) for span in text.spans)
+    question = Question(draft=asked.text, personal=asked.text, abstracted=asked.text)
+    rationale = "; ".join(f"{first[fact].value} ({first[fact].entity_type}): {asked.high[fact]}" for fact in ids if fact in asked.high)
+    passage = MarkedText(text=text.text, mentions=mentions)
+    return replace(item, values=values, spans=spans, question=question, passage=passage, rationale=rationale)
+
+
+STAGE: Stage = StoryStage()

@@ -1,0 +1,112 @@
+"""What all text stages check in a reply: length, voice, values, marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from piiloom.corpus.alignment import Target, align
+from piiloom.corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
+from piiloom.corpus.record import Record
+from piiloom.foundation.words import count_words
+from piiloom.generation.item import Band, Item, ItemValue
+from piiloom.generation.stage import StageContext
+from piiloom.generation.stages.asking import Fault
+from piiloom.screening.gate import Expectations
+from piiloom.screening.refusals import RefusalsGate
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.wording import FIRST_PERSON
+
+_REFUSALS = RefusalsGate()
+# A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.
+SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])")
+
+
+def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
+    """Strip the marks of *reply*; every one of *values* must be there verbatim (marked or as whole words).
+
+    Raises ``Fault`` naming the value's id for a value that is missing or was altered, and for broken marks. Values that
+    stand there but were not marked are located, so that the result mentions each of them.
+    """
+    marked = strip_marks(reply.strip())
+    if BROKEN_MARK.search(marked.text):
+        raise Fault("broken_mark", "a mark is not of the form [[id|value]]")
+    check_no_meta(marked.text)
+    targets = [Target(value_id=value.id, text=value.text) for value in values]
+    alignment = align(marked.text, marked.mentions, targets)
+    by_id = {value.id: value for value in values}
+    for unresolved in alignment.unresolved:
+        value = by_id[unresolved.value_id]
+        raise Fault(f"value_{unresolved.reason}", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
+    mentions = tuple(Mention(value_id=s.value_id, start=s.start, end=s.end) for s in alignment.spans)
+    for mention in mentions:
+        value = by_id[mention.value_id]
+        if _plain(marked.text[mention.start : mention.end]) != _plain(value.text):
+            raise Fault("value_changed", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
+    return MarkedText(text=marked.text, mentions=mentions)
+
+
+def _plain(text: str) -> str:
+    """*text* as two spellings of a value are compared: without case and typographic apostrophes."""
+    return text.replace("’", "'").casefold()
+
+
+def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int) -> MarkedText:
+    """Read up to *most* sentences of *band* words in all with all of *values*; raises ``Fault`` for the first thing amiss."""
+    sentences = read_marked(reply, values)
+    check_length(sentences.text, band)
+    check_sentences(sentences.text, most)
+    return sentences
+
+
+def check_no_meta(text: str) -> None:
+    """Raise ``Fault`` when *text* speaks of its task or of being an AI, as the gate of finished records would find later."""
+    verdict = _REFUSALS.check(Record(id="reply", context=text), Expectations(pair=("", "")))
+    if verdict is not None:
+        raise Fault(verdict.code, "it must be the text itself, without a word about the task or about being an AI")
+
+
+def check_length(text: str, band: Band) -> None:
+    """Raise ``Fault`` when *text* has fewer or more words than *band* (inclusive) allows."""
+    number = count_words(text)
+    if not band[0] <= number <= band[1]:
+        raise Fault("wrong_length", f"it has {number} words; {band[0]} to {band[1]} are wanted")
+
+
+def check_first_person(text: str, language: str) -> None:
+    """Raise ``Fault`` when an English *text* never speaks of its writer."""
+    if language == "en" and not FIRST_PERSON.search(text):
+        raise Fault("not_first_person", "the writer must speak as I")
+
+
+def check_sentences(text: str, most: int) -> None:
+    """Raise ``Fault`` when *text* has more than *most* sentences."""
+    number = 1 + sum(1 for _ in SENTENCE_END.finditer(text))
+    if number > most:
+        raise Fault("too_many_sentences", f"it has {number} sentences; {most} at most {'is' if most == 1 else 'are'} wanted")
+
+
+def other_texts(item: Item, values: Sequence[ItemValue]) -> list[str]:
+    """The texts of the item's values that are not among *values*: what a sentence with these must not say by chance."""
+    return [value.text for value in item.values if value not in values]
+
+
+def value_variables(values: Iterable[ItemValue], ctx: StageContext) -> list[dict[str, str]]:
+    """Describe values to a template (and to the composer, which takes types by their bare names)."""
+    return [
+        {
+            "id": v.id,
+            "text": v.text,
+            "type": v.entity_type if ctx.bank is not None else type_label(v.entity_type, ctx.taxonomy),
+            "subtype": v.subtype or "",
+            "subject": v.subject,
+            "relevance": v.relevance,
+        }
+        for v in values
+    ]
+
+
+def type_label(name: str, taxonomy: Taxonomy) -> str:
+    """The type as a model is told it: an own type with its definition, since the name alone may tell nothing."""
+    known = taxonomy.types.get(name)
+    return f"{name}, that is: {known.definition.rstrip('.')}" if known is not None and known.own else name

@@ -1,0 +1,42 @@
+"""Stage 1: what people would post about so that both types of a pair matter.
+
+In: a pair of PII types. Out: up to ``topics_per_pair`` topics of one to three words. Runs once a pair, not once an item.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from piiloom.generation.stage import StageContext, list_schema
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.phrases import PhraseList, clean_list
+
+NAME = "topics"
+TEMPLATES: tuple[str, ...] = ("topics",)
+Pair = tuple[str, str]
+
+
+def pair_key(pair: Pair) -> str:
+    """Name a pair in ledgers: ``age+health``."""
+    return "+".join(pair)
+
+
+async def run(pair: Pair, ctx: StageContext) -> PhraseList:
+    """List the topics of *pair*; raises ``ItemRejected`` when no usable list comes."""
+    count = ctx.config.topics_per_pair
+
+    def accept(data: Any) -> PhraseList:
+        topics = clean_list(data["topics"], at_most=count, banned=pair)
+        if not topics.kept:
+            raise Fault("no_topics", "none of the entries is a new topic of one to three words")
+        return topics
+
+    question = Ask(
+        stage=NAME,
+        template="topics",
+        variables={"types": ctx.type_variables(pair), "count": count, "language": ctx.locale.language_name, "seed": ctx.config.seed},
+        schema=list_schema("topics"),
+        item_id=pair_key(pair),
+    )
+    topics, _ = await ask(question, ctx, accept)
+    return topics

@@ -1,0 +1,140 @@
+"""Stage 3: the values an item is about.
+
+In: a plan item. Out: one value for each that the plan wants, of one coherent persona, none inside another. Drawn by code
+(``pii_values``); with ``--values llm`` the model is asked for each, else only for those of own types that say so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.words import content_words, count_words
+from piiloom.generation.item import Item, ItemValue, WantedValue
+from piiloom.generation.settings.composer_settings import ComposerSettings
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
+from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.pii_values.drawing import DrawnValue, ValueRequest, draw_values
+from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.taxonomy.entity_types import Taxonomy
+
+NAME = "values"
+FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
+
+
+class ValuesStage:
+    """Draws or asks for the values of an item."""
+
+    name = NAME
+    templates = ("pii_value",)
+
+    async def run(self, item: Item, ctx: StageContext) -> Item:
+        """Give the item its values; rejected when no distinct ones can be had."""
+        drawn = [wanted for wanted in item.plan.wanted if ctx.config.values == "code" and not _is_asked(wanted, ctx.taxonomy)]
+        values = list(draw_by_code(item, ctx.config.composer, drawn)) if drawn else []
+        refused = item.refused
+        # Whoever a fact is told of comes first.
+        for wanted in sorted((w for w in item.plan.wanted if w not in drawn), key=lambda w: w.subject.startswith("@")):
+            value, again = await self._ask(wanted, values, item, ctx)
+            values.append(value)
+            refused += again
+        place = {wanted.id: number for number, wanted in enumerate(item.plan.wanted)}
+        return replace_values(item, tuple(sorted(values, key=lambda value: place[value.id])), refused=refused)
+
+    async def _ask(self, wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext) -> tuple[ItemValue, int]:
+        plan = item.plan
+        kind = ctx.taxonomy.get(wanted.entity_type)
+        names = wanted.subtypes or tuple(subtype.name for subtype in kind.subtypes)
+        subtype = ctx.taxonomy.subtype(kind.name, derive_rng("subtype", plan.seed, wanted.id).choice(names))
+        avoid = [value.text for value in taken]
+        question = Ask(
+            stage=NAME,
+            template="pii_value",
+            variables={
+                "type": {"name": kind.name},
+                "subtype": {"name": subtype.name, "definition": subtype.definition, "examples": list(subtype.examples)},
+                "country": ctx.locale.country,
+                "language": ctx.locale.language_name,
+                "topic": plan.topic if wanted.relevance == "high" else None,
+                "subtopic": plan.subtopic,
+                "avoid": avoid,
+                "locale": plan.locale,
+                "value_id": wanted.id,
+                "subject": subject_of(wanted, taken),
+                "seed": plan.seed,
+            },
+            schema=text_schema("value"),
+            item_id=f"{plan.index}/{wanted.id}",
+        )
+        text, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid))
+        value = ItemValue(
+            id=wanted.id,
+            entity_type=kind.name,
+            subtype=subtype.name,
+            text=text,
+            relevance=wanted.relevance,
+            subject=subject_of(wanted, taken),
+        )
+        return value, refused
+
+
+def subject_of(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
+    """Whose value it is; "@v3" becomes the word that value v3 has for the person."""
+    return next((v.text for v in taken if f"@{v.id}" == wanted.subject), wanted.subject)
+
+
+def replace_values(item: Item, values: tuple[ItemValue, ...], *, refused: int | None = None) -> Item:
+    """Give *item* its values and nothing of the later stages."""
+    return Item(plan=item.plan, values=values, refused=item.refused if refused is None else refused)
+
+
+def _is_asked(wanted: WantedValue, taxonomy: Taxonomy) -> bool:
+    """Whether the value is of an own type, or a subtype of it, whose values only the model gives."""
+    kind = taxonomy.get(wanted.entity_type)
+    chosen = [subtype for subtype in kind.subtypes if not wanted.subtypes or subtype.name in wanted.subtypes]
+    return any(subtype.generator is not None and subtype.generator.kind == "model" for subtype in chosen)
+
+
+def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedValue]) -> tuple[ItemValue, ...]:
+    """Draw the values *drawn* of the item from one persona; rejected when the persona has no distinct ones."""
+    plan = item.plan
+    rng = derive_rng("values", plan.seed % composer.value_draws if composer.value_draws else plan.seed)
+    place = {wanted.id: number for number, wanted in enumerate(drawn)}
+    requests = [ValueRequest(entity_type=w.entity_type, subtypes=w.subtypes or None, subject=_owner(w, place)) for w in drawn]
+    try:
+        found = _drawn(requests, plan.locale, composer, rng)
+    except PiiloomError as error:
+        raise ItemRejected("no_values", str(error), stage=NAME) from error
+    return tuple(
+        ItemValue(id=w.id, entity_type=d.entity_type, subtype=d.subtype, text=d.text, relevance=w.relevance, subject=d.subject)
+        for w, d in zip(drawn, found, strict=True)
+    )
+
+
+def _owner(wanted: WantedValue, place: Mapping[str, int]) -> str:
+    """Whose value it is, as ``draw_values`` takes it: "@1" for the person that request 1 names."""
+    return f"@{place[wanted.subject[1:]]}" if wanted.subject.startswith("@") else wanted.subject
+
+
+def _drawn(requests: Sequence[ValueRequest], locale: str, composer: ComposerSettings, rng: random.Random) -> tuple[DrawnValue, ...]:
+    if composer.personas:
+        return draw_values(draw_persona(rng, locale), requests, rng)
+    alone = [replace(request, subject="self" if (request.subject or "").startswith("@") else request.subject) for request in requests]
+    return tuple(draw_values(draw_persona(rng, locale), [request], rng)[0] for request in alone)
+
+
+def fit_value(value: str, avoid: list[str]) -> str:
+    """*value* in single spaces; raises ``Fault`` where it can stand in no text, or shares a word with one of *avoid*."""
+    text = " ".join(value.split())
+    if FORBIDDEN & set(text) or not 1 <= count_words(text) <= 8:
+        raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")
+    for other in avoid:
+        if content_words(text) & content_words(other) or text.casefold() == other.casefold():
+            raise Fault("repeated_value", "it shares a word with a value that is already taken")
+    return text
+
+
+STAGE: Stage = ValuesStage()
