@@ -41,8 +41,8 @@ from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.releases.sizes import parse_test_size
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import ReleaseRow
-from piiloom.evaluation.report_figures import DEFAULT_SEED
-from piiloom.evaluation.report_folder import report_json
+from piiloom.evaluation.report.figures import DEFAULT_SEED
+from piiloom.evaluation.report.folder import report_json
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.generation.running.progress import RunProgress, Watch, unwatched
 from piiloom.generation.settings.run_options import RunOptions
@@ -212,8 +212,8 @@ def probe(
     figures of each type; missed, spurious and wrong spans go to the file *errors*, which is replaced. Needs the extra ``probe``;
     raises ``UsageError``, ``DataError`` and ``OutputError``.
     """
-    from piiloom.evaluation.probe_files import probe_files  # noqa: PLC0415 - needs an extra
-    from piiloom.evaluation.probe_json import result_json  # noqa: PLC0415
+    from piiloom.evaluation.probe.as_json import result_json  # noqa: PLC0415
+    from piiloom.evaluation.probe.files import probe_files  # noqa: PLC0415 - needs an extra
 
     place = None if errors is None else Path(errors)
     result, _ = probe_files(Path(train), [Path(test) for test in tests], sizes=sizes, errors=place, seed=seed)

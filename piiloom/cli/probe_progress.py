@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from piiloom.cli.terminal import error_console, harmless, say_aside
-from piiloom.evaluation.probe_models import MAX_ITERATIONS
-from piiloom.evaluation.probe_run import ProbeStep, Watch
+from piiloom.evaluation.probe.models import MAX_ITERATIONS
+from piiloom.evaluation.probe.run import ProbeStep, Watch
 from piiloom.foundation.counting import counted
 
 LINE_EVERY_S = 5.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say
-from piiloom.evaluation.probe_data import ProbeCorpus
-from piiloom.evaluation.probe_run import ProbeResult, TestResult, Training
-from piiloom.evaluation.probe_scores import RESAMPLES, Interval
+from piiloom.evaluation.probe.data import ProbeCorpus
+from piiloom.evaluation.probe.run import ProbeResult, TestResult, Training
+from piiloom.evaluation.probe.scores import RESAMPLES, Interval
 from piiloom.foundation.counting import counted
 
 _NOTHING = "–"

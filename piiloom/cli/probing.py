@@ -9,8 +9,8 @@ from pathlib import Path
 from piiloom.cli.probe_progress import shown_steps
 from piiloom.cli.probe_tables import print_result
 from piiloom.cli.terminal import say, say_json
-from piiloom.evaluation.probe_files import probe_files
-from piiloom.evaluation.probe_json import result_json
+from piiloom.evaluation.probe.as_json import result_json
+from piiloom.evaluation.probe.files import probe_files
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 

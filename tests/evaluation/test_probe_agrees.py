@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.probe_data import ProbeRecord, ProbeSpan, read_corpus
-from piiloom.evaluation.probe_features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
-from piiloom.evaluation.probe_matching import compare
-from piiloom.evaluation.probe_run import run_probe
-from piiloom.evaluation.probe_scores import count_table, figures
+from piiloom.evaluation.probe.data import ProbeRecord, ProbeSpan, read_corpus
+from piiloom.evaluation.probe.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
+from piiloom.evaluation.probe.matching import compare
+from piiloom.evaluation.probe.run import run_probe
+from piiloom.evaluation.probe.scores import count_table, figures
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 
 TOOL = Path(__file__).parents[3] / "shared" / "tools" / "probe_detector.py"

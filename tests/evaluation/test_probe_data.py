@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.evaluation.probe_data import NO_RELEVANCE, NOT_FOUND, OVERLAPPING, read_corpus
+from piiloom.evaluation.probe.data import NO_RELEVANCE, NOT_FOUND, OVERLAPPING, read_corpus
 from piiloom.foundation.errors import DataError
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.evaluation.probe_data import ProbeRecord, ProbeSpan
-from piiloom.evaluation.probe_features import FoundSpan
-from piiloom.evaluation.probe_matching import compare, error_rows, span_errors
-from piiloom.evaluation.probe_scores import count_table, figures, intervals, type_scores
+from piiloom.evaluation.probe.data import ProbeRecord, ProbeSpan
+from piiloom.evaluation.probe.features import FoundSpan
+from piiloom.evaluation.probe.matching import compare, error_rows, span_errors
+from piiloom.evaluation.probe.scores import count_table, figures, intervals, type_scores
 
 TEXT = "Ann, 40, a nurse from Oslo, met Bob."
 

@@ -6,10 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from piiloom.evaluation.report_card import dataset_card, escaped
-from piiloom.evaluation.report_figures import measure
-from piiloom.evaluation.report_sources import Source
-from piiloom.evaluation.report_tables import all_tables
+from piiloom.evaluation.report.card import dataset_card, escaped
+from piiloom.evaluation.report.figures import measure
+from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.tables import all_tables
 from tests.evaluation.report_records import marked, varied
 
 NASTY = [

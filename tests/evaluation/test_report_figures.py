@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import RecordPlan
-from piiloom.evaluation.report_figures import count_records, measure
-from piiloom.evaluation.report_guessing import balanced_accuracy, measure_guessability
-from piiloom.evaluation.report_leaks import measure_question_leaks, measure_split_leaks
-from piiloom.evaluation.report_plan import measure_plan
-from piiloom.evaluation.report_question_use import measure_question_use
-from piiloom.evaluation.report_values import ValueCount, measure_cards, measure_types
+from piiloom.evaluation.report.figures import count_records, measure
+from piiloom.evaluation.report.guessing import balanced_accuracy, measure_guessability
+from piiloom.evaluation.report.leaks import measure_question_leaks, measure_split_leaks
+from piiloom.evaluation.report.plan import measure_plan
+from piiloom.evaluation.report.question_use import measure_question_use
+from piiloom.evaluation.report.values import ValueCount, measure_cards, measure_types
 from tests.evaluation.report_records import marked, varied
 
 

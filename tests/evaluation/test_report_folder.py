@@ -10,10 +10,10 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from piiloom.corpus.record import RecordPlan
-from piiloom.evaluation.report_figures import measure
-from piiloom.evaluation.report_folder import check_folder, write_report
-from piiloom.evaluation.report_plots import all_plots
-from piiloom.evaluation.report_sources import Source
+from piiloom.evaluation.report.figures import measure
+from piiloom.evaluation.report.folder import check_folder, write_report
+from piiloom.evaluation.report.plots import all_plots
+from piiloom.evaluation.report.sources import Source
 from piiloom.foundation.errors import OutputError
 from tests.evaluation.report_records import marked, varied, write_native
 
@@ -73,8 +73,8 @@ def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
     path = write_native(varied(), tmp_path / "some.jsonl")
     code = (
         "import sys; sys.modules['matplotlib'] = sys.modules['sacrebleu'] = None\nfrom pathlib import Path\n"
-        "from piiloom.evaluation.report_figures import measure\nfrom piiloom.evaluation.report_folder import write_report\n"
-        "from piiloom.evaluation.report_sources import corpus_of_file\n"
+        "from piiloom.evaluation.report.figures import measure\nfrom piiloom.evaluation.report.folder import write_report\n"
+        "from piiloom.evaluation.report.sources import corpus_of_file\n"
         "corpus = corpus_of_file(Path(sys.argv[1]))\n"
         "print(write_report(Path(sys.argv[2]), corpus.source, measure(corpus.splits)).install)"
     )

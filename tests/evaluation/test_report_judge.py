@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.evaluation.report_figures import Figures, measure
-from piiloom.evaluation.report_sources import corpus_of_file
+from piiloom.evaluation.report.figures import Figures, measure
+from piiloom.evaluation.report.sources import corpus_of_file
 from tests.evaluation.report_records import varied, write_capid, write_native
 
 JUDGE = Path(__file__).parents[3] / "shared" / "tools" / "quality_bars.py"

@@ -11,7 +11,7 @@ from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.runs import create_run
-from piiloom.evaluation.report_sources import ALL, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.evaluation.report.sources import ALL, corpus_of_file, corpus_of_release, corpus_of_store
 from piiloom.foundation.errors import DataError, ReleaseError, RunError, StoreError, UsageError
 from tests.evaluation.report_records import varied, write_capid, write_native
 

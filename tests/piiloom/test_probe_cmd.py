@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import piiloom.cli.probe_progress as view
-from piiloom.evaluation.probe_run import ProbeStep
+from piiloom.evaluation.probe.run import ProbeStep
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 from tests.longer import mostly_long
 

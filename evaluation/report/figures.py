@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.splits import TEST, TRAIN
-from piiloom.evaluation.report_guessing import Guessability, measure_guessability
-from piiloom.evaluation.report_leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
-from piiloom.evaluation.report_plan import PlanFigures, measure_plan
-from piiloom.evaluation.report_question_use import QuestionUse, measure_question_use
-from piiloom.evaluation.report_texts import Lengths, TextFigures, measure_lengths, measure_texts
-from piiloom.evaluation.report_values import CardFigures, TypeFigures, measure_cards, measure_types
-from piiloom.evaluation.report_words import WordedTexts
+from piiloom.evaluation.report.guessing import Guessability, measure_guessability
+from piiloom.evaluation.report.leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
+from piiloom.evaluation.report.plan import PlanFigures, measure_plan
+from piiloom.evaluation.report.question_use import QuestionUse, measure_question_use
+from piiloom.evaluation.report.texts import Lengths, TextFigures, measure_lengths, measure_texts
+from piiloom.evaluation.report.values import CardFigures, TypeFigures, measure_cards, measure_types
+from piiloom.evaluation.report.words import WordedTexts
 
 SCHEMA = 1
 DEFAULT_SEED = 7

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.evaluation.report_card import dataset_card
-from piiloom.evaluation.report_figures import Figures
-from piiloom.evaluation.report_self_bleu import INSTALL
-from piiloom.evaluation.report_sources import Source
+from piiloom.evaluation.report.card import dataset_card
+from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.self_bleu import INSTALL
+from piiloom.evaluation.report.sources import Source
 from piiloom.foundation.errors import OutputError
 
 FIGURES_FILE = "report.json"
@@ -77,7 +77,7 @@ def write_report(out: Path, source: Source, figures: Figures, *, force: bool = F
 def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
     """The plot files by name, (file, caption) for the card, and what to install if there can be none."""
     try:
-        from piiloom.evaluation.report_plots import all_plots
+        from piiloom.evaluation.report.plots import all_plots
     except ImportError:
         return {}, [], INSTALL
     files: dict[str, bytes] = {}

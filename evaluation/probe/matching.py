@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.probe_data import ProbeRecord, ProbeSpan
-from piiloom.evaluation.probe_features import FoundSpan
+from piiloom.evaluation.probe.data import ProbeRecord, ProbeSpan
+from piiloom.evaluation.probe.features import FoundSpan
 
 ErrorKind = Literal["missed", "spurious", "wrong_type", "wrong_extent"]
 Json = dict[str, object]

@@ -17,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from piiloom.evaluation.report_cells import percent, short, span_of_bin
-from piiloom.evaluation.report_figures import Figures
-from piiloom.evaluation.report_guessing import CHANCE
-from piiloom.evaluation.report_texts import Opener, TextFigures
-from piiloom.evaluation.report_values import TypeFigures
+from piiloom.evaluation.report.cells import percent, short, span_of_bin
+from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.texts import Opener, TextFigures
+from piiloom.evaluation.report.values import TypeFigures
 
 _DPI = 130
 _BLUE, _ORANGE, _GREY = "#3b6ea8", "#d98232", "#b5b5b5"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
-from piiloom.evaluation.report_words import WordedTexts
+from piiloom.evaluation.report.words import WordedTexts
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.seeding import derive_rng
 

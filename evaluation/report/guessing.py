@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.report_leaks import judged_words
+from piiloom.evaluation.report.leaks import judged_words
 from piiloom.foundation.seeding import derive_seed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from piiloom.evaluation.probe_data import ProbeSpan
+from piiloom.evaluation.probe.data import ProbeSpan
 
 Features = dict[str, str | float]
 

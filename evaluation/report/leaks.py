@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.report_repeats import share_near
-from piiloom.evaluation.report_values import distinct_values
+from piiloom.evaluation.report.repeats import share_near
+from piiloom.evaluation.report.values import distinct_values
 from piiloom.foundation.words import whole_word, words
 
 # Shorter on purpose than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: what a gate takes for a function word

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.probe_data import ProbeRecord
-from piiloom.evaluation.probe_features import Features, FoundSpan, bio_labels, relevance_features, spans_of, token_features, tokenise
+from piiloom.evaluation.probe.data import ProbeRecord
+from piiloom.evaluation.probe.features import Features, FoundSpan, bio_labels, relevance_features, spans_of, token_features, tokenise
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 

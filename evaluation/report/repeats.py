@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
-from piiloom.evaluation.report_words import WordedTexts
+from piiloom.evaluation.report.words import WordedTexts
 
 THRESHOLD = 0.5
 

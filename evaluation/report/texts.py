@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from piiloom.evaluation.report_repeats import Repeats, measure_repeats
-from piiloom.evaluation.report_self_bleu import SelfBleu, self_bleu
-from piiloom.evaluation.report_words import WordedTexts, distinct_shares
+from piiloom.evaluation.report.repeats import Repeats, measure_repeats
+from piiloom.evaluation.report.self_bleu import SelfBleu, self_bleu
+from piiloom.evaluation.report.words import WordedTexts, distinct_shares
 from piiloom.foundation.seeding import derive_rng
 
 OPENER_WORDS = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from piiloom.evaluation.probe_run import ProbeResult, TestResult
+from piiloom.evaluation.probe.run import ProbeResult, TestResult
 
 
 def result_json(result: ProbeResult, *, by_type: bool) -> dict[str, Any]:

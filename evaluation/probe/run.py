@@ -3,8 +3,8 @@
 ::
 
     from pathlib import Path
-    from piiloom.evaluation.probe_data import read_corpus
-    from piiloom.evaluation.probe_run import run_probe
+    from piiloom.evaluation.probe.data import read_corpus
+    from piiloom.evaluation.probe.run import run_probe
 
     result = run_probe(read_corpus(Path("train.jsonl")), [read_corpus(Path("test.jsonl"))], sizes=[250, 1000])
     for training in result.trainings:
@@ -19,10 +19,10 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from piiloom.evaluation.probe_data import ProbeCorpus, ProbeRecord
-from piiloom.evaluation.probe_matching import Comparison, compare
-from piiloom.evaluation.probe_models import RelevanceJudge, SpanDetector
-from piiloom.evaluation.probe_scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
+from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
+from piiloom.evaluation.probe.matching import Comparison, compare
+from piiloom.evaluation.probe.models import RelevanceJudge, SpanDetector
+from piiloom.evaluation.probe.scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 

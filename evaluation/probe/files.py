@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from piiloom.corpus.formats.json_rows import write_row
-from piiloom.evaluation.probe_data import read_corpus
-from piiloom.evaluation.probe_matching import error_rows
-from piiloom.evaluation.probe_run import DEFAULT_SEED, ProbeResult, Watch, run_probe
+from piiloom.evaluation.probe.data import read_corpus
+from piiloom.evaluation.probe.matching import error_rows
+from piiloom.evaluation.probe.run import DEFAULT_SEED, ProbeResult, Watch, run_probe
 from piiloom.foundation.errors import OutputError, UsageError
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piiloom.evaluation.probe_matching import Comparison, same_extent
+from piiloom.evaluation.probe.matching import Comparison, same_extent
 from piiloom.foundation.seeding import derive_seed
 
 if TYPE_CHECKING:

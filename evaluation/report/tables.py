@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from piiloom.evaluation.report_cells import (
+from piiloom.evaluation.report.cells import (
     NOTHING,
     Quoted,
     bleu,
@@ -21,13 +21,13 @@ from piiloom.evaluation.report_cells import (
     span_of_bin,
     with_share,
 )
-from piiloom.evaluation.report_figures import Figures, SplitFigures
-from piiloom.evaluation.report_guessing import CHANCE, Guess
-from piiloom.evaluation.report_self_bleu import SAMPLE_TEXTS
-from piiloom.evaluation.report_sources import Reading, Source
-from piiloom.evaluation.report_texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
-from piiloom.evaluation.report_values import TypeFigures
-from piiloom.evaluation.report_words import ORDERS
+from piiloom.evaluation.report.figures import Figures, SplitFigures
+from piiloom.evaluation.report.guessing import CHANCE, Guess
+from piiloom.evaluation.report.self_bleu import SAMPLE_TEXTS
+from piiloom.evaluation.report.sources import Reading, Source
+from piiloom.evaluation.report.texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
+from piiloom.evaluation.report.values import TypeFigures
+from piiloom.evaluation.report.words import ORDERS
 
 _BAR = 30
 _OPENERS_SHOWN = 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from piiloom.evaluation.report_self_bleu import SelfBleu
-from piiloom.evaluation.report_texts import Bin
+from piiloom.evaluation.report.self_bleu import SelfBleu
+from piiloom.evaluation.report.texts import Bin
 
 NOTHING = "–"
 

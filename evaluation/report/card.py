@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from piiloom.evaluation.report_cells import Quoted, count
-from piiloom.evaluation.report_figures import Figures
-from piiloom.evaluation.report_sources import Source
-from piiloom.evaluation.report_tables import ReportTable, all_tables
+from piiloom.evaluation.report.cells import Quoted, count
+from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.tables import ReportTable, all_tables
 
 # All ASCII punctuation but those that mean nothing inside a line of text.
 _SPECIAL = re.compile(r"""[!"#$&()*+./:<=>@\[\\\]^_`{|}~]""")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piiloom.corpus.record import Record, Span
-from piiloom.evaluation.report_leaks import judged_words
+from piiloom.evaluation.report.leaks import judged_words
 
 _FOLDS = 5
 _PLACES = 4

@@ -1,0 +1,1 @@
+"""``piiloom report``: what a data set holds, how varied it is, what leaks, and from what relevance can be guessed."""
