@@ -69,7 +69,7 @@ def ours(count: int) -> dict[str, Any]:
     from piiloom.surrogates.documents import Document
     from piiloom.surrogates.engine import Engine
     from piiloom.surrogates.mentions import Mention
-    from piiloom.surrogates.outputs.offset_map import OffsetMap
+    from piiloom.surrogates.offset_map import OffsetMap
     from piiloom.surrogates.settings import Settings
 
     documents = [

@@ -11,7 +11,6 @@ from piiloom.surrogates.agreement import NOTHING_ASKED, asked_of_age, asked_of_p
 from piiloom.surrogates.casting.cast import NO_NEEDS, Caster, Needs, Taken
 from piiloom.surrogates.casting.name_forms import SUBTYPES, written
 from piiloom.surrogates.casting.registers import register_of
-from piiloom.surrogates.casting.styles import name_styles
 from piiloom.surrogates.documents import Filled, Placed
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
@@ -22,6 +21,7 @@ from piiloom.surrogates.kinds.date_formats import parse
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.persona import Persona
 from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan
 from piiloom.surrogates.seeds import below, mix

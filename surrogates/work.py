@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from piiloom.surrogates.by_model.given import GivenValues
 from piiloom.surrogates.casting.cast import Pools
 from piiloom.surrogates.casting.groups import GENDERS
 from piiloom.surrogates.documents import Document, Filled
 from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.given_values import GivenValues
 from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender

@@ -17,9 +17,9 @@ from piiloom.surrogates.casting.groups import Weights
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import iter_documents
-from piiloom.surrogates.kinds.span_kinds import kind_of_span
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
+from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.surrogates.placeholders.survey import Survey
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.running_progress import Progress, RunReport

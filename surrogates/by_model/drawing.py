@@ -35,9 +35,9 @@ from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
 from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
-from piiloom.surrogates.by_model.given import GivenFile
 from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
 from piiloom.surrogates.by_model.terms import ModelWish, Terms
+from piiloom.surrogates.given_values import GivenFile
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import iter_documents
 from piiloom.surrogates.work import WorkFactory

@@ -15,7 +15,7 @@ from piiloom.surrogates.documents import Filled
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.offset_map import OffsetMap
 
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
 END_KEYS: Final = ("end", "end_position", "end_offset", "stop")

@@ -25,7 +25,7 @@ from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
 from piiloom.surrogates.inputs.xml_files import XmlSlot, markup_of
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
-from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.offset_map import OffsetMap
 
 _BATCH: Final = 4096
 

@@ -11,8 +11,8 @@ import pytest
 
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.outputs.offset_map import OffsetMap
 from piiloom.surrogates.placeholders import Finder, Unknown
 from piiloom.taxonomy.entity_types import load_taxonomy
 from tests.surrogates.whole_runs import WholeRun, check_balance, check_genders, check_one_to_one, whole_run

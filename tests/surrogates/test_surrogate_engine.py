@@ -17,7 +17,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine, group_report
 from piiloom.surrogates.fitting import CONSONANT, VOWEL, sounds
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.outputs.offset_map import OffsetMap
+from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.settings import Settings
 
 POOLS = NamePools(builtin())

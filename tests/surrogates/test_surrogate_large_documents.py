@@ -12,8 +12,8 @@ import pytest
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.outputs.offset_map import OffsetMap
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.planning import Planner
 from piiloom.surrogates.running import run_surrogates

@@ -14,8 +14,8 @@ from xml.sax.saxutils import escape
 import pytest
 
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.outputs.offset_map import OffsetMap
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import Keeping, TagEngine
 

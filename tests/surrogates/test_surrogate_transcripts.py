@@ -14,8 +14,8 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine, group_report
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.outputs.offset_map import OffsetMap
 from piiloom.surrogates.placeholders import Finder
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings

@@ -18,10 +18,10 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable
 from piiloom.surrogates.by_model.drawing import draw_by_model
-from piiloom.surrogates.by_model.given import GivenFile, GivenValues
 from piiloom.surrogates.by_model.terms import ModelWish
-from piiloom.surrogates.kinds.span_kinds import kind_of_span
+from piiloom.surrogates.given_values import GivenFile, GivenValues
 from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.providers.provider_calls import NAMES
 from tests.surrogates.by_model.model_runs import Corpus, name_of, naming, prompt_data
