@@ -16,16 +16,16 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.inputs.given_spans import GivenSpan
-from piiloom.surrogates.inputs.json_walking import JsonSlot
 from piiloom.surrogates.inputs.json_rows import SPANS
+from piiloom.surrogates.inputs.json_walking import JsonSlot
 from piiloom.surrogates.inputs.parquet_files import RowCursor
 from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
 from piiloom.surrogates.inputs.xml_files import XmlSlot, markup_of
-from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 from piiloom.surrogates.offset_map import OffsetMap
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
 _BATCH: Final = 4096
 
@@ -122,9 +122,12 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> N
     if isinstance(old.found.slot, XmlSlot):
         if markup_of(old.raw) != markup_of(new.raw):
             raise _fault(where, "the markup differs")
-    elif isinstance(old.found.slot, JsonSlot) and isinstance(new.found.slot, JsonSlot):
-        if _rest(old.raw, old.found.slot, old.found.text, spans) != _rest(new.raw, new.found.slot, new.found.text, spans):
-            raise _fault(where, "the row differs outside of its text and spans")
+    elif (
+        isinstance(old.found.slot, JsonSlot)
+        and isinstance(new.found.slot, JsonSlot)
+        and _rest(old.raw, old.found.slot, old.found.text, spans) != _rest(new.raw, new.found.slot, new.found.text, spans)
+    ):
+        raise _fault(where, "the row differs outside of its text and spans")
 
 
 def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
