@@ -1,4 +1,4 @@
-"""The script that Streamlit runs, again and again, for each tab."""
+"""The script that Streamlit runs for each tab, again after each interaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Appending to the log of events with a time that never goes back, whatever the clock of the machine does."""
+"""Append events to the log with timestamps that never go backward, even if the machine's clock does."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The time by the clock of this machine."""
+    """Return the current UTC time by this machine's clock."""
     return datetime.now(UTC)
 
 
 def stamp(moment: datetime) -> str:
-    """Write *moment* as events have it: ISO 8601, UTC, milliseconds; as text it sorts by time."""
+    """Format *moment* as events store it: ISO 8601 in UTC with milliseconds. Such strings sort by time."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 class EventLog:
-    """The log of the store *shared*."""
+    """The event log of the store *shared*. *clock* returns the current time as an aware ``datetime``."""
 
     def __init__(self, shared: SharedStore, clock: Clock = utc_now) -> None:
         self.clock = clock
@@ -31,14 +31,14 @@ class EventLog:
             self._last = newest_time(store)
 
     def now(self) -> str:
-        """The time for what happens now: no earlier than the last event's. Inside ``SharedStore.writing`` only."""
+        """Return the timestamp of an event that happens now, never earlier than the last one. Only inside ``SharedStore.writing``."""
         self._last = max(self._last, stamp(self.clock()))
         return self._last
 
     def about_now(self) -> str:
-        """The time as ``now`` would give it, from any thread; what is asked next may be told an earlier one."""
+        """Return the timestamp that ``now`` would give. Safe in any thread; a later call may return an earlier time."""
         return max(self._last, stamp(self.clock()))
 
     def append(self, store: Store, rows: Sequence[NewEvent]) -> list[AnnotationEvent]:
-        """Add *rows* within the transaction that is open on *store* (``SharedStore.writing``)."""
+        """Append *rows* at the current time, within the transaction open on *store* (``SharedStore.writing``), and return the events."""
         return append_events(store, rows, self.now())

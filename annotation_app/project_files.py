@@ -1,4 +1,4 @@
-"""The files beside a store that its app has written for people to take away: exports, and the refused rows of imports."""
+"""Files that the app writes next to a store for people to download: exports, and the rejected rows of imports."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from typing import IO, Any, Final
 from piiloom.corpus.releases.exporting import MANIFEST
 
 _REJECTS: Final = "import-"
-# Equal exports give equal archives: no clock in them.
+# The timestamp of all archive members, so that equal exports give byte-identical archives.
 _NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenExport:
-    """A folder with a whole export; ``records`` by split, ``size`` in bytes, ``folder`` its name."""
+    """A folder that holds a complete export.
+
+    ``folder`` is its name, ``records`` the number of records by split, ``withheld`` the number of records left out, ``size`` the total in
+    bytes.
+    """
 
     folder: str
     release: str
@@ -32,32 +36,36 @@ class WrittenExport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRejects:
-    """A file of refused rows."""
+    """A file of rejected import rows; ``size`` in bytes."""
 
     name: str
     size: int
 
 
 class ProjectFiles:
-    """The files of the store at *store*."""
+    """The exports and reject files of the store in the file *store*. They are in folders next to it."""
 
     def __init__(self, store: Path) -> None:
         self._exports = store.parent / "exports"
         self._rejects = store.parent / "rejects"
 
     def export_folder(self, release: str, file_format: str) -> Path:
-        """Where to export *release*. Its name is free text; the folder's is not, and two releases never share one."""
+        """Return the folder to which *release* is exported in *file_format*.
+
+        A release name is free text. Characters that are unsafe in a path become ``_`` and long names are cut. If that changes the name, a
+        hash of it is appended, so that two releases never share a folder.
+        """
         plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in release).strip(".")[:60]
         mark = "" if plain == release else f"-{sha256(release.encode('utf-8', 'replace')).hexdigest()[:8]}"
         return self._exports / f"{plain}{mark}-{file_format}"
 
     def exports(self) -> list[WrittenExport]:
-        """The whole exports there are, by name."""
+        """List the complete exports, sorted by folder name."""
         found = [_export_in(folder) for folder in _entries(self._exports)]
         return [export for export in found if export is not None]
 
     def write_archive(self, folder: str, target: IO[bytes]) -> bool:
-        """Write the export in *folder* to *target* as a zip file; False when there is no such export."""
+        """Write the export in *folder* to *target* as a zip file. Return False if there is no such export."""
         if folder not in {export.folder for export in self.exports()}:
             return False
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -70,7 +78,7 @@ class ProjectFiles:
         return True
 
     def new_rejects(self, moment: datetime) -> Path:
-        """A file for the refused rows of an import that begins at *moment*."""
+        """Return an unused path for the rejected rows of an import that starts at *moment*."""
         number, path = 1, self._rejects / f"{_REJECTS}{moment:%Y%m%dT%H%M%S}.jsonl"
         while path.exists():
             number += 1
@@ -78,13 +86,13 @@ class ProjectFiles:
         return path
 
     def rejects(self) -> list[WrittenRejects]:
-        """The files of refused rows that there are, the newest first."""
+        """List the files of rejected rows, newest first."""
         found = [path for path in _entries(self._rejects) if path.name.startswith(_REJECTS) and path.suffix == ".jsonl"]
         states = sorted(((path.stat(), path.name) for path in found), key=lambda one: (one[0].st_mtime_ns, one[1]), reverse=True)
         return [WrittenRejects(name=name, size=state.st_size) for state, name in states]
 
     def rejects_file(self, name: str) -> Path | None:
-        """The file of refused rows called *name*, if there is one."""
+        """Return the path of the reject file called *name*, or None if there is none."""
         return self._rejects / name if name in {file.name for file in self.rejects()} else None
 
 
@@ -110,5 +118,5 @@ def _export_in(folder: Path) -> WrittenExport | None:
             withheld=len(about["withheld"]),
             size=sum(file.stat().st_size for file in _files(folder)),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # somebody else's folder, or one half written
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # not an export, or one that is only half written
         return None

@@ -1,17 +1,17 @@
-"""A share of a number of things, with the range that it may well have in truth."""
+"""Proportions with Wilson 95% confidence intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
 
-# Two-sided 95 %.
+# Standard normal quantile for a two-sided 95% interval.
 Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """``part`` of ``whole``; ``value`` None where there is nothing. ``low`` and ``high`` are Wilson's 95% interval."""
+    """The proportion ``part`` of ``whole``, with its Wilson 95% interval ``low`` to ``high``. ``value`` is None if ``whole`` is 0."""
 
     part: int
     whole: int
@@ -27,7 +27,7 @@ class Share:
 
 
 def wilson(hits: int, tries: int) -> tuple[float, float]:
-    """The 95 % score interval of a share (Wilson 1927); the whole range while there were no tries."""
+    """Return the 95% score interval of *hits* / *tries* (Wilson 1927), or (0, 1) if *tries* is 0."""
     if tries == 0:
         return 0.0, 1.0
     share, square = hits / tries, Z95 * Z95

@@ -1,4 +1,4 @@
-"""Snapshots at intervals while the app serves, so that a damaged store costs minutes of work and not the project."""
+"""Periodic snapshots while the app runs, so that a damaged store costs minutes of work and not the project."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _Marks = tuple[tuple[int, int], ...]
 
 
 class SnapshotKeeper:
-    """A thread that makes a snapshot of *shared* every *every_s* seconds and keeps the newest *keep*.
+    """A background thread that takes a snapshot of *shared* every *every_s* seconds and keeps the newest *keep*.
 
-    One is made only when the store has changed since the last, so that a quiet night does not push out what is older.
-    ``fault`` is what went wrong at the last try, None when it went well: for the pages to show. The store goes on either way.
+    It skips a snapshot if the store has not changed since the last one, so that idle hours do not push out older snapshots. ``fault`` is
+    the error of the thread's last try, None if it succeeded; pages show it. An error does not stop the thread.
     """
 
     def __init__(self, shared: SharedStore, every_s: float, keep: int, clock: Clock = utc_now) -> None:
@@ -34,21 +34,21 @@ class SnapshotKeeper:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin; at once when the newest snapshot is older than the interval. A store in memory has none."""
+        """Start the thread. Its first snapshot is immediate if the newest is older than the interval. No-op for an in-memory store."""
         if self._thread is None and self._shared.path is not MEMORY:
             self._stopped.clear()
             self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, once a snapshot under way is done; before the store is closed."""
+        """Stop the thread after a snapshot in progress is done. Call it before the store is closed."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
     def take(self) -> Path:
-        """Make a snapshot now, changed or not, and give its path. Raises what ``take_snapshot`` raises."""
+        """Take a snapshot now, whether the store has changed or not, and return its path. Raises what ``take_snapshot`` raises."""
         marks = self._marks()
         with self._shared.reading() as store:
             snapshot = take_snapshot(store, self._clock(), self.keep)
@@ -56,7 +56,7 @@ class SnapshotKeeper:
         return snapshot
 
     def snapshots(self) -> list[Path]:
-        """What there is, oldest first."""
+        """List the existing snapshots, oldest first."""
         return list_snapshots(self._shared.path)
 
     def _run(self) -> None:
@@ -72,7 +72,10 @@ class SnapshotKeeper:
                 self.fault = error
 
     def _first_wait(self, now: datetime) -> float:
-        """How long after *now* the newest snapshot will be as old as the interval; a time to come counts as just now."""
+        """Return the seconds from *now* until the newest snapshot is ``every_s`` old; 0 if there is none.
+
+        A snapshot dated in the future counts as just made.
+        """
         found = self.snapshots()
         made = snapshot_time(found[-1]) if found else None
         if made is None:
@@ -80,7 +83,10 @@ class SnapshotKeeper:
         return max(timedelta(0), timedelta(seconds=self.every_s) - max(timedelta(0), now - made)).total_seconds()
 
     def _marks(self) -> _Marks:
-        """Size and time of the file and of its log. Only looked at: opening the file would give up DuckDB's lock on it."""
+        """Return (size, mtime in ns) of the database file and its write-ahead log. They tell whether the store has changed.
+
+        The files are not opened: opening and closing the database file would release DuckDB's lock on it.
+        """
         path = self._shared.path
         marks: list[tuple[int, int]] = []
         for file in (path, path.with_name(f"{path.name}.wal")):

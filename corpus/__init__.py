@@ -1,4 +1,4 @@
-"""What a record is, where it is kept, and how it is read and written."""
+"""Records: the data model, the store, import and export formats, and releases."""
 
-if __name__ == "corpus":  # with a checkout on the path, a second copy of everything in here
+if __name__ == "corpus":  # imported from a checkout on sys.path: this would be a second copy of the package
     raise ImportError("import it as piiloom.corpus")

@@ -1,22 +1,22 @@
-"""From a text and the values it should mention to exact spans: the repair ladder.
+"""Find exact spans for the values that a text should mention, with increasingly tolerant searches.
 
-For each value the first rung that finds it counts:
+For each value the steps ("rungs") are tried in this order, and the first that finds it is used:
 
-1. ``mark``: the model wrapped it in a mention mark, in the value's own spelling (``is_same_spelling``);
-2. ``exact``: the value stands in the text as whole words;
-3. ``normalised``: it does in other typography, composition or case;
-4. ``fuzzy``: words very like it do (never for values with digits).
+1. ``mark``: the model wrapped it in a mention mark, with a spelling that ``is_same_spelling`` accepts;
+2. ``exact``: the value occurs in the text as whole words;
+3. ``normalised``: it occurs in other typography, composition or case;
+4. ``fuzzy``: very similar words occur (never for values with digits).
 
-What no rung finds is unresolved, with a reason; the stage then asks the model which words mention the value, checks
-the answer with ``locate_reply``, aligns again with the answer as that target's text, or rejects the item.
-Once a value is found, every whole-word mention of it, in the spelling found or its own, is a span.
+A value that no step finds is unresolved, with a reason. The stage then asks the model which words mention the value, checks
+the reply with ``locate_reply`` and aligns again with the reply as that target's text, or rejects the item. Once a value is
+found, every whole-word mention of it, in the spelling found or in its own, becomes a span.
 
-Reasons (stable strings). Unresolved: ``empty`` (blank value), ``broken_mark`` (its mark is damaged and still stands in
-the text), ``changed`` (its mark wraps something else), ``inside_word`` (only inside a longer word), ``overlap`` (every
-mention lies inside a longer value's), ``missing``. Dropped marks: ``unknown_id``, ``broken_mark``, ``changed``,
-``inside_word``, ``outside`` (offsets outside the text), ``overlap`` (gave way to a longer mention).
+Reasons (stable strings). Unresolved: ``empty`` (blank value), ``broken_mark`` (its mark is damaged and still in the text),
+``changed`` (its mark wraps something else), ``inside_word`` (only inside a longer word), ``overlap`` (every mention lies
+inside one of a longer value), ``missing``. Dropped marks: ``unknown_id``, ``broken_mark``, ``changed``, ``inside_word``,
+``outside`` (offsets outside the text), ``overlap`` (a longer mention was kept).
 
-Offsets are half-open code points of the text given; spans never overlap and never cut a word or a grapheme.
+Offsets are half-open code points of the given text; spans never overlap and never cut a word or a grapheme.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """A mention of a value, and the rung of the ladder that found it."""
+    """A mention of a value, and the search step (``rung``) that found it."""
 
     value_id: str
     start: int
@@ -64,7 +64,7 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A mark that gave no span, and why; ``value_id`` is None where the damage hides it."""
+    """A mark that gave no span, and why; ``value_id`` is None if a damaged mark does not show it."""
 
     value_id: str | None
     start: int
@@ -117,9 +117,9 @@ def align(text: str, mentions: Sequence[Mention], targets: Sequence[Target]) -> 
 
 
 def locate_reply(text: str, reply: str) -> Range | None:
-    """Where the words a model answered with first stand in *text* as whole words, exactly; None when they do not.
+    """Return the range of the first exact whole-word occurrence in *text* of the words that a model replied; None if there is none.
 
-    White space, quotes and a full stop around the answer are ignored unless they belong to the text.
+    The reply is tried as it is, then without surrounding quotes, then without surrounding periods too.
     """
     for words in dict.fromkeys((reply.strip(), reply.strip(_ENCLOSING), reply.strip(_ENCLOSING + "."))):
         found = exact_mentions(text, _trimmed(words))
@@ -129,7 +129,7 @@ def locate_reply(text: str, reply: str) -> Range | None:
 
 
 def _judge_marks(text: str, target: Target, mentions: Sequence[Mention]) -> tuple[list[Range], list[Dropped]]:
-    """The marks of *target* that hold its value (trimmed), and those that do not."""
+    """Return the ranges (trimmed) of those *mentions* that hold the value of *target*, and the other mentions as dropped."""
     good: list[Range] = []
     bad: list[Dropped] = []
     for mention in mentions:
@@ -147,7 +147,7 @@ def _judge_marks(text: str, target: Target, mentions: Sequence[Mention]) -> tupl
 
 
 def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) -> list[Located]:
-    """All mentions of *target*, from the first rung that finds one."""
+    """Return all mentions of *target*, found by the first search step that finds one."""
     value = _trimmed(target.text)
     if not value:
         return []
@@ -157,7 +157,7 @@ def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) 
     if not by_range:
         by_range.update(dict.fromkeys(searchable.normalised(value), "normalised"))
     if by_range:
-        # Each of them holds the folded value once: where the text has it no more often, there is no other mention.
+        # Each range contains the folded value once. If the text does not contain it more often, there is no other mention.
         if searchable.count(value) > len(by_range):
             _add_repeats(searchable, value, by_range)
     elif likeness := searchable.fuzzy(value):
@@ -185,7 +185,7 @@ def _reason(searchable: SearchableText, target: Target, rejected: Sequence[Dropp
 
 
 def _without_overlaps(candidates: Sequence[Located], targets: Sequence[Target]) -> tuple[Located, ...]:
-    """The longest first; among equals a mark, then the earlier place, then the earlier target."""
+    """Keep disjoint candidates: the longest first; of equal lengths the earlier rung, then the earlier place, then the earlier target."""
     rank = {target.value_id: position for position, target in enumerate(targets)}
     kept: list[Located] = []
     for span in sorted(candidates, key=lambda s: (s.start - s.end, _RUNGS.index(s.rung), s.start, rank[s.value_id])):

@@ -1,7 +1,7 @@
-"""Rows whose id the store knows: told apart from what it has, and what becomes of those that differ.
+"""Import rows into the store and resolve conflicts: rows with a known id but different content.
 
-A row is the same as a stored revision when text, question and labels (range, type, relevance of every span) are equal, and so is
-whatever else its spans say. What differs is not dropped: see ``OnConflict``.
+A row equals a stored revision if text, question and labels (range, type, relevance of every span) are equal, and subtype, value
+id and subject of its spans where the row gives them. ``OnConflict`` says what happens to a row that differs.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import digest
 
-# What becomes of a row whose id is known and whose content differs: it is left out; it is a new revision of the record; it is a
-# record of its own; nothing of the file is imported.
+# What happens to a row with a known id and different content. "fail": nothing of the file is imported; "skip": the row is left
+# out; "update": it becomes a new revision of the record; "new": it becomes a record with an id of its own.
 OnConflict = Literal["fail", "skip", "update", "new"]
 STATUS = "imported"
 _VALIDATED = "validated"
-# Who moves work to another revision, in the log; and the events that don't mean that somebody has worked on a record.
+# The actor in the event log when an import moves an item of the work list to a new revision, and the events that do not mean
+# that somebody has worked on a record.
 _ACTOR = "import"
 _NO_WORK = ("pooled", "assigned")
 _NAMED = 12
 
 
 class ImportConflict(DataError):
-    """Rows with known ids differ from what is stored; ``ids`` are all of them, in the order of the file."""
+    """Rows with known ids differ from the stored records; ``ids`` are the ids of all such rows, in file order."""
 
     def __init__(self, file: str, ids: Sequence[str]) -> None:
         self.ids = tuple(ids)
@@ -48,12 +49,13 @@ class ImportConflict(DataError):
 
 @dataclass(slots=True)
 class Intake:
-    """Takes rows into the store and counts what became of them; one for a file.
+    """Imports rows into the store and counts the outcomes; use one object per file.
 
-    *alone*: nobody else has the store open, so that records on the work list that nobody has begun can start from their new
-    revision. ``added`` counts ``as_new`` too; ``spans`` are those of added and updated records. ``earlier`` of the rows that are
-    ``known`` are equal to an earlier revision only. ``overruled`` ids were updated, but what people validated stands above;
-    ``begun`` ids were updated while people are at work on an earlier text, and what they decide will stand above.
+    *alone*: no other process has the store open, so items of the work list that nobody has begun can be moved to the new
+    revision. Counts of rows: ``read``, ``added`` (including ``as_new``), ``updated``, ``skipped`` and ``known`` (equal to a stored
+    revision; of these, ``earlier`` equal only an earlier one). ``spans`` counts the spans of added and updated records.
+    ``overruled`` are ids of updated records whose newest revision is still the one that annotators validated. ``begun`` are ids
+    updated while annotators work on an earlier text; their decision will become the newest revision.
     """
 
     file: str
@@ -72,7 +74,7 @@ class Intake:
     begun: list[str] = field(default_factory=list)
 
     def take(self, store: Store, rows: Sequence[tuple[int, Record]]) -> None:
-        """Take in (line, record) *rows*, inside a transaction."""
+        """Import (line, record) *rows*. Call it inside a transaction, then ``refuse_conflicts`` after the last rows."""
         self.read += len(rows)
         stored = _stored(store, [record.id for _, record in rows])
         fresh: list[Record] = []
@@ -94,12 +96,12 @@ class Intake:
         self.spans += sum(len(record.spans) for record in fresh)
 
     def look(self, store: Store, rows: Sequence[tuple[int, Record]]) -> None:
-        """Only find the conflicts."""
+        """Record the conflicts of *rows* without storing anything."""
         stored = _stored(store, [record.id for _, record in rows])
         self.conflicts += [r.id for _, r in rows if r.id in stored and not any(is_same(r, one) for one in stored[r.id])]
 
     def refuse_conflicts(self) -> None:
-        """Raise ``ImportConflict`` where rows differ and nothing is said about that."""
+        """Raise ``ImportConflict`` if conflicts were found (only with "fail", or by ``look``)."""
         if self.conflicts:
             raise ImportConflict(self.file, self.conflicts)
 
@@ -115,7 +117,7 @@ class Intake:
         named = [replace(one, id=_own_id(one, parent.id), revision=0) for one, (_, parent) in zip(made, changed, strict=True)]
         there = _stored(store, [one.id for one in named])
         fresh = [one for one in named if one.id not in there]
-        self.known += len(named) - len(fresh)  # the same file once more
+        self.known += len(named) - len(fresh)  # the same file was imported before
         self.as_new += len(fresh)
         return fresh
 
@@ -125,12 +127,12 @@ class Intake:
         by_run: dict[tuple[str | None, str], list[tuple[int | None, Record]]] = {}
         for line, record in changed:
             newest, parent = _newest(revisions[record.id]), stored[record.id][-1]
-            # It takes the run and the place in the plan of the one before, so that releases of that run find it.
+            # The update keeps the run and plan index of the previous revision, so that releases of that run include it.
             update = replace(self._descendant(line, record, parent), revision=max(newest.revision + 1, record.revision))
             made[record.id] = update
             by_run.setdefault((newest.run_id, STATUS), []).append((newest.plan_index, update))
             if newest.status == _VALIDATED and record.revision != newest.revision:
-                # The row was made from a text that people have corrected since: theirs stands.
+                # The row was made from a revision that annotators have corrected since, so theirs is stored again on top.
                 above = replace(parent, revision=update.revision + 1)
                 by_run.setdefault((newest.run_id, _VALIDATED), []).append((newest.plan_index, above))
                 self.overruled.append(record.id)
@@ -158,7 +160,7 @@ class Intake:
         append_events(store, [pooled(item, _ACTOR) for item in moved], at)
 
     def _descendant(self, line: int, record: Record, parent: Record) -> Record:
-        """*record* as what came of *parent*; what a row may leave unsaid is as it was."""
+        """Return *record* with provenance and source that name *parent*; fields that a row may omit are taken from *parent*."""
         made = record.provenance or parent.provenance or Provenance(stage=STATUS)
         was = record.source or parent.source
         return replace(
@@ -177,7 +179,7 @@ class Intake:
 
 
 def is_same(row: Record, stored: Record) -> bool:
-    """Whether *row* says nothing else than *stored* about text, question and labels; what its spans leave open differs in nothing."""
+    """Whether *row* equals *stored* in text, question and labels. Optional span fields that the row omits are not compared."""
     if (row.context, row.question, len(row.spans)) != (stored.context, stored.question, len(stored.spans)):
         return False
     for one, other in zip(row.spans, stored.spans, strict=True):
@@ -190,7 +192,7 @@ def is_same(row: Record, stored: Record) -> bool:
 
 
 def _stored(store: Store, ids: Iterable[str]) -> dict[str, list[Record]]:
-    """The stored revisions of each record, oldest first."""
+    """Return the stored revisions of each record in *ids*, oldest first; unknown ids are left out."""
     found: dict[str, list[Record]] = {}
     for record in iter_records(store, ids=list(ids)):
         found.setdefault(record.id, []).append(record)

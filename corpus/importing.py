@@ -1,6 +1,6 @@
-"""Bringing a file into the store: its good rows in a transaction, its bad rows in a file beside it.
+"""Import a file into the store: valid rows are stored in a transaction, invalid rows are written to a file of rejects.
 
-The report counts everything that happened to the rows and values, so that a loss is never silent.
+The report counts what happened to every row and value, so that no loss is silent.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from piiloom.foundation.errors import DataError
 
 __all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
 
-# Rows that are read, looked up and inserted together.
+# Number of rows that are read, looked up and inserted together.
 _CHUNK = 2000
-# The same where others want to write meanwhile.
+# The same for a store that others write to at the same time.
 _SMALL_CHUNK = 500
-# Gives a transaction in which some records are added.
+# Opens a transaction (or, for ``_Job.look``, a reading view) on the store.
 _Transaction = Callable[[], AbstractContextManager[Store]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What became of a file. Counts of values include those of rejected rows.
+    """Outcome of an import. Counts of values include those of rejected rows.
 
-    ``rows`` = ``records`` + ``updated`` + ``skipped_changed`` + ``already_stored`` + ``len(rejected)``. Of ``records``, ``as_new``
-    are changed rows that became records of their own. Of ``already_stored``, ``earlier_revision`` are equal to a revision that
-    the store has a newer one of. ``overruled`` and ``begun`` are ids of updated records: what people have validated stands above the
-    update, what they are at work on began with an earlier text (``piiloom.corpus.import_conflicts.Intake``).
-    ``exact`` values were found as whole words,
-    ``ambiguous`` ones of them more than once (every mention is a span), ``inside_word`` ones only inside a longer word,
-    ``missing`` ones nowhere; ``skipped_values`` are those that their records go without.
-    ``mapped_types``: spelling in the file → ours. ``rejected``: (line, reason).
+    ``rows`` = ``records`` + ``updated`` + ``skipped_changed`` + ``already_stored`` + ``len(rejected)``. ``records`` were added; of
+    these, ``as_new`` are changed rows that became records of their own. Of ``already_stored``, ``earlier_revision`` equal a
+    revision that is not the newest. ``overruled`` and ``begun`` are ids of updated records, see
+    ``piiloom.corpus.import_conflicts.Intake``.
+
+    Of ``values``, ``exact`` were found as whole words (``ambiguous`` of these more than once; every mention becomes a span),
+    ``inside_word`` only inside a longer word, and ``missing`` nowhere. ``skipped_values`` were left out of their records.
+    ``mapped_types``: spelling in the file → our type. ``rejected``: (line, reason).
     """
 
     file: str
@@ -68,7 +68,7 @@ class ImportReport:
     rejected: tuple[tuple[int, str], ...]
 
     def to_json(self) -> Json:
-        """The report as JSON values."""
+        """Return the report as JSON values."""
         return {
             "file": self.file,
             "rows": self.rows,
@@ -105,15 +105,15 @@ def import_file(
     on_conflict: OnConflict = "fail",
     skip_values: bool = False,
 ) -> ImportReport:
-    """Add the records of *path* to the store; a row that says what is stored already, by any run or import, is skipped and counted.
+    """Add the records of *path* to the store, in one transaction. Rows equal to a stored revision are skipped and counted.
 
-    *on_conflict* says what becomes of a row whose id is known and whose text, question or labels differ: with ``"fail"``
-    nothing is imported (``ImportConflict`` has the ids), ``"update"`` stores a new revision, ``"new"`` a record of its own, and
-    ``"skip"`` leaves it out. With *skip_values* a row is kept without the values that have no exact place; they are listed in the
-    report, in the file of rejects and in the record's source.
+    *locale* is for rows without one. Rejected rows are written to *rejects_path*. *on_conflict* applies to a row with a known id
+    and different text, question or labels: ``"fail"`` imports nothing and raises ``ImportConflict``, ``"update"`` stores a new
+    revision, ``"new"`` a record of its own, and ``"skip"`` leaves it out. With *skip_values* a row is kept without the values that
+    have no exact place in its context; they are listed in the report, in the file of rejects and in the record's source.
 
-    Raises ``DataError`` when the file cannot be read, is not UTF-8 or has no valid row, ``OutputError``
-    when rejects cannot be written, ``UsageError`` for an unknown format. After an error the store is as it was.
+    Raises ``DataError`` if the file cannot be read, is not UTF-8 or has no valid row, ``OutputError`` if rejects cannot be
+    written, and ``UsageError`` for an unknown format. After an error the store is unchanged.
     """
     job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=True), skip_values)
     with store.transaction():
@@ -130,10 +130,10 @@ def import_file_among(
     on_conflict: OnConflict = "fail",
     skip_values: bool = False,
 ) -> ImportReport:
-    """``import_file`` into a store that others use meanwhile: nobody waits for longer than five hundred rows take.
+    """Like ``import_file``, for a store in use by others: each transaction stores at most 500 rows, so that writers wait briefly.
 
-    Records on the work list stay with the text that they began with. Conflicts are looked for before anything is stored; after
-    another error the rows before it may be in the store, and importing the file again adds the rest.
+    Records on the work list keep the text with which they began. With ``"fail"``, conflicts are searched before anything is
+    stored. After another error earlier rows may be in the store; importing the file again adds the rest.
     """
     job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=False), skip_values)
     if on_conflict == "fail":
@@ -143,7 +143,7 @@ def import_file_among(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One file on its way into the store."""
+    """The import of one file."""
 
     path: Path
     format: Format
@@ -153,7 +153,7 @@ class _Job:
     skip_values: bool
 
     def look(self, view: _Transaction, size: int) -> None:
-        """Only see whether rows differ from what is stored (``ImportConflict``)."""
+        """Read the file without storing anything; raise ``ImportConflict`` if rows differ from stored records."""
         tally = ReadTally()
         rows = self._rows(tally)
         good = ((tally.line, row) for row in rows if not isinstance(row, RowReject))
@@ -163,11 +163,11 @@ class _Job:
         self.intake.refuse_conflicts()
 
     def run(self, transaction: _Transaction, size: int) -> ImportReport:
-        """Bring in the rows, *size* at a time."""
+        """Import the rows, *size* per transaction."""
         tally, rejected = ReadTally(), list[tuple[int, str]]()
         with RejectsFile(self.rejects_path) as rejects:
             good = _good_rows(self._rows(tally), tally, rejects, rejected)
-            while chunk := list(islice(good, size)):  # what takes longest is reading, and that is outside the transaction
+            while chunk := list(islice(good, size)):  # reading takes longest and is outside of the transaction
                 with transaction() as store:
                     self.intake.take(store, chunk)
             if not self.intake.read:

@@ -1,6 +1,6 @@
-"""Inline mention marks: ``[[v3|asthma]]`` in a reply says that *asthma* mentions value *v3*.
+"""Inline mention marks: ``[[v3|asthma]]`` in a reply means that *asthma* mentions value *v3*.
 
-Marks are how a text stage learns offsets without searching: two mentions of one word stay apart. They are stripped
+Marks give a text stage the offsets of mentions without a search, even if the same word mentions two values. They are stripped
 before anything is stored.
 """
 
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 MARK = re.compile(r"\[\[(v\d+)\|([^\[\]|]*)\]\]")
-# What a model leaves behind when it breaks a mark; never acceptable in a finished text.
+# Remains of a malformed mark; never acceptable in a finished text.
 BROKEN_MARK = re.compile(r"\[\[\s*v\d+|\[\[|\]\]")
 
 
@@ -25,19 +25,19 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedText:
-    """A text without marks, and where the marks were."""
+    """A text without marks, and the ranges in it that were marked."""
 
     text: str
     mentions: tuple[Mention, ...] = ()
 
 
 def mark(value_id: str, surface: str) -> str:
-    """*surface* wrapped as a mention of *value_id*."""
+    """Return *surface* wrapped in a mark for *value_id*."""
     return f"[[{value_id}|{surface}]]"
 
 
 def strip_marks(marked: str) -> MarkedText:
-    """Remove the marks of *marked* and keep where they stood; an empty mark vanishes without a mention."""
+    """Remove the marks from *marked* and return their ranges in the stripped text; an empty mark gives no mention."""
     pieces: list[str] = []
     mentions: list[Mention] = []
     length = position = 0
@@ -55,7 +55,7 @@ def strip_marks(marked: str) -> MarkedText:
 
 
 def add_marks(text: MarkedText) -> str:
-    """The inverse of ``strip_marks`` for disjoint mentions in text order."""
+    """Insert the marks again: the inverse of ``strip_marks`` for disjoint mentions in text order."""
     pieces: list[str] = []
     position = 0
     for mention in text.mentions:

@@ -1,7 +1,7 @@
-"""Finding a value in a text without help: exactly, by normalised spelling, and by likeness.
+"""Search a text for mentions of a value: exactly, by normalized spelling, and by similarity.
 
-Ranges are half-open code-point offsets into the original text; every range found here stands alone
-(``piiloom.corpus.word_edges``) and none overlaps another of the same search.
+Ranges are half-open code-point offsets into the original text. Every range found is a whole word or sequence of words
+(``piiloom.corpus.word_edges``), and the ranges of one search do not overlap.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CLITIC_END = re.compile(r"['’]s$", re.IGNORECASE)
 
 
 class SearchableText:
-    """A text that several values are looked for in; it is folded at most once."""
+    """A text to be searched for several values; it is folded at most once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -43,9 +43,9 @@ class SearchableText:
         return [r for r in self.occurrences(value) if r is not None and is_same_spelling(self.text[r[0] : r[1]], value)]
 
     def mentions(self, value: str) -> list[Range]:
-        """Every whole-word occurrence that a reader takes for *value*.
+        """Every whole-word occurrence that a reader takes as a mention of *value*.
 
-        Typography never matters. Case matters where *value* has capitals: "will" does not mention "Will", but "Asthma"
+        Typography is ignored. Case is ignored only if *value* has no capitals: "will" does not mention "Will", but "Asthma"
         at the start of a sentence mentions "asthma".
         """
         found = self.normalised(value)
@@ -55,20 +55,20 @@ class SearchableText:
         return [(start, end) for start, end in found if plain(self.text[start:end]) == wanted]
 
     def count(self, value: str) -> int:
-        """How often the folded text has *value*, inside longer words too: a cheap look before a search."""
+        """How often the folded text contains *value*, also inside longer words: a cheap test before a search."""
         needle = _needle(value)
         return self.folded.text.count(needle) if needle else 0
 
     def only_touched(self, value: str) -> bool:
-        """Whether *value* occurs in the text, but never by itself: each time inside a longer word, number or emoji."""
+        """Whether *value* occurs in the text, but only inside longer words, numbers or emoji."""
         places = list(self.occurrences(value))
         return bool(places) and not any(places)
 
     def fuzzy(self, value: str) -> Range | None:
-        """The run of words most like *value*, or None.
+        """Return the sequence of words most similar to *value*, or None if none scores ``FUZZY_SCORE``.
 
-        Refused where a small change makes another value: values with digits, single short or capitalised words, runs
-        that hold the value inside a longer word. The best score wins, then the run that begins first.
+        There is no fuzzy match where a small change makes another value: values with digits, single words with capitals, short
+        words, sequences that contain the value in a longer word. The best score wins, then the earliest start.
         """
         tokens = WORD.findall(value)
         if not tokens or has_number(value) or (len(tokens) == 1 and value != value.lower()):
@@ -83,7 +83,7 @@ class SearchableText:
         return None if best is None else best[1:]
 
     def occurrences(self, value: str) -> Iterator[Range | None]:
-        """Where the folded text holds the folded *value*; None for a place inside something longer."""
+        """Yield the range of each occurrence of the folded *value* in the folded text; None for one inside a longer word."""
         needle = _needle(value)
         haystack = self.folded.text
         at = haystack.find(needle) if needle else -1
@@ -94,7 +94,7 @@ class SearchableText:
             at = haystack.find(needle, at + (len(needle) if alone else 1))
 
     def _windows(self, size: int) -> Iterator[Range]:
-        """Runs of ``size - 1`` to ``size + 1`` words, with and without a final possessive."""
+        """Yield the ranges of all sequences of ``size - 1`` to ``size + 1`` words, with and without a final possessive."""
         tokens = list(_word_ranges(self.text))
         for first in range(len(tokens)):
             for last in range(first + max(size - 2, 0), min(first + size + 1, len(tokens))):
@@ -128,8 +128,8 @@ def exact_mentions(text: str, value: str) -> list[Range]:
 def is_same_spelling(surface: str, value: str) -> bool:
     """Whether the two differ only in typography, composition, compatibility forms or case.
 
-    Words that hold a digit may differ in typography only: in a code or a number every other change makes another value.
-    A function word is not a lower-case spelling of a name ("will", "Will").
+    Words with a digit may differ only in typography, because any other change makes another code or number. A function word
+    is not accepted as a lower-case spelling of a name ("will" for "Will").
     """
     if surface == value:
         return True
@@ -141,7 +141,7 @@ def is_same_spelling(surface: str, value: str) -> bool:
 
 
 def is_same_value(surface: str, value: str) -> bool:
-    """Whether the ladder's search would take *surface* for *value*: same spelling, or a slip of the pen."""
+    """Whether ``alignment`` would accept *surface* as a mention of *value*: the same spelling, or a typing error."""
     if is_same_spelling(surface, value):
         return True
     start, end = trim(surface, 0, len(surface))
@@ -149,7 +149,7 @@ def is_same_value(surface: str, value: str) -> bool:
 
 
 def has_number(text: str) -> bool:
-    """Whether *text* holds a digit or another numeric character (superscripts and fractions, which NFKD makes digits)."""
+    """Whether *text* contains a digit or another numeric character (superscripts and fractions, which NFKD turns into digits)."""
     return any(c.isnumeric() for c in text)
 
 
@@ -158,11 +158,11 @@ def _numeric_words(text: str) -> list[str]:
 
 
 def _is_slip(surface: str, wanted: str) -> bool:
-    """Whether the folded *surface* can be *wanted* mistyped, rather than another value or a longer word."""
+    """Whether the folded *surface* is plausibly a misspelling of *wanted*, and not another value or a longer word."""
     if wanted in surface or has_number(surface):
         return False
     if "hyper" in surface + wanted and "hypo" in surface + wanted:
-        return False  # two letters apart, and opposites
+        return False  # similar in spelling, opposite in meaning
     ours, theirs = surface.split(), wanted.split()
     if len(ours) != len(theirs):
         return True
@@ -170,7 +170,7 @@ def _is_slip(surface: str, wanted: str) -> bool:
 
 
 def _word_ranges(text: str) -> Iterator[Range]:
-    r"""Ranges of the words of *text*; unlike ``\w+`` a word keeps its combining marks."""
+    r"""Yield the ranges of the words of *text*; unlike with ``\w+``, a word includes its combining marks."""
     pending: Range | None = None
     for found in WORD.finditer(text):
         start, end = found.span()

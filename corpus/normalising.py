@@ -1,13 +1,13 @@
-"""One spelling for texts that look alike, with the way back to the original offsets.
+"""Normalize texts for comparison, with a map back to the original offsets.
 
 ``fold`` maps a text to the form in which values are compared: compatibility decomposition (NFKD), full case folding,
-ASCII quotes and dashes, one space for any run of white space, nothing for zero-width characters and variation
-selectors. Two texts are equal under NFKD exactly when they are equal under NFKC; NFKD is used because it never composes
-across characters, so every folded character has one original cluster (a character with its combining marks) and the map
-back is exact.
+ASCII quotes and dashes, one space for any run of white space; zero-width characters and variation selectors are removed.
+Two texts are equal under NFKD exactly when they are equal under NFKC. NFKD is used because it never composes
+across characters, so that every folded character comes from one original cluster (a character with its combining marks) and
+the map back is exact.
 
-``plain`` levels typography only (quotes, dashes, white space, zero-width characters, canonical composition): case and
-digits stay as they are, so two codes that differ there stay different.
+``plain`` normalizes typography only (quotes, dashes, white space, zero-width characters, canonical composition). Case and
+digits are unchanged, so that two codes that differ in them stay different.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ APOSTROPHES = "'\u2018\u2019\u201a\u201b\u02b9\u02bc\u00b4\u2032\uff07"
 _DOUBLE_QUOTES = '"\u201c\u201d\u201e\u201f\u02ba\u2033\uff02\u00ab\u00bb'
 _DASHES = "-\u058a\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d"
 _TYPOGRAPHY = str.maketrans({**dict.fromkeys(APOSTROPHES, "'"), **dict.fromkeys(_DOUBLE_QUOTES, '"'), **dict.fromkeys(_DASHES, "-")})
-# ASCII text without these folds to its own length: lower-casing is the whole work.
+# ASCII text without a match keeps its length when folded, so that it only needs lower-casing.
 _UNEVEN_SPACE = re.compile(r"[^\S ]|  ")
-# Printable ASCII up to the last character that nothing outside ASCII can extend.
+# A run of printable ASCII with single spaces; its last character is followed by ASCII, so no combining mark belongs to it.
 _ASCII_RUN = re.compile(r"[!-~]+(?: [!-~]+)*(?=[\x00-\x7f]|\Z)")
 _SPACES = re.compile(r"\s+")
 
@@ -38,7 +38,7 @@ class Folded:
     ends: Sequence[int]
 
     def original_range(self, start: int, end: int) -> tuple[int, int] | None:
-        """The original range of folded ``[start, end)``; None when an edge would cut an original cluster."""
+        """Return the original range of the folded ``[start, end)``; None if an edge would cut an original cluster."""
         if start and self.starts[start - 1] == self.starts[start]:
             return None
         if end < len(self.text) and self.starts[end] == self.starts[end - 1]:
@@ -51,7 +51,7 @@ def extends(character: str) -> bool:
     """Whether *character* belongs to the character before it: combining marks, variation selectors, skin tones."""
     if unicodedata.category(character)[0] == "M" or "\U0001f3fb" <= character <= "\U0001f3ff":
         return True
-    # Half-width kana voicing marks and a few Tibetan vowels are marks only once decomposed.
+    # Half-width kana voicing marks and a few Tibetan vowels become combining marks only when decomposed.
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0
 
 
@@ -77,7 +77,7 @@ def _fold_cluster(cluster: str) -> str:
 
 
 def _cluster_end(text: str, start: int) -> int:
-    """End of the cluster (or of the run of white space) that begins at *start*."""
+    """Return the end of the cluster, or of the run of white space, that begins at *start*."""
     end, size = start + 1, len(text)
     if text[start].isspace():
         while end < size and text[end].isspace():
@@ -90,7 +90,7 @@ def _cluster_end(text: str, start: int) -> int:
 
 
 def fold(text: str) -> Folded:
-    """*text* in the form in which values are compared, with the map back to its offsets."""
+    """Return *text* in the form in which values are compared, with a map back to its offsets."""
     if text.isascii() and not _UNEVEN_SPACE.search(text):
         return Folded(text=text.lower(), starts=range(len(text)), ends=range(1, len(text) + 1))
     pieces: list[str] = []
@@ -120,13 +120,13 @@ def fold(text: str) -> Folded:
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """*text* with typography levelled, case and digits untouched."""
+    """Return *text* with normalized typography; case and digits are unchanged."""
     visible = "".join(c for c in text.translate(_TYPOGRAPHY) if not _is_ignorable(c))
     return _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip()
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """``[start, end)`` without white space and zero-width characters at its ends (empty when nothing else is there)."""
+    """Return ``[start, end)`` without white space and zero-width characters at its ends; it may become empty."""
     while start < end and (text[start].isspace() or is_zero_width(text[start])):
         start += 1
     while start < end and (text[end - 1].isspace() or is_zero_width(text[end - 1])):

@@ -1,7 +1,7 @@
-"""What a record is: a context, a question and the spans that disclose something.
+"""The data model of a record: a context, a question, and the spans that disclose personal information.
 
-Spans are half-open ``[start, end)`` Unicode code-point offsets into exactly the stored ``context``. A record checks
-itself when it is made: spans sorted by start, inside the context, never overlapping, with unique ids.
+Spans are half-open ``[start, end)`` Unicode code-point offsets into the stored ``context``. The constructor of ``Record``
+checks them: sorted by start, inside the context, not overlapping, with unique ids.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from typing import Literal
 from piiloom.foundation.errors import DataError
 
 Relevance = Literal["high", "low"]
-# How the group key begins that the records of one text share.
+# Prefix of the group key that is shared by the records of one text with several questions.
 CONTRAST_GROUP = "text:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One mention. ``value_id`` joins the mentions of one value; ``subject`` is whose it is ("self", "sister" …)."""
+    """One mention of a value.
+
+    Mentions of the same value share a ``value_id``. ``subject`` is the person that the value is about ("self", "sister" …).
+    """
 
     id: str
     start: int
@@ -36,7 +39,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordPlan:
-    """What the record was planned to be; kept so that a label can be explained."""
+    """The generation plan of the record, kept so that its labels can be explained."""
 
     pair: tuple[str, str]
     topic: str | None = None
@@ -49,7 +52,7 @@ class RecordPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostValue:
-    """A value or mention that an imported row had and its record has not, and why; ``start`` and ``end`` where it had a place."""
+    """A value or mention of an imported row that its record lacks, and why. ``start`` and ``end`` are set if its place is known."""
 
     text: str
     entity_type: str
@@ -61,9 +64,10 @@ class LostValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceReference:
-    """Where an imported text came from: file name (no machine path), line (1-based) and the id it had there.
+    """The origin of an imported text: file name (without folder), 1-based line and the id it had there.
 
-    ``lost`` is what its record lacks; ``relevance_as`` how the row spelt relevance, where that was "high/low" in CAPID's "1/0".
+    ``lost`` are the values that its record lacks. ``relevance_as`` is set if a CAPID row spelled relevance as high/low and not
+    as the usual 1/0.
     """
 
     file: str
@@ -75,7 +79,11 @@ class SourceReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Who made the record. ``templates`` are (name, sha256) of the prompt templates in stage order."""
+    """How the record was made.
+
+    ``templates`` are (name, sha256) of the prompt templates, in stage order. ``parents`` are the records it was derived from,
+    as ``id@revision``.
+    """
 
     stage: str
     provider: str | None = None
@@ -89,7 +97,7 @@ class Provenance:
 class Record:
     """One immutable record; an edit makes a new one with a higher ``revision``.
 
-    Raises ``DataError`` when a span lies outside the context, is empty, is out of order or overlaps its neighbour.
+    Raises ``DataError`` if a span lies outside the context, is empty or out of order, overlaps another, or if a span id repeats.
     """
 
     id: str
@@ -108,15 +116,15 @@ class Record:
 
     @property
     def contrast_group(self) -> str | None:
-        """What the records of one text with several questions share; None where the text has one question.
+        """The group key shared by the records of one text with several questions; None if the text has a single question.
 
-        Their spans are at the same places, and high or low as each question has it. They are never split between train and test.
+        The spans of these records have the same ranges, but their relevance depends on the question. A split never separates them.
         """
         return next((key for key in self.group_keys if key.startswith(CONTRAST_GROUP)), None)
 
 
 def check_spans(context: str, spans: tuple[Span, ...], *, where: str) -> None:
-    """Refuse spans that are not sorted, non-empty, disjoint, inside *context* and uniquely named (``DataError``)."""
+    """Raise ``DataError`` unless the spans are sorted, non-empty, disjoint, inside *context* and have unique ids."""
     previous = 0
     seen: set[str] = set()
     for span in spans:

@@ -1,4 +1,4 @@
-"""The file beside an import that keeps every refused row, and every skipped value, with its line and reason."""
+"""The file of rejects of an import: every refused row and every skipped value, with its line and reason."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from piiloom.foundation.errors import OutputError
 
 
 class RejectsFile:
-    """Writes ``{"line", "reason", "row"}`` rows to *path*; ``row`` is the original line, character by character.
+    """Context manager that writes ``{"line", "reason", "row"}`` objects to *path*; ``row`` is the unchanged original line.
 
-    A value that was left out of a row that is kept is a ``{"line", "reason", "value", "type", "relevance"}`` row.
+    A value that was left out of a kept row is written as ``{"line", "reason", "value", "type", "relevance"}``.
 
-    A context manager. The file appears under its name when the block ends, be it by an error; without rejects there is
-    no file, and one left by an earlier import is removed. ``OutputError`` when it cannot be written.
+    The file gets its final name when the block ends, also after an error. Without rejects no file is written, and one of an
+    earlier import is removed. Raises ``OutputError`` if the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +47,7 @@ class RejectsFile:
         self._write({"line": reject.line, "reason": reject.reason, "row": reject.row})
 
     def add_value(self, skipped: SkippedValue) -> None:
-        """Write one value that was left out of a row that is kept."""
+        """Write one value that was left out of a kept row."""
         said = skipped.to_json()
         self._write({"line": said["line"], "reason": said["reason"], **said})
 

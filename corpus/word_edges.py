@@ -1,11 +1,11 @@
-r"""Where a mention may begin and end: never inside a longer word, number, or grapheme.
+r"""Word boundaries: a mention must not begin or end inside a longer word, number or grapheme.
 
-The rule is ``(?<!\w)value(?!\w)`` with what that pattern cannot see:
+The rule is ``(?<!\w)value(?!\w)`` with these additions:
 
 - a combining mark, variation selector or skin tone after the value belongs to its last character;
-- zero-width characters are looked through, and a joiner (U+200D) between symbols makes one emoji;
-- an apostrophe inside a word joins ("Brien" in "O'Brien", "Don" in "Don't", "7" in 5'7"), save before a clitic
-  ("Ann's", "Ann'll"), where the mention ends before the apostrophe;
+- zero-width characters are skipped, and a joiner (U+200D) between symbols makes one emoji;
+- an apostrophe inside a word joins ("Brien" in "O'Brien", "Don" in "Don't", "7" in 5'7"), except before a clitic
+  ("Ann's", "Ann'll"), where a mention may end before the apostrophe;
 - ``.``, ``,`` and ``:`` between digits join ("34" in "34.5", "45" in "7:45").
 
 A hyphen separates ("34" in "34-year-old").
@@ -31,13 +31,13 @@ def is_word_character(character: str) -> bool:
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether nothing touches ``text[start:end]`` (non-empty) on either side."""
+    """Whether ``text[start:end]`` (non-empty) is not part of a longer word, number or grapheme on either side."""
     return not _joined_before(text, start) and not _joined_after(text, end)
 
 
 def _joined_before(text: str, start: int) -> bool:
     first = text[start]
-    if start == 0 or (text[start - 1] == " " and first < _FIRST_EXTENDER):  # after a blank: by far the most frequent case
+    if start == 0 or (text[start - 1] == " " and first < _FIRST_EXTENDER):  # after a space: by far the most frequent case
         return False
     if extends(first):
         return True

@@ -1,4 +1,4 @@
-"""How calls are made and their outcomes kept: one seam, journal and retries here; limits, money, batches, watching beside."""
+"""Makes calls to providers and stores their outcomes. Subpackages: limits, money, batches, desk (shared limits), watching (events)."""
 
-if __name__ == "execution":  # with a checkout on the path, a second copy of everything in here
+if __name__ == "execution":  # with a checkout on sys.path, this would be a second copy of the package
     raise ImportError("import it as piiloom.execution")

@@ -1,4 +1,4 @@
-"""Ask, judge, ask again with the fault named: the loop that everything that needs a model goes through."""
+"""The loop for every model request: ask, check the reply, and ask again naming the fault."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from piiloom.providers.errors import ENDS_RUN, InvalidRequest, RateLimited, Repl
 from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
-# One prompt may be refused as such; three different ones mean that the model or the endpoint is wrong.
+# A single prompt may be refused for its content; three refused in a row mean that the model or the endpoint is wrong.
 _REFUSED_PROMPTS: Final = 3
 _FAILURES: Final = 20
 
 
 class Fault(Exception):
-    """What is wrong with a reply (no error of the program): ``str()`` is told to the model, ``code`` is counted."""
+    """What is wrong with a reply; raised by validators. ``str()`` goes into the next prompt, ``code`` into the statistics."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Fault(Exception):
 
 
 class Wish(Fault):
-    """A reply that can be used, but is not quite what was wished for: asked again once, then *result* is taken as it is."""
+    """A reply that is usable but not ideal. It is asked again once for each code; then *result* is accepted as it is."""
 
     def __init__(self, code: str, message: str, result: Any) -> None:
         super().__init__(code, message)
@@ -36,9 +36,9 @@ class Wish(Fault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
-    """Nothing could be had: the last fault, how often it was asked for and the text that came last.
+    """No usable reply was obtained: the last fault, the number of attempts, and the last reply's text.
 
-    ``error`` is of a call that failed; ``known``: the last reply was in the journal.
+    ``error`` is set if a call failed. ``known`` means that the last reply came from the journal.
     """
 
     code: str
@@ -57,11 +57,11 @@ async def ask_model(
     attempts: int,
     patience: Patience,
 ) -> tuple[R, int] | Lost:
-    """Ask until *judge* raises no ``Fault``, at most *attempts* times; gives its result and the number of refused replies.
+    """Ask until *judge* raises no ``Fault``, at most *attempts* times. Return its result and the number of rejected replies, or ``Lost``.
 
-    *make* gives the call of an attempt (from 0) with the fault of the one before; *judge* is given the reply's data and the attempt.
-    A ``Wish`` is told once; when it is unmet again, or nothing better comes, its result is taken, and the journal says what was
-    wished for. An error that ends *patience* is raised.
+    *make* builds the call from the attempt number (from 0) and the previous fault's text (None at first). *judge* gets the reply's
+    data and the attempt number. If a ``Wish`` is unmet a second time, or the attempts run out, its result is accepted and the
+    journal records the unmet wish. Raises the ``ProviderError`` of a call if *patience* decides that the run must end.
     """
     wished: dict[str, tuple[Answer, Wish]] = {}
     fault: Fault | None = None
@@ -102,7 +102,7 @@ def _taken(calls: Calls, answer: Answer, wish: Wish) -> Any:
 
 
 class Patience:
-    """Knows when going on would only turn all that is left into rejects: no other request would fare better."""
+    """Decides after which failed calls the run should end, because every further request would fail as well."""
 
     def __init__(self, calls: Calls, concurrency: int) -> None:
         self._calls = calls
@@ -111,7 +111,12 @@ class Patience:
         self._answered = 0
 
     def ends_with(self, error: ProviderError) -> bool:
-        """Whether *error*, of a call that has just failed, ends it; replies found in the journal are no sign of life."""
+        """Whether *error*, of a call that has just failed, should end the run.
+
+        Counts failures since the last live answer; replies from the journal do not reset the count. The run ends at once for an
+        ``ENDS_RUN`` error. Before the first answer, any failure ends it except ``InvalidRequest``, of which three in a row do.
+        After that it takes ``max(20, 2 * concurrency)`` failures in a row.
+        """
         answered = self._calls.totals.answered_now
         self._failures = self._failures + 1 if answered == self._answered else 1
         self._answered = answered

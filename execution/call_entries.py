@@ -1,4 +1,4 @@
-"""What the journal notes about a call: the JSON entries of ``piiloom.corpus.store.call_events``."""
+"""Build the JSON entries that the journal stores about a call (see ``piiloom.corpus.store.call_events``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from piiloom.providers.errors import (
 )
 from piiloom.providers.protocol import Completion, PromptCall, Provider
 
-# How the ledger tells apart the answers that cannot be used; a replayed one is the same error again.
+# Codes of paid answers that cannot be used. Replaying such an answer from the journal raises the same error class again.
 REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}
 _FAILURES: Mapping[type[ProviderError], str] = {
     RateLimited: "rate_limited",
@@ -32,12 +32,12 @@ _FAILURES: Mapping[type[ProviderError], str] = {
 
 
 def reply_code(error: ReplyRejected) -> str:
-    """Name the kind of *error* as rejects and the journal do."""
+    """Return the code that rejects and the journal use for *error*: a key of ``REPLY_FAULTS``, else "unusable_reply"."""
     return next((code for code, kind in REPLY_FAULTS.items() if isinstance(error, kind)), "unusable_reply")
 
 
 def failure_code(error: ProviderError) -> str:
-    """Name the kind of *error* in the journal: "unknown_outcome" when an answer may have been paid for."""
+    """Return the code that the journal uses for *error*; "unknown_outcome" means that the call may have been answered and billed."""
     if isinstance(error, ReplyRejected):
         return reply_code(error)
     if isinstance(error, ProviderUnavailable):
@@ -51,17 +51,20 @@ def text_sha256(text: str) -> str:
 
 
 def sent_entry(number: int, worst_usd: float | None, at: datetime) -> dict[str, Any]:
-    """Try *number* is about to be sent and costs at most *worst_usd*."""
+    """Build the entry written before try *number* (from 1) is sent; *worst_usd* is the most it can cost (None: price unknown)."""
     return {"try": number, "worst_usd": worst_usd, "at": at.isoformat(timespec="milliseconds")}
 
 
 def failure_entry(number: int, code: str, message: str, *, charge_usd: float, maybe_billed: bool, final: bool) -> dict[str, Any]:
-    """Try *number* brought nothing; *charge_usd* is set aside since it may have been billed."""
+    """Build the entry for try *number* (from 1), which failed with error *code*.
+
+    *charge_usd* is booked for a try that may have been billed. *final* means that the call is not retried.
+    """
     return {"try": number, "code": code, "message": message, "maybe_billed": maybe_billed, "charge_usd": charge_usd, "final": final}
 
 
 def unsaid_cost(completion: Completion, worst_usd: float | None) -> float:
-    """What to set aside for an answer that does not say what it cost: its worst case, where prices are known (USD)."""
+    """Return the USD to charge for an answer without a reported cost: *worst_usd*, or 0 if the price is unknown or a cost is reported."""
     return 0.0 if completion.cost_usd is not None else worst_usd or 0.0
 
 
@@ -76,7 +79,10 @@ def reply_entry(
     charge_usd: float = 0.0,
     batch: bool = False,
 ) -> dict[str, Any]:
-    """Try *number* was answered; *error* says why the answer cannot be used, *charge_usd* what is set aside for one of unknown cost."""
+    """Build the entry for try *number* (from 1), which was answered with *completion*.
+
+    *error* says why the answer cannot be used, as "code: message"; None if it can. *charge_usd* is booked when the cost is not reported.
+    """
     usage = completion.usage
     return {
         "try": number,

@@ -1,4 +1,4 @@
-"""A call that the journal has no answer to, as whatever sends it gets it."""
+"""A call that the journal has no reply to, in the form that senders receive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from piiloom.providers.protocol import Message, PromptCall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A call that the journal has no answer to: its key, its messages as rendered, and the SHA-256 of these."""
+    """A call that the journal has no reply to: its key, its rendered messages, and their digest."""
 
     call: PromptCall
     key: str
@@ -20,6 +20,6 @@ class Request:
     rendered_sha256: str
 
     def event(self, kind: EventKind, entry: dict[str, Any]) -> CallEvent:
-        """Make an event about this call."""
+        """Build a journal event of *kind* about this call."""
         call = self.call
         return CallEvent(key=self.key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)

@@ -1,4 +1,4 @@
-"""What the calls of a run came to, over all its sittings."""
+"""Totals of a run's calls over all its sessions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from piiloom.providers.protocol import Completion
 
 @dataclass(slots=True, kw_only=True)
 class CallTotals(Spending):
-    """What the sittings of a run came to, and this one in particular.
+    """Totals of all sessions of a run, and of the current one.
 
-    ``answered_now`` counts this sitting's answers, ``replayed`` those that it found in the journal.
+    ``answered_now`` counts the answers of the current session, ``replayed`` the replies it took from the journal.
     """
 
     answered_now: int = 0
@@ -20,16 +20,16 @@ class CallTotals(Spending):
 
     @classmethod
     def after(cls, earlier: Spending) -> CallTotals:
-        """Start from what the sittings before came to."""
+        """Start from the totals of the earlier sessions."""
         return cls(**asdict(earlier))
 
     @property
     def spent_usd(self) -> float:
-        """What counts against a budget: replies, and calls that may have been billed."""
+        """What counts against the budget, in USD: the cost of replies plus charges for calls that may have been billed."""
         return self.cost_usd + self.charged_usd
 
     def count(self, completion: Completion, charge_usd: float = 0.0) -> None:
-        """Count an answer; *charge_usd* is set aside for one whose cost is not known."""
+        """Count an answer; *charge_usd* is added instead of its cost if that is not reported."""
         self.answered += 1
         self.answered_now += 1
         self.input_tokens += completion.usage.input
@@ -42,7 +42,7 @@ class CallTotals(Spending):
             self.cost_usd += completion.cost_usd
 
     def count_failure(self, charge_usd: float, *, maybe_billed: bool, final: bool) -> None:
-        """Count a try that brought nothing; one that is tried again is a retry."""
+        """Count a failed try: as a failure if *final*, otherwise as a retry."""
         self.charged_usd += charge_usd
         self.maybe_paid += maybe_billed
         if final:

@@ -1,8 +1,8 @@
-"""The one way to call a provider: every reply is kept before it is used, and every verdict on it.
+"""The only way to call a provider. Each paid reply is stored before it is used, and so is the verdict on it.
 
-Paid replies are journaled under a key made of all that shapes them, so that whatever asks the same again (a resumed run, or
-a new one that differs in a later stage) finds them and does not pay twice. Replies of an unpaid provider can be
-recomputed; of those only the refused ones are kept.
+Paid replies are journaled under a key made of everything that shapes them. The same request in a resumed run, or in a new run
+that differs only in a later stage, finds its reply there and is not paid for twice. Replies of an unpaid provider can be
+recomputed, so only rejected ones are stored.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from piiloom.providers.replies import with_data
 
 
 class Sender(Protocol):
-    """What answers a call that the journal has no reply to: ``live.LiveCalls``, or batches."""
+    """Sends the calls that the journal has no reply to: ``live.LiveCalls``, or ``batches.waves.Waves``."""
 
     async def complete(self, request: Request) -> Completion:
-        """Answer *request*; the reply is on disk when this returns."""
+        """Return the answer to *request*; its reply is on disk by then."""
         ...
 
     async def drain(self) -> None:
-        """Wait for what is under way; nothing new is sent."""
+        """Send nothing new and wait for the calls that are out (batches are left at their provider)."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A completion, and what identifies it in the journal."""
+    """A completion, with its journal key and the digest of its rendered prompt ("" for an unpaid provider)."""
 
     call: PromptCall
     completion: Completion
     key: str
     rendered_sha256: str
-    # It was in the journal.
+    # The reply came from the journal.
     replayed: bool = False
 
 
 class Calls:
-    """Completes calls and writes the ledger of a run. A paid provider needs a *sender* and a *journal*."""
+    """Completes calls and records them for a run. A paid provider needs a *sender* and should have a *journal*."""
 
     def __init__(
         self,
@@ -70,7 +70,10 @@ class Calls:
         self._sender, self._journal = sender, journal
 
     async def complete(self, call: PromptCall) -> Answer:
-        """Answer *call* from the journal or the provider; raises ``ProviderError``, having stored it."""
+        """Return the answer to *call*, from the journal or else from the provider.
+
+        Raises ``ProviderError``, which is recorded before, and ``RuntimeError`` for a paid provider without a sender.
+        """
         if not self.provider.paid:
             completion = await self.provider.complete(call)
             self.totals.answered += 1
@@ -89,7 +92,11 @@ class Calls:
         return Answer(call=call, completion=completion, key=key, rendered_sha256=rendered)
 
     def judge(self, answer: Answer, fault: str | None, *, unmet: str | None = None) -> None:
-        """Note what the stage's validator made of a reply: *fault*, or None when it was accepted, be it with an *unmet* wish."""
+        """Record the stage's verdict on a reply: *fault* as "code: message", or None if it was accepted.
+
+        *unmet* is the "code: message" of a wish that an accepted reply does not meet. For an unpaid provider, the verdict is stored only
+        if there is a fault (then with the reply) or an unmet wish.
+        """
         verdict: ReplyVerdict = "accepted" if fault is None else "refused_by_validator"
         entry = {"verdict": verdict, "fault": fault} | ({"unmet": unmet} if unmet else {})
         events = [_event(answer.call, answer.key, "verdict", entry)]
@@ -103,19 +110,19 @@ class Calls:
             self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
 
     async def drain(self) -> None:
-        """Wait for the replies that are under way: they are paid for, and the next sitting finds them."""
+        """Wait for the replies that are paid for and still to come; the next session finds them in the journal."""
         if self._sender is not None:
             await self._sender.drain()
 
     def _key(self, call: PromptCall, messages: Sequence[Message]) -> tuple[str, str]:
         rendered = digest([(message.role, message.content) for message in messages])
         provider = (self.provider.name, self.provider.endpoint, self.provider.model)
-        # Seed, item and attempt are the draw: whoever sends the same prompt for another item wants another reply.
+        # Seed, item and attempt make the key unique: the same prompt for another item should get a reply of its own.
         draw = (self._seed, call.item_id, call.attempt)
         return digest(provider, call.settings.identity, rendered, call.variables, call.schema, draw), rendered
 
     def _replayed(self, call: PromptCall, key: str, known: KnownReply) -> Completion:
-        """The completion that *known* was, or the error; it costs nothing now."""
+        """Rebuild the completion from the journal entry *known*, at no cost. Raises the ``ReplyRejected`` that it was, if it was one."""
         self.totals.replayed += 1
         if known.run_id != self._run_id:
             self._committer.put(Batch(calls=[_event(call, key, "used", {"from_run": known.run_id})]))

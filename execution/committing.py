@@ -1,7 +1,7 @@
-"""Group commits: what has gathered while one transaction ran goes into the next.
+"""Group commits: rows that arrive while one transaction runs are written together in the next one.
 
-A single thread owns the store while a run lasts. Callers hand over rows and may wait for them to be on disk. The next
-commit starts as soon as the last one ended; ``pace_s`` lets rows gather longer.
+A single thread owns the store while a run lasts. Callers hand over rows and may wait until they are on disk. The next commit
+starts as soon as the last one has ended; ``pace_s`` sets a minimum time between the starts of two commits.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class Batch:
-    """Rows that become visible together.
+    """Rows that are written in one transaction.
 
-    ``shared`` are (stage, key, JSON), ``prompts`` (SHA-256, text), ``judgements`` (plan index, record id, judgement).
+    ``plan_items`` are (plan index, JSON); ``records`` (plan index, record); ``judgements`` (plan index, record id, judgement);
+    ``prompts`` (SHA-256, text); ``shared`` (stage, key, JSON).
     """
 
     plan_items: list[tuple[int, str]] = field(default_factory=list)
@@ -84,25 +85,25 @@ def write_batch(store: Store, run_id: str, batch: Batch) -> None:
 
 @dataclass(slots=True)
 class _Waiters:
-    """All who wait for one commit: woken together, since waking a loop from another thread costs more than the waiting."""
+    """All tasks that wait for the same commit. They share one event, because waking a loop from another thread is expensive."""
 
     loop: asyncio.AbstractEventLoop
     done: asyncio.Event = field(default_factory=asyncio.Event)
     failure: BaseException | None = None
 
     def settle(self, failure: BaseException | None) -> None:
-        """Wake them; called in the committer's thread."""
+        """Wake all waiting tasks, with *failure* if the commit failed. Called in the committer's thread."""
         self.failure = failure
-        with suppress(RuntimeError):  # the loop is gone, and with it everybody who waited
+        with suppress(RuntimeError):  # the loop is closed, so no task waits any more
             self.loop.call_soon_threadsafe(self.done.set)
 
 
 class GroupCommitter:
-    """Writes batches from a thread of its own between ``start`` and ``close``, which waits for the last commit.
+    """Writes batches in a thread of its own, from ``start`` to ``close``; ``close`` waits for the last commit.
 
-    A commit starts as soon as there is something to write and the last one has ended, but never sooner than ``pace_s``
-    after the last one began: what a commit costs hardly grows with its rows, so many small ones waste the processor.
-    After a failed commit every waiting and later caller gets that error: nothing is taken for written that is not.
+    A commit starts when there is something to write and the last one has ended, but not sooner than ``pace_s`` seconds after the
+    last one began: a commit costs about the same however many rows it has, so many small ones waste CPU time. After a failed
+    commit, every waiting and later caller gets that error, so that no caller believes unwritten rows to be written.
     """
 
     def __init__(self, store: Store, run_id: str, *, pace_s: float = 0.0) -> None:
@@ -116,11 +117,11 @@ class GroupCommitter:
         self._thread = threading.Thread(target=self._work, name="piiloom-commits", daemon=True)
 
     def start(self) -> None:
-        """Begin to write; from now on the store belongs to the committer's thread."""
+        """Start the thread; from now on only the committer may touch the store."""
         self._thread.start()
 
     def close(self) -> None:
-        """Write what is left and give the store back. Raises what a commit failed with."""
+        """Write the remaining rows, stop the thread and release the store. Raises the error of a failed commit."""
         if not self._thread.ident:
             return
         with self._changed:
@@ -129,18 +130,18 @@ class GroupCommitter:
         try:
             self._thread.join()
         except KeyboardInterrupt:
-            self._thread.join()  # else the store would be closed, and the process end, in the midst of the last commit
+            self._thread.join()  # otherwise the store would be closed during the last commit
             raise
         if self._failure is not None:
             raise self._failure
 
     def put(self, batch: Batch) -> None:
-        """Queue *batch*. Raises what an earlier commit failed with."""
+        """Queue *batch* without waiting. Raises the error of an earlier failed commit."""
         with self._changed:
             self._add(batch)
 
     async def commit(self, batch: Batch) -> None:
-        """Queue *batch* and wait until it is on disk."""
+        """Queue *batch* and wait until it is on disk. Raises the error of this or an earlier failed commit."""
         loop = asyncio.get_running_loop()
         with self._changed:
             self._add(batch)
@@ -152,7 +153,10 @@ class GroupCommitter:
             raise waiters.failure
 
     async def ask(self, read: Callable[[Store], R]) -> R:
-        """Give what *read* finds in the store, which only the committer's thread may touch while it runs."""
+        """Run *read* on the store in the committer's thread and return its result.
+
+        Pending reads run before pending writes. Raises the error of *read*, or of an earlier failed commit.
+        """
         future: Future[R] = Future()
         with self._changed:
             if self._failure is not None:
@@ -194,7 +198,7 @@ class GroupCommitter:
     def _written(self, batch: Batch, waiters: _Waiters | None) -> bool:
         try:
             write_batch(self._store, self._run_id, batch)
-        except BaseException as error:  # noqa: BLE001 - handed to every caller; the thread itself has nobody to raise to
+        except BaseException as error:  # noqa: BLE001 - passed on to every caller, since nothing catches errors of this thread
             self._fail(error, waiters)
             return False
         if waiters is not None:
@@ -206,7 +210,7 @@ class GroupCommitter:
             return
         try:
             future.set_result(read(self._store))
-        except BaseException as error:  # noqa: BLE001 - handed to the one who asked
+        except BaseException as error:  # noqa: BLE001 - passed on to the caller of ask
             future.set_exception(error)
 
     def _fail(self, error: BaseException, waiters: _Waiters | None) -> None:

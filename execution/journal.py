@@ -1,4 +1,4 @@
-"""The journal of paid replies: what was asked once is found again, in whichever run of the store it was paid for."""
+"""The journal of paid replies: finds the reply to a request that was made before, in any run of the store."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from piiloom.foundation.errors import RunError
 
 
 class Journal:
-    """Finds replies by key. Holds 8 bytes for each key in memory; replies are read when they are asked for.
+    """Finds replies by key. Holds 8 bytes per key in memory and reads replies when they are asked for.
 
-    Keys answered after it was made are not in it: within one sitting no call is made twice.
+    Keys answered after the journal was opened are not in it. That is enough, since no call is made twice in one session.
     """
 
     def __init__(self, store: Store, committer: GroupCommitter, run_id: str) -> None:
-        """Read which keys have a reply; call before the committer's thread owns the store."""
+        """Load the keys that have a reply. Call it before the committer's thread owns the store."""
         self._known: array[int] = answered_keys(store)
         self._out = keys_out(store, but_not=run_id)
         self._committer = committer
@@ -32,15 +32,18 @@ class Journal:
         return len(self._known)
 
     def may_have(self, key: str) -> bool:
-        """Whether a reply to *key* was there at the start (wrong once in millions of keys, and then ``find`` gives None)."""
+        """Whether *key* had a reply when the journal was opened.
+
+        Compares 60-bit prefixes, so it is wrongly True once in millions of keys; ``find`` then returns None.
+        """
         short = short_key(key)
         place = bisect_left(self._known, short)
         return place < len(self._known) and self._known[place] == short
 
     async def find(self, key: str) -> KnownReply | None:
-        """Give the newest reply to *key*, or None. All that is asked for in one turn of the loop is read at once.
+        """Return the newest reply to *key*, or None. Keys asked for in the same turn of the event loop are read in one query.
 
-        Raises ``RunError`` where a batch of another run is going to bring it: it would be paid for twice.
+        Raises ``RunError`` if *key* has no reply but is in an open batch of another run, since it would be paid for twice.
         """
         if not self.may_have(key):
             self._check_not_out(key)
@@ -65,7 +68,7 @@ class Journal:
         keys: Sequence[str] = list(asked)
         try:
             found = await self._committer.ask(lambda store: find_replies(store, keys))
-        except BaseException as error:  # noqa: BLE001 - handed to all who asked
+        except BaseException as error:  # noqa: BLE001 - passed on to all callers of find
             for future in _open(asked.values()):
                 future.set_exception(error)
             return
@@ -75,5 +78,5 @@ class Journal:
 
 
 def _open(groups: Iterable[Sequence[asyncio.Future[KnownReply | None]]]) -> list[asyncio.Future[KnownReply | None]]:
-    """List those whose asker still waits."""
+    """Return the futures that are not done, that is, whose caller still waits."""
     return [future for group in groups for future in group if not future.done()]

@@ -1,6 +1,7 @@
-"""The line to a provider for one sitting: journal, budget, limiter and sender put together around ``Calls``.
+"""A run's connection to a provider for one session: journal, budget, limiter and sender, assembled around ``Calls``.
 
-Whoever pays for calls (generation, surrogates, detection, evaluation) opens one line over its store and run.
+A session (a "sitting") is one invocation of the program that works on a run. Every part that pays for calls (generation,
+surrogates, detection, evaluation) opens one line for its store and run.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ from piiloom.providers.protocol import Provider
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """How calls are made: at most ``concurrency`` at once, ``rpm`` and ``tpm`` a minute, within ``budget_usd`` for the whole run.
+    """Settings for making calls: at most ``concurrency`` at once, ``rpm`` requests and ``tpm`` tokens a minute, ``budget_usd`` per run.
 
-    Where several processes work on one run, they share a ``limiter`` and a ``budget``, which then stand for those numbers.
+    When several processes work on one run, they share a ``limiter`` and a ``budget``, which replace these numbers. ``batch``
+    sends calls through the provider's batch API, following ``waves``.
     """
 
     concurrency: int = 16
@@ -46,14 +48,14 @@ class Conduct:
     waves: WavePolicy = field(default_factory=WavePolicy)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     sink: EventSink = unheard
-    # Told of the line once it is open, so that a view can watch its limiter and budget.
+    # Called with the line once it is open, so that a live view can watch its limiter and budget.
     on_open: Callable[[Line], object] = lambda _line: None
     limiter: CallLimiter | None = None
     budget: CallBudget | None = None
 
 
 class Gauge:
-    """How many items are under way: batches are sent when all of them wait for an answer."""
+    """Counter of the items in progress. Batch mode compares it with the items that wait: when all do, it sends what has gathered."""
 
     __slots__ = ("count",)
 
@@ -61,34 +63,37 @@ class Gauge:
         self.count = 0
 
     def __call__(self, change: int) -> None:
-        """Count items that are taken up (positive) or ended (negative)."""
+        """Add *change*: positive for items started, negative for items finished."""
         self.count += change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """An open line; ``limiter`` and ``budget`` are there to be watched, ``items`` to be told of what is under way."""
+    """An open connection of a run to one provider. Views read ``limiter`` and ``budget``; workers call ``items`` with +1 and -1."""
 
     calls: Calls
     limiter: CallLimiter
     budget: CallBudget
     items: Gauge = field(default_factory=Gauge)
-    # In batch mode: what gathers, and what is out.
+    # In batch mode: the sender, with the calls that have gathered and the batches that are out.
     waves: Waves | None = None
 
     def snapshot(self) -> LimiterState | WaveState:
-        """What is under way now: calls, or batches. May be asked from another thread."""
+        """Return the state of the limiter, or in batch mode the batches that are out. Safe to call from another thread."""
         return self.limiter.snapshot() if self.waves is None else WaveState(out=self.waves.out, gathered=self.waves.parked)
 
 
 def open_line(
     store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int, beside: Line | None = None
 ) -> Line:
-    """Open the line of run *run_id*; call before the committer's thread owns the store.
+    """Open the line of run *run_id* to *provider*. Call it before the committer's thread owns the store (``GroupCommitter.start``).
 
-    A line *beside* another one of the run, to a second provider, shares its limits, budget and sums, and sends no batches. Requests
-    that were on their way when an earlier sitting was killed are charged in full, once. Raises ``UsageError`` for a budget that is no
-    amount of money.
+    With *beside*, a line of the same run to another provider, the new line shares its limiter, budget and totals, and sends no
+    batches. Requests that a killed earlier session left without outcome are charged in full, once. An unpaid provider gets no
+    journal and an unlimited budget.
+
+    Raises ``UsageError`` for an invalid budget, and ``RunError`` if batches of the run are out but ``conduct.batch`` is off, if
+    they are at another endpoint, or if batch mode is asked for with a budget that processes share.
     """
     limiter = conduct.limiter or Limiter(concurrency=conduct.concurrency, rpm=conduct.rpm, tpm=conduct.tpm)
     if not provider.paid:
@@ -98,7 +103,7 @@ def open_line(
     close_open_sends(store, run_id)
     totals = CallTotals.after(spending(store, run_id))
     budget = conduct.budget or Budget(conduct.budget_usd, spent_usd=totals.spent_usd)
-    if hasattr(provider, "on_rates"):  # one that hears response headers
+    if hasattr(provider, "on_rates"):  # a provider that reports the rate headers of responses
         provider.on_rates = limiter.observe
     items = Gauge()
     sender: Sender
@@ -139,7 +144,10 @@ def open_line(
 def _second_line(
     store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int, first: Line
 ) -> Line:
-    """The limits are those of both together: what the second provider's headers declare is not listened to, its refusals are."""
+    """Open a line that shares the limiter, budget and totals of *first*.
+
+    Rate headers of the second provider are ignored, since the shared limits follow those of the first; its refusals do count.
+    """
     totals = first.calls.totals
     sender = LiveCalls(
         provider,
@@ -157,14 +165,17 @@ def _second_line(
 
 
 def _own(budget: CallBudget) -> Budget:
-    """The budget that a sitting holds itself: what earlier ones have handed over in batches is reserved from it."""
+    """Return *budget* if this process owns it. Raises ``RunError`` for a budget shared between processes.
+
+    Batch mode needs its own: it reserves there what earlier sessions have sent in batches.
+    """
     if not isinstance(budget, Budget):
         raise RunError("batches are sent by one process", remedy="Leave --ray out: a batch holds as many calls as there are")
     return budget
 
 
 def _check_nothing_is_out(store: Store, run_id: str) -> None:
-    """Refuse to send live what a batch is already being paid for (``RunError``)."""
+    """Raise ``RunError`` if batches of the run are still at the provider: sending their calls live would pay for them twice."""
     if load_open_batches(store, run_id):
         raise RunError(
             "the run has batches out at its provider",
@@ -174,7 +185,10 @@ def _check_nothing_is_out(store: Store, run_id: str) -> None:
 
 
 def close_open_sends(store: Store, run_id: str) -> Sequence[OpenSend]:
-    """Note for each request without outcome that its process ended, and set its worst case aside; gives these requests."""
+    """Record a failure for each sent request without outcome and charge its worst case; return these requests.
+
+    Their process was killed before it stored an answer, so they may have been billed.
+    """
     found = open_sends(store, run_id)
     message = "its process ended before an answer was kept; it may have been paid for"
     events = [

@@ -1,8 +1,7 @@
-"""One call over the wire: money reserved, the request recorded, a slot of the limiter held, the reply on disk before use.
+"""Send single calls live: reserve money, record the request, wait for a limiter slot, store the reply before it is used.
 
-What is asked again, and when, is ``retrying``'s to say; the slot is given back while a call waits for its next try. A try
-that has begun is never dropped: whoever stops a run waits for the replies that are under way (``drain``), since they are
-paid for.
+``retrying`` decides what is retried and when. A call that waits for its next try holds no slot. A try that was sent is never
+abandoned, since it is paid for: stopping a run waits for the replies still to come (``LiveCalls.drain``).
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider
 
-# So many slots are served by one call that is written down ahead of its slot.
+# Calls recorded as sent while they still wait for a slot: one for this many slots, and at least _AHEAD_AT_LEAST.
 _SLOTS_A_CALL_AHEAD = 4
 _AHEAD_AT_LEAST = 2
 
 
 @dataclass(slots=True)
 class _Try:
-    """One try under way. ``worst_usd`` None: the model's price is unknown."""
+    """One try that has a slot. ``worst_usd`` None: the price is unknown. ``first_began``: when the call's first try began."""
 
     number: int
     worst_usd: float | None
@@ -44,7 +43,7 @@ class _Try:
 
 
 class LiveCalls:
-    """Sends calls to *provider*, each as often as *policy* allows."""
+    """Sends calls to *provider* one by one and retries each as *policy* allows. A ``calls.Sender``."""
 
     def __init__(
         self,
@@ -64,16 +63,16 @@ class LiveCalls:
         # Jitter only spreads requests in time; no result depends on it.
         self._rng = derive_rng("retry jitter", provider.name, provider.endpoint)
         self._under_way: set[asyncio.Task[Completion | float]] = set()
-        # What is on disk as sent and then waits for a slot has not left, but nobody could tell after a kill: so only as many are
-        # written down ahead as keep the slots in use while a commit takes its 10 ms.
+        # A request recorded as sent that still waits for a slot has not left, but after a kill this cannot be known and it is charged.
+        # So only enough are recorded ahead to keep the slots busy during a commit (about 10 ms).
         self._ahead = asyncio.Semaphore(max(_AHEAD_AT_LEAST, concurrency // _SLOTS_A_CALL_AHEAD))
         self._prompts = PromptNotes()
         self._closing = False
-        # What no call could escape (a wrong key, no such model, no money left at the provider): nobody goes on asking.
+        # The first error that would hit every call (wrong key, unknown model, no credit). Once set, all further calls raise it.
         self._fatal: ProviderError | None = None
 
     async def complete(self, request: Request) -> Completion:
-        """Answer *request*; raises the last try's ``ProviderError``, or ``BudgetReached`` when no try can be paid for."""
+        """Return the answer to *request*. Raises the last try's ``ProviderError``, or ``BudgetReached`` if a try exceeds the budget."""
         began, number = time.monotonic(), 0
         while True:
             number += 1
@@ -87,7 +86,7 @@ class LiveCalls:
             await asyncio.sleep(outcome)
 
     async def drain(self) -> None:
-        """Wait for the replies that are under way; nothing is tried again."""
+        """Wait for the tries that have been sent; none is retried."""
         self._closing = True
         while self._under_way:
             await asyncio.wait(self._under_way)
@@ -95,10 +94,13 @@ class LiveCalls:
     def _ended(self, exchange: asyncio.Task[Completion | float]) -> None:
         self._under_way.discard(exchange)
         if not exchange.cancelled():
-            exchange.exception()  # looked at: whoever asked may have gone
+            exchange.exception()  # retrieved, to avoid a warning when the caller has been cancelled
 
     async def _admitted(self, request: Request, number: int, began: float) -> _Try:
-        """Reserve the money and, shortly before its turn, put the request on disk; wait for a slot."""
+        """Reserve the worst-case cost, record the request as sent, and wait for a slot.
+
+        On any error before the slot is held, the reservation is released and a recorded request is marked as not sent.
+        """
         worst = worst_case_usd(request.call, request.messages, self._spec, batch=False) if self._spec else None
         reservation = await self._budget.reserve(worst) if worst is not None else None
         recorded = False
@@ -114,7 +116,7 @@ class LiveCalls:
                 await self._committer.commit(batch)
                 slot = await self._slot(request)
         except BaseException:
-            # Nothing has left yet.
+            # Nothing has been sent yet.
             if reservation is not None:
                 reservation.release()
             if recorded:
@@ -124,7 +126,7 @@ class LiveCalls:
 
     async def _slot(self, request: Request) -> CallSlot:
         slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
-        # No ``async with``: the slot is free when the outcome is told, which is in another task and before the reply is kept.
+        # No ``async with``: the slot is freed when the outcome is reported, in another task and before the reply is on disk.
         await slot.__aenter__()
         try:
             self._check_escapable()
@@ -134,7 +136,7 @@ class LiveCalls:
         return slot
 
     def _check_escapable(self) -> None:
-        """Raise what no call could escape, once it has been met."""
+        """Raise the error that would hit every call, once one has occurred."""
         if self._fatal is not None:
             raise self._fatal
 
@@ -146,7 +148,7 @@ class LiveCalls:
             return
 
     async def _exchange(self, request: Request, attempt: _Try) -> Completion | float:
-        """Send one try. Gives the completion, once it is on disk, or the seconds to wait before the next try."""
+        """Send one try. Return the completion once it is on disk, or the seconds to wait before the next try."""
         call = request.call
         if self._sink is not unheard:
             self._sink(CallStarted(call.stage, call.item_id, call.attempt, attempt.number))
@@ -175,7 +177,7 @@ class LiveCalls:
         return completion
 
     async def _keep(self, request: Request, attempt: _Try, completion: Completion, error: str | None) -> None:
-        """Free the slot, count the cost, and have the reply on disk."""
+        """Free the slot, settle the cost, and write the reply to disk."""
         usage, call, charge = completion.usage, request.call, unsaid_cost(completion, attempt.worst_usd)
         attempt.slot.answered(tokens=usage.input + usage.output or None, latency_s=max(completion.latency_s, 1e-6), stage=call.stage)
         if attempt.reservation is not None:
@@ -199,7 +201,10 @@ class LiveCalls:
         await self._committer.commit(Batch(calls=[request.event("reply", entry)]))
 
     def _leave(self, attempt: _Try, error: ProviderError) -> None:
-        """Give the slot back, telling the limiter what kind of failure it was."""
+        """Free the slot after *error*: as refused for a rate limit or overload, otherwise as failed.
+
+        A ``Retry-After`` above the policy's ``patience_s`` is not passed on, so it does not stop the other calls.
+        """
         wish = getattr(error, "retry_after", None)
         if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wish is not None)):
             attempt.slot.refused(retry_after=wish if wish is None or wish <= self._policy.patience_s else None)
@@ -209,7 +214,10 @@ class LiveCalls:
             attempt.slot.failed()
 
     def _after_failure(self, request: Request, attempt: _Try, error: ProviderError) -> float:
-        """Record the failure; gives the seconds to wait before the next try, or raises *error* when there is none."""
+        """Record the failed try and end its reservation, in full if it may have been billed.
+
+        Return the seconds to wait before the next try; raise *error* if there is none.
+        """
         call = request.call
         maybe_billed = bool(getattr(error, "maybe_billed", False))
         charge = attempt.worst_usd or 0.0 if maybe_billed else 0.0
@@ -231,12 +239,12 @@ class LiveCalls:
             _raise_last(error, attempt.number)
         if self._closing:
             raise error
-        # A wish of the server's is kept by the limiter's brake, which all calls wait for.
+        # The limiter already holds back all calls for the server's Retry-After, so no extra wait is needed here.
         return 0.0 if getattr(error, "retry_after", None) is not None else self._policy.backoff(attempt.number, self._rng)
 
 
 def _raise_last(error: ProviderError, number: int) -> NoReturn:
-    """Raise the last try's error, which then says how often was asked."""
+    """Raise *error*, with the number of tries added to its message."""
     error.retries = number - 1
     if isinstance(error, RateLimited | ProviderUnavailable) and number > 1:
         error.message = f"{error.message} (asked {number} times)"

@@ -1,6 +1,6 @@
-"""Run work concurrently, consume it in order.
+"""Run work concurrently and consume the results in order.
 
-Items are worked on as they come, but handed on strictly in the order of the source, so that whatever looks at all
+Items are processed concurrently, but their results are passed on strictly in the order of the source. So whatever looks at all
 items (near-duplicate gates, "the first N accepted") gives the same result at every concurrency.
 """
 
@@ -18,19 +18,19 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class StopSignal:
-    """Set to end a run early: nothing new starts, what runs is cancelled, what is done stays done."""
+    """Ends a run early: no new item starts, running ones are cancelled, finished ones are kept."""
 
     requested: bool = False
     _callbacks: list[Callable[[], object]] = field(default_factory=list)
 
     def request(self) -> None:
-        """Ask for the end; safe to call from a signal handler of the running loop."""
+        """Request the stop; safe to call from a signal handler of the running loop."""
         self.requested = True
         for callback in self._callbacks:
             callback()
 
     def on_request(self, callback: Callable[[], object]) -> None:
-        """Run *callback* when the end is asked for."""
+        """Call *callback* when a stop is requested."""
         self._callbacks.append(callback)
 
 
@@ -38,8 +38,8 @@ class StopSignal:
 class OrderedRun(Generic[T, R]):
     """One pass over *source*: at most ``concurrency`` tasks at once, results consumed in source order.
 
-    ``still_wanted()`` says how many more results are of use. Never more than that are under way, so nothing is paid
-    for that nobody needs. A slow item at the head holds back at most ``4 * concurrency`` finished ones behind it.
+    ``still_wanted()`` returns how many more results are needed. No more than that are in progress, so nothing is paid for
+    needlessly. At most ``4 * concurrency`` items are started and not yet consumed, so a slow first item stops new ones then.
     """
 
     source: Iterator[T]
@@ -48,12 +48,12 @@ class OrderedRun(Generic[T, R]):
     still_wanted: Callable[[], int]
     concurrency: int
     stop: StopSignal
-    # Told of each item that is taken up (1) and ended (-1).
+    # Called with 1 when an item starts and with -1 when it has ended.
     gauge: Callable[[int], None] = lambda _change: None
     _window: deque[asyncio.Task[R]] = field(default_factory=deque)
     _running: int = 0
     _failed: asyncio.Task[R] | None = None
-    # One event for all tasks: waking costs the same however many are in flight, which asyncio.wait on a set does not.
+    # One event for all tasks: its cost does not grow with their number, unlike ``asyncio.wait`` on a set.
     _something_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -66,7 +66,7 @@ class OrderedRun(Generic[T, R]):
                 self._something_ended.clear()
                 self._consume_finished()
                 if self._failed is not None:
-                    # At once, not when its turn comes: a wrong key must not be tried by all that still wait behind a slow item.
+                    # Raise at once, not in source order: a wrong key must not be tried by every item queued behind a slow one.
                     self._failed.result()
                 self._start_more()
         finally:

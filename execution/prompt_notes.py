@@ -1,4 +1,4 @@
-"""How the journal keeps prompts: with the first try of a call, the system prompt apart and once, since calls share it."""
+"""Store prompts in the journal, with the first try of each call. System prompts are stored once, since many calls share them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from piiloom.execution.committing import Batch
 
 
 class PromptNotes:
-    """Remembers which system prompts have been handed to the store."""
+    """Builds the prompt part of journal entries and remembers which system prompts are stored already."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def entry(self, request: Request, batch: Batch) -> dict[str, Any]:
-        """Give the prompt as the event of a first try holds it; a system prompt that is new goes into *batch*."""
+        """Return the prompt as the entry of a first try holds it: the system prompt's SHA-256, the user text and the schema name.
+
+        A system prompt that is not stored yet is added to *batch*.
+        """
         system = "\n\n".join(message.content for message in request.messages if message.role == "system")
         user = "\n\n".join(message.content for message in request.messages if message.role != "system")
         return {"system": self._name(system, batch) if system else None, "user": user, "schema_name": request.call.schema_name}

@@ -1,8 +1,8 @@
-"""The English indefinite article: "a" or "an", by the sound that the next word begins with.
+"""The English indefinite article, "a" or "an", chosen by the sound that the next word begins with.
 
-Spelling does not tell the sound: "an hour", "a unit", "an MRI", "a NASA grant", "an 8-year-old", "an $80 bill". There is one
-rule, for those who choose an article (the composer) and for those who choose a value for one (surrogates). Abbreviations of
-which letters do not tell how they are read are listed in ``spoken_words/``.
+Spelling does not determine the sound: "an hour", "a unit", "an MRI", "a NASA grant", "an 8-year-old", "an $80 bill". The same
+rules serve code that chooses an article (the composer) and code that chooses a value to follow one (surrogates). Abbreviations
+whose pronunciation cannot be derived from their letters are listed in ``spoken_words/``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
-# What stands before a word and is not spoken: mention marks ("[[v3|"), tags, quotes, brackets, stars, currency signs.
+# Not spoken, so removed: mention marks ("[[v3|") and tags. _FIRST_SPOKEN skips quotes, brackets, stars and currency signs.
 _MARKUP: Final = re.compile(r"\[\[\w+\||</?[A-Za-z][^<>]*>")
 _FIRST_SPOKEN: Final = re.compile(r"[^\W_]|[@#&]|[.\-+−](?=\d)")
 _READ_OUT: Final = {"@": True, "&": True, "#": False, ".": False, "-": False, "+": False, "−": False}  # at, and, number, point, minus
@@ -23,13 +23,14 @@ _NUMBER: Final = re.compile(r"(\d+)((?:,\d{3})+(?!\d))?")
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _SPOKEN_WITH_VOWEL: Final = frozenset("AEFHILMNORSX")
 
-# Letters: one that stands alone (X-ray, U.S., A's, but not L'Oréal), capitals at the start (MRI, MSc), one and capitals (mRNA).
+# Read letter by letter: a single letter (X-ray, U.S., A's, but not L'Oréal), leading capitals (MRI, MSc), or a lowercase
+# letter and capitals (mRNA).
 _ALONE: Final = re.compile(r"[A-Za-z](?![A-Za-z]|['’](?!s\b)[A-Za-z])")
 _LETTERS: Final = re.compile(r"[A-Z]{2}|[a-z](?=[A-Z]{2})")
 _VOWELLESS: Final = re.compile(r"[b-df-hj-np-tv-xz]{2,}\Z")
-# … which are no letters but short for a word: "a Mr Hall", "a St. Louis man".
+# Vowelless words that are not spelled out but short for a word: "a Mr Hall", "a St. Louis man".
 _SHORT_FOR: Final = frozenset("fr ft hm hmm lb lbs lt ltd mm mmm mr mrs ms msgr mt mts mx nr rd rs rt sgt sh shh sq sr st sts str".split())
-# Capitals that read as a word have a beginning and an end that can be pronounced: FEMA, SEAL, STREET, not HVAC, LAPD.
+# Capitals read as a word begin and end with pronounceable letters: FEMA, SEAL, STREET, but not HVAC, LAPD.
 _PRONOUNCED: Final = re.compile(
     r"(?:[FHLMNRSX]|F[LR]|S(?:[CKLMNPTW]|H|CH|QU|TR|CR|PR)|RH)?[AEIOUY]+"
     r"(?:[B-DF-HJ-NP-TV-Z]{1,3}[AEIOUY]+)*"
@@ -46,7 +47,7 @@ _CONSONANT: Final = re.compile(
 _VOWEL: Final = re.compile(
     rf"[aeiou]|y(?![aeiou'’])|{_SILENT_H}|x-?(?:rays?|box|mas)\b|mp[34]\b|m(?=[bpf][^h])|n(?=k|d)|ng\b|nth\b", re.IGNORECASE
 )
-# Americans and Canadians leave out this one as well; a man called Herb keeps it.
+# Words whose h is silent in American and Canadian English only. The name Herb (capital H) keeps its h.
 _SILENT_IN_AMERICA: Final = re.compile(r"herb(?:s|al|alists?|ed|y)?\b|homage")
 _AMERICAN: Final = frozenset({"en", "en_US", "en_CA"})
 
@@ -57,7 +58,7 @@ def _listed(name: str) -> frozenset[str]:
 
 
 def article(following: str, locale: str = "en_US") -> Literal["a", "an"]:
-    """Choose "an" where what *following* begins with is spoken with a vowel first, else "a"; signs ("$", quotes) are passed over.
+    """Return "an" if *following* is spoken with a vowel sound first, else "a". Signs at its start ("$", quotes) are skipped.
 
     >>> [article(text) for text in ("hour", "unit", "FBI agent", "67-year-old", "$80,000 loan")]
     ['an', 'a', 'an', 'a', 'an']
@@ -66,7 +67,7 @@ def article(following: str, locale: str = "en_US") -> Literal["a", "an"]:
 
 
 def begins_with_vowel_sound(text: str, locale: str = "en_US") -> bool:
-    """Whether *text* is spoken with a vowel first; where nothing of it is spoken, it is not."""
+    """Whether *text* is spoken with a vowel sound first; False if nothing in it is spoken."""
     if "[[" in text or "<" in text:
         text = _MARKUP.sub("", text)
     first = _FIRST_SPOKEN.search(text)
@@ -87,7 +88,7 @@ def begins_with_vowel_sound(text: str, locale: str = "en_US") -> bool:
 
 
 def _plain(text: str) -> str:
-    """The first words of *text* without accents, in Latin base letters."""
+    """Return *text* without accents, in basic Latin letters; if it is not ASCII, only its first 40 characters."""
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFD", text[:40].translate(_UNDECOMPOSED))
@@ -95,7 +96,10 @@ def _plain(text: str) -> str:
 
 
 def _vowel_number(digits: str, *, grouped: bool) -> bool:
-    """Eight, eighty, eight hundred …; eleven and eighteen, also as thousands, millions (11,000; 18000) and hundreds (1850)."""
+    """Whether a number is read with a vowel sound first: eight, eighty, eight hundred …, eleven, eighteen.
+
+    The last two also as thousands, millions (11,000; 18000) and hundreds (1850). *grouped*: *digits* precede thousands separators.
+    """
     if digits.startswith("8"):
         return True
     if not digits.startswith(("11", "18")):
@@ -104,7 +108,7 @@ def _vowel_number(digits: str, *, grouped: bool) -> bool:
 
 
 def _spelled_out(text: str) -> bool | None:
-    """How the first letter sounds where *text* begins with letters that are read one by one; None where it begins with a word."""
+    """Whether the first letter's name begins with a vowel sound, if *text* begins with spelled-out letters; None if with a word."""
     if _ALONE.match(text):
         return text[0].upper() in _SPOKEN_WITH_VOWEL
     found = _WORD.match(text)
@@ -119,7 +123,10 @@ def _spelled_out(text: str) -> bool | None:
 
 
 def _reads_as_word(word: str) -> bool:
-    """Whether capitals are read as a word: "a NASA grant". Letters where it makes no difference may be taken for either."""
+    """Whether capitals are read as a word: "a NASA grant".
+
+    A wrong answer is possible where both readings give the same article.
+    """
     capitals = word[:-1] if word.endswith("s") and word[:-1].isupper() else word
     if capitals in _listed("en_acronyms"):
         return True

@@ -3,29 +3,29 @@
 ::
 
     PiiloomError                 exit code 1
-    ├── UsageError               exit code 2: the request itself cannot be met (unknown type, pair, locale, stage …)
+    ├── UsageError               exit code 2: the request itself is invalid (unknown type, pair, locale, stage …)
     │   └── ConfigError          a run file, taxonomy file or bank that cannot be read (file, line, key)
     ├── DataError                input rows that cannot be read (file, line, field)
     ├── StoreError               the DuckDB store cannot be used
-    │   ├── StoreLocked          another process holds it
+    │   ├── StoreLocked          another process has it open
     │   ├── StoreTooNew          written by a newer piiloom
     │   └── NotAStore            the file is something else
-    ├── OutputError              nothing can be written there (disk full, read-only, folder not empty)
-    ├── ReleaseError             a release that is unknown, taken or would be empty
-    ├── RunError                 a run that is unknown, unfinished or cannot go on
-    ├── Interrupted              Ctrl-C has ended something that can be gone on with
+    ├── OutputError              the output cannot be written (disk full, read-only, folder not empty)
+    ├── ReleaseError             a release that is unknown, exists already or would be empty
+    ├── RunError                 a run that is unknown, unfinished or cannot continue
+    ├── Interrupted              Ctrl-C has ended something that can be resumed
     └── ProviderError            raised by ``providers`` (see ``piiloom.providers.errors`` for its own tree)
 
-A message says what went wrong, where, and what to do next. It never quotes corpus text and never holds a key.
+A message says what went wrong, where, and what to do next. It never quotes corpus text and never contains a key.
 """
 
 from __future__ import annotations
 
 
 class PiiloomError(Exception):
-    """Root of all errors that piiloom raises on purpose.
+    """Base class of all errors that piiloom raises on purpose.
 
-    ``where`` names the place (file, line, key, record id) and ``remedy`` the next step; both end up in ``str(error)``.
+    ``where`` names the place (file, line, key, record id) and ``remedy`` the next step; both are part of ``str(error)``.
     """
 
     exit_code = 1
@@ -43,13 +43,13 @@ class PiiloomError(Exception):
 
 
 class UsageError(PiiloomError):
-    """The request itself cannot be met."""
+    """The request itself is invalid."""
 
     exit_code = 2
 
 
 class ConfigError(UsageError):
-    """A configuration or data file of ours or of the user's is malformed."""
+    """A configuration or data file, piiloom's own or the user's, is malformed."""
 
 
 class DataError(PiiloomError):
@@ -61,7 +61,7 @@ class StoreError(PiiloomError):
 
 
 class StoreLocked(StoreError):
-    """Another process holds the store."""
+    """Another process has the store open."""
 
 
 class StoreTooNew(StoreError):
@@ -73,22 +73,22 @@ class NotAStore(StoreError):
 
 
 class OutputError(PiiloomError):
-    """Nothing can be written to the named place."""
+    """The output cannot be written to the named place."""
 
 
 class ReleaseError(PiiloomError):
-    """A release is unknown, taken, or would be empty."""
+    """A release is unknown, exists already, or would be empty."""
 
 
 class RunError(PiiloomError):
-    """A run is unknown, unfinished, or cannot go on."""
+    """A run is unknown, unfinished, or cannot continue."""
 
 
 class Interrupted(PiiloomError):
-    """Ctrl-C has ended something at once; the remedy says how to go on with it."""
+    """Ctrl-C has ended something early; the remedy says how to resume it."""
 
 
 class ProviderError(PiiloomError):
-    """Root of what a provider raises; the tree is in ``piiloom.providers.errors``. ``retries`` counts those before this error."""
+    """Base class of provider errors; see ``piiloom.providers.errors``. ``retries`` counts the retries made before this error."""
 
     retries = 0

@@ -1,16 +1,16 @@
-"""Ctrl-C for a whole process: however deep it strikes, the process ends in order, and with one line.
+"""Ctrl-C handling for a whole process: wherever it strikes, the process ends in an orderly way and with one line of output.
 
-Python raises ``KeyboardInterrupt`` between any two instructions. In places nobody can catch it (the callback of a weak reference), it
-comes out as another error (a query of DuckDB), it aborts the process (an extension of C++ that is being loaded), and a second one
-strikes while the first unwinds. So:
+Python raises ``KeyboardInterrupt`` between any two instructions. In some places it cannot be caught (the callback of a weak reference),
+becomes another error (a DuckDB query), or aborts the process (while a C++ extension is being loaded). A second one may arrive while
+the first one unwinds. So:
 
-- while modules are loaded, nothing is open that could be left half done: the process ends at once (``piiloom.foundation.quick_end``);
-- afterwards the first Ctrl-C raises ``KeyboardInterrupt`` and is noted, so that whoever tells of errors knows better than their words;
-  one that was swallowed is raised again, one that comes during an import waits for its end;
-- those of the next two seconds are ignored, so that what is open can be closed;
-- one more ends the process at once. What was committed is safe, as after a kill.
+- While modules are loaded, nothing can be left half done, and the process ends at once (``piiloom.foundation.quick_end``).
+- Afterwards the first Ctrl-C is recorded and raises ``KeyboardInterrupt``. Code that reports errors asks ``interrupted``, since
+  the error itself may not show the cause. A swallowed one is raised again; one during an import is raised after it.
+- For the next two seconds further ones are ignored, so that resources can be closed.
+- After that, one more ends the process at once. What was committed is safe, as after a kill.
 
-A process that was started with SIGINT ignored (a script's background job) goes on ignoring it. Only the main thread can do all this.
+A process started with SIGINT ignored (a background job of a script) goes on ignoring it. All this works in the main thread only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _late = False
 
 @contextmanager
 def noted_interrupts() -> Iterator[None]:
-    """In the block, Ctrl-C is raised and noted; afterwards all is as before."""
+    """Handle Ctrl-C in the block as described above; afterwards restore the former handler.
+
+    Changes nothing outside the main thread, or if SIGINT is ignored.
+    """
     former_hook = sys.unraisablehook
     former = signal.getsignal(signal.SIGINT)
     if not install(_note):
@@ -61,21 +64,22 @@ def noted_interrupts() -> Iterator[None]:
 
 
 def interrupted() -> bool:
-    """Whether Ctrl-C was pressed in this block and nobody has answered it."""
+    """Whether Ctrl-C was pressed in the block of ``noted_interrupts`` and not cleared by ``forget``."""
     return _noted_at is not None
 
 
 def forget() -> None:
-    """The Ctrl-C was an answer that was waited for (a server's end): what goes wrong from now on has other causes."""
+    """Clear the recorded Ctrl-C. Call it when that was the expected way to stop (a server): later errors have other causes."""
     global _noted_at  # noqa: PLW0603 - a process has one handler
     _noted_at = None
 
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """In the block, which must be short, Ctrl-C waits for its end: what is opened there is in the hands of whoever closes it by then.
+    """Defer Ctrl-C to the end of the block, which must be short.
 
-    So is what is removed there removed whole: a Ctrl-C that was swallowed is raised again (see above), perhaps while the first one unwinds.
+    What is opened in the block can thus be registered for closing before an interrupt arrives. What is removed in it is removed
+    completely, even if a swallowed Ctrl-C is raised again (see above) while the first one unwinds.
     """
     global _held, _late  # noqa: PLW0603 - a process has one handler
     outer, _held = _held, True
@@ -112,14 +116,14 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _hush() -> None:
-    """Tasks that are cancelled now may end in errors that nobody fetches, or never begin; Python would print that."""
+    """Silence warnings about cancelled tasks, whose errors may never be retrieved or whose coroutines may never start."""
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     if (logging := sys.modules.get("logging")) is not None:
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
 
 
 def _raise_again() -> None:
-    # Sent to the main thread and not just raised here: only that wakes it from a sleep or a read.
+    # Send a signal to the main thread instead of raising here: only a signal interrupts a sleep or a read.
     again = threading.Timer(_AGAIN_S, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT])
     again.daemon = True
     again.start()

@@ -1,4 +1,4 @@
-"""Errors that travel to another process: an exception of ours takes keywords, which pickle does not give back to it."""
+"""Send errors to another process: a ``PiiloomError`` has keyword arguments, which pickle does not restore."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from piiloom.foundation.errors import PiiloomError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortableError:
-    """A ``PiiloomError`` packed up: its class, and what it holds."""
+    """A ``PiiloomError`` in picklable form: its class and its attributes."""
 
     kind: type[PiiloomError]
     state: Mapping[str, Any]
 
     @classmethod
     def of(cls, error: PiiloomError) -> PortableError:
-        """Pack *error* up; its traceback stays behind."""
+        """Convert *error*; its traceback is dropped."""
         return cls(kind=type(error), state=dict(vars(error)))
 
     def rebuilt(self) -> PiiloomError:
-        """Give an equal error, to be raised here."""
+        """Return an equal error, to be raised here."""
         error = self.kind.__new__(self.kind)
         vars(error).update(self.state)
         error.args = (error.message, error.where, error.remedy)

@@ -1,11 +1,12 @@
-"""Ending the process: on Ctrl-C at once and without a traceback, otherwise without taking Python down piece by piece.
+"""Ending the process: at once and without a traceback on Ctrl-C, otherwise without Python's own teardown.
 
-Loads next to nothing: it is what the console script begins with.
+Imports next to nothing, since the console script starts with it.
 """
 
 from __future__ import annotations
 
-# What ``signal`` is made of: loading that takes as long as starting Python does, and Ctrl-C would give a traceback meanwhile.
+# The C module behind ``signal``: importing ``signal`` takes as long as starting Python, and Ctrl-C would print a traceback
+# meanwhile.
 import _signal  # type: ignore[import-not-found]
 import atexit
 import os
@@ -20,36 +21,42 @@ _code: int | None = None
 
 
 def end_without_teardown() -> None:
-    """Have the process end, once ``end_silently`` has given its code, right after what modules loaded from now on do at exit.
+    """Make the process exit right after the exit handlers that are registered from now on, once ``end_silently`` was given its code.
 
-    Python's own end would stop a thread that is inside of DuckDB (a Ctrl-C has left it alone with its commit) by unwinding it
+    Python's own teardown would stop a thread that is inside DuckDB (Ctrl-C may have left it with its commit) by unwinding it
     through C++, which aborts the process: "FATAL: exception not rethrown".
     """
     atexit.register(_leave)
 
 
 def end_at_once(*, also_say: str = "") -> None:
-    """From now on Ctrl-C ends the process with ``LINE``; *also_say* goes to standard output then."""
+    """From now on, Ctrl-C ends the process with ``LINE`` on standard error and *also_say* on standard output."""
     global _also_said  # noqa: PLW0603 - a process has one handler
     _also_said = also_say
     install(end)
 
 
 def say_nothing_more() -> None:
-    """What was to go to standard output on Ctrl-C no longer fits there: the result stands there already."""
+    """Drop the ``also_say`` text of ``end_at_once``, since standard output has the result already."""
     global _also_said  # noqa: PLW0603 - as above
     _also_said = ""
 
 
 def end_silently(code: int) -> None:
-    """All is said: from now on Ctrl-C ends the process with *code* and without words, and so does what ``end_without_teardown`` set up."""
+    """Set the exit code: from now on, Ctrl-C ends the process with *code* and without output.
+
+    The exit set up by ``end_without_teardown`` uses *code* as well.
+    """
     global _code  # noqa: PLW0603 - a process has one end
     _code = code
     install(lambda _number, _frame: os._exit(code))
 
 
 def install(handler: object) -> bool:
-    """Have *handler* answer SIGINT; whether it does: not in another thread, and not where the process was started to ignore it."""
+    """Make *handler* the handler of SIGINT; return whether it is.
+
+    It is not outside the main thread, nor if the process was started with SIGINT ignored.
+    """
     if _signal.getsignal(_signal.SIGINT) in {_signal.SIG_IGN, None}:
         return False
     try:
@@ -60,7 +67,7 @@ def install(handler: object) -> bool:
 
 
 def end(_number: int, _frame: object) -> None:
-    """End the process here. Only system calls: the buffers may be in use by what was interrupted."""
+    """End the process here. Uses system calls only, since the interrupted code may be using the buffers."""
     _write(2, f"{_SHOW_CURSOR if os.isatty(2) else ''}{LINE}\n")
     if _also_said:
         _write(1, f"{_also_said}\n")
@@ -69,12 +76,12 @@ def end(_number: int, _frame: object) -> None:
 
 def _leave() -> None:
     if _code is None:
-        return  # an error that nobody caught: Python tells it
+        return  # an uncaught error: Python prints it
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
-            continue  # closed, or nobody reads it: what could be said of that has been said
+            continue  # closed or broken pipe: reported already where it can be
     os._exit(_code)
 
 

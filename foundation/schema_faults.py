@@ -1,7 +1,7 @@
-"""What pydantic finds wrong, in our own words: the key, what it must be, and the name that was probably meant.
+"""Turn pydantic's validation errors into our own messages: the key, what it must be, and which name was probably meant.
 
-Messages never quote a value: it may be a corpus text or a key of an account. Names of
-unknown keys are quoted, since they are what is wrong.
+Messages never quote a value, which may be corpus text or an API key. They do quote the names of unknown keys, since those are
+what is wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KeyPath = Sequence[str | int]
 
 _LONGEST_NAME: Final = 40
 _LISTED: Final = 30
-_KEY: Final = "[key]"  # the step that pydantic adds for a faulty key of a mapping
+_KEY: Final = "[key]"  # path step that pydantic adds for an invalid key of a mapping
 
 _NUMBER: Final = "must be a number"
 _WHOLE: Final = "must be a whole number"
@@ -64,19 +64,22 @@ _WITH_LIMITS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "too_long": lambda told: _at_most(told["max_length"], "entry"),
     "string_pattern_mismatch": lambda told: f"must have the form {told['pattern']}",
     **dict.fromkeys(("literal_error", "enum"), lambda told: f"must be {told['expected']}"),
-    **dict.fromkeys(("value_error", "assertion_error"), lambda told: str(told["error"])),  # ours: raised by a validator of the model
+    **dict.fromkeys(("value_error", "assertion_error"), lambda told: str(told["error"])),  # raised by our own validators of the model
 }
 
 
 class SchemaFault(NamedTuple):
-    """One thing that is wrong: where in the data (no step of it is pydantic's own), and what, without a name before it."""
+    """One fault: its path in the data (without steps that pydantic adds), and the message without the name of the place."""
 
     path: KeyPath
     message: str
-    hint: str = ""  # of an unknown key, which the message names by itself
+    hint: str = ""  # for an unknown key only; the message then names the key itself
 
     def said(self, root: str, *, line: int | None = None) -> str:
-        """The fault with its place: ``scenarios[3].question.draft (line 7): is missing``; *root* stands for the whole."""
+        """Return the fault with its place: ``scenarios[3].question.draft (line 7): is missing``.
+
+        *root* names the place if the fault concerns the whole document.
+        """
         at = "" if line is None else f" (line {line})"
         if not self.hint:
             return f"{key_name(self.path) or root}{at}: {self.message}"
@@ -85,13 +88,13 @@ class SchemaFault(NamedTuple):
 
 
 def key_name(path: KeyPath) -> str:
-    """*path* as people write it: ``scenarios[3].question.draft``."""
+    """Format *path* for people: ``scenarios[3].question.draft``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
 
 
 def schema_faults(error: ValidationError, model: type[BaseModel], *, noun: str = "key") -> list[SchemaFault]:
-    """Each fault once, in the order found. *noun* is what its keys are called where the file is shown to people: key, setting, field."""
+    """Return the faults in *error*, each once, in order. *noun* is what a key is called in messages: key, setting, field."""
     found: dict[SchemaFault, None] = {}
     for fault in error.errors(include_url=False, include_input=False):
         kind, told = fault["type"], fault.get("ctx", {})
@@ -105,7 +108,7 @@ def schema_faults(error: ValidationError, model: type[BaseModel], *, noun: str =
 
 
 def plain_words(kind: str, told: Mapping[str, Any]) -> str:
-    """What is wrong with a value, for pydantic's *kind* of error and what it has *told* about it (``ctx``)."""
+    """Return what is wrong with a value, given pydantic's error type *kind* and its context *told* (``ctx``)."""
     return _WORDS.get(kind) or (_WITH_LIMITS[kind](told) if kind in _WITH_LIMITS else "has a value that cannot be used here")
 
 
@@ -126,7 +129,10 @@ def _at_most(number: int, of: str) -> str:
 
 
 def _walked(model: type[BaseModel], steps: Sequence[str | int]) -> tuple[KeyPath, set[str]]:
-    """The steps that are in the data (pydantic also names the members of a union there), and the keys known beside the last one."""
+    """Follow *steps* through the types of *model*. Return the steps that exist in the data, and the keys known beside the last one.
+
+    Other steps are names of union members, which pydantic adds to the location of an error.
+    """
     path: list[str | int] = []
     here: list[Any] = [model]
     known: set[str] = set()
@@ -140,7 +146,7 @@ def _walked(model: type[BaseModel], steps: Sequence[str | int]) -> tuple[KeyPath
 
 
 def _is_member(here: Iterable[Any], step: str) -> bool:
-    """Whether *step* names one of the types that a value may have, and no key of it."""
+    """Whether *step* names one of the possible types *here* (a union member), and not a key."""
     return any(step in {getattr(one, "__name__", ""), str(one)} or step.startswith(("function-", "constrained-")) for one in here)
 
 
@@ -158,7 +164,7 @@ def _is_a(origin: Any, what: Any) -> bool:
 
 
 def _leaves(hint: Any) -> list[Any]:
-    """The types that *hint* allows, taken out of unions and annotations."""
+    """Return the types that *hint* allows, with unions and ``Annotated`` resolved."""
     if get_origin(hint) is Annotated:
         return _leaves(get_args(hint)[0])
     if get_origin(hint) in {Union, types.UnionType}:
@@ -167,7 +173,7 @@ def _leaves(hint: Any) -> list[Any]:
 
 
 def _fields(one: Any) -> dict[str, Any]:
-    """The keys that the data of a model or dataclass may have, with their types."""
+    """Return the keys that the data of a model or dataclass may have, with their types; {} for other types."""
     if isinstance(one, type) and issubclass(one, BaseModel):
         return {field.alias or name: field.annotation for name, field in one.model_fields.items()}
     if isinstance(one, type) and is_dataclass(one):

@@ -1,6 +1,6 @@
-"""Standard streams that the caller has closed (``piiloom … >&-``): the null device takes their place.
+"""Replace standard streams that the caller has closed (``piiloom … >&-``) by the null device.
 
-Otherwise the next file that is opened gets the free number, and what libraries print would go into it.
+Otherwise the next file opened would get the free descriptor number, and output of libraries would go into it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ _OPEN_AS: Final = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def open_closed_streams() -> None:
-    """See that standard input, output and error are there; what is written to a closed one is lost, as its closing asked for."""
+    """Make sure that standard input, output and error are open; output to a stream that was closed is discarded."""
     for number, (name, mode) in enumerate(_OPEN_AS):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this
-        if getattr(sys, name) is None:  # Python has found it closed when it started
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is *number*
+        if getattr(sys, name) is None:  # Python found it closed at startup
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8", errors="backslashreplace"))  # noqa: SIM115, PTH123 - for the whole process

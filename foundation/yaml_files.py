@@ -1,6 +1,6 @@
-"""YAML files whose faults are named by file, line and key.
+"""Read YAML files and report their faults by file, line and key.
 
-A document keeps the nodes it was composed from (they exist anyway), so a place is looked up only when one is asked for.
+A document keeps the node tree it was composed from (it exists anyway), so a line is looked up only when it is asked for.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _SHOWN_FAULTS = 3
 
 
 class _Loader(yaml.CSafeLoader):
-    """The safe C loader, which also refuses a key that is given twice (YAML says so, PyYAML keeps the last)."""
+    """The safe C loader, which also rejects duplicate keys, as the YAML specification demands (PyYAML keeps the last one)."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[tuple[str, str]] = set()  # looked at before merge keys (``<<``) are resolved: overriding a merged key is no fault
+        seen: set[tuple[str, str]] = set()  # checked before merge keys (``<<``) are resolved, as overriding a merged key is allowed
         for key, _ in node.value:
             if (key.tag, str(key.value)) in seen:
                 raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
@@ -38,14 +38,14 @@ class _Loader(yaml.CSafeLoader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlDocument:
-    """A read file: its plain data, and the node tree that knows the lines. ``file`` is the bare file name."""
+    """A parsed file: its plain data, and the node tree with the line numbers. ``file`` is the file name without its folder."""
 
     file: str
     data: Any
     node: yaml.Node | None
 
     def line(self, path: KeyPath = ()) -> int:
-        """The 1-based line of the value at *path*, or of its nearest ancestor that exists."""
+        """Return the 1-based line of the value at *path*, or of its nearest existing ancestor."""
         node = self.node
         if node is None:
             return 1
@@ -58,11 +58,11 @@ class YamlDocument:
         return int(line) + 1
 
     def where(self, path: KeyPath = ()) -> str:
-        """``file:line`` of *path*, as errors name a place."""
+        """Return ``file:line`` of *path*, for error messages."""
         return f"{self.file}:{self.line(path)}"
 
     def text_lines(self) -> dict[str, int]:
-        """The 1-based line of each text in the file; where it stands twice, of the first."""
+        """Return the 1-based line of each scalar value in the file; for a repeated one, its first line."""
         lines: dict[str, int] = {}
         open_nodes = [self.node] if self.node else []
         while open_nodes:
@@ -78,7 +78,7 @@ class YamlDocument:
 
 
 def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
-    """The line and node of one step down: a key's own line for a mapping, the item's line for a sequence."""
+    """Return the line and node one step down: for a mapping the line of the key, for a sequence that of the item; None if missing."""
     if isinstance(node, yaml.MappingNode):
         return next(((key.start_mark.line, value) for key, value in node.value if key.value == str(step)), None)
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
@@ -89,7 +89,7 @@ def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
 def read_document(source: Traversable | Path) -> YamlDocument:
     """Read one YAML document.
 
-    Raises ``ConfigError`` (file, line) when the file is missing, not UTF-8, not YAML, or gives a key twice.
+    Raises ``ConfigError`` (file, line) if the file is missing, not UTF-8 or not YAML, or has a duplicate key.
     """
     file = source.name or str(source)  # "." has no name
     try:
@@ -127,9 +127,10 @@ def _syntax_error(file: str, text: str, error: Exception) -> ConfigError:
 
 
 def validate_document(document: YamlDocument, model: type[ModelT], *, noun: str = "key") -> ModelT:
-    """*document* as a *model*; raises ``ConfigError`` that names file, line and key of the first faults, never a value.
+    """Validate *document* as a *model*.
 
-    *noun* is what people call the keys of such a file.
+    Raises ``ConfigError`` that names file, line and key of the first three faults, never a value. *noun* is what a key of such a
+    file is called in messages.
     """
     try:
         return model.model_validate(document.data)
@@ -142,5 +143,5 @@ def validate_document(document: YamlDocument, model: type[ModelT], *, noun: str 
 
 
 def load_yaml(source: Traversable | Path, model: type[ModelT], *, noun: str = "key") -> ModelT:
-    """Read and validate one YAML file; raises ``ConfigError`` with ``file:line`` and the key path."""
+    """Read and validate one YAML file. Raises ``ConfigError`` with ``file:line`` and the key path."""
     return validate_document(read_document(source), model, noun=noun)

@@ -1,7 +1,7 @@
-"""What flows through the stages: an item, growing by one part a stage.
+"""The items that flow through the stages: each stage adds one part.
 
-Items are immutable; a stage returns a new one. They are stored as JSON between stages, so that every stage can run
-alone in a process of its own.
+Items are immutable; a stage returns a new one. Between stages they are stored as JSON, so that each stage can run
+in its own process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Band = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedValue:
-    """A value that the plan asks for. ``subtypes`` empty means any; ``subject`` is whose fact it is ("@v3": of the person v3 names)."""
+    """A value that the plan asks for.
+
+    ``subtypes``: the allowed subtypes (empty: any). ``subject``: the person the value belongs to ("@v3": the person that value v3 names).
+    """
 
     id: str
     entity_type: str
@@ -33,9 +36,10 @@ class WantedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aside:
-    """A peripheral sentence: the ids of the low-relevance values it holds, the frame of the bank that it follows (if any).
+    """A peripheral sentence.
 
-    ``opening``: it says on whose behalf the text is posted, and so comes first; ``closing``: it ends the text.
+    ``values``: ids of the low-relevance values it holds. ``frame``: index of the sentence frame in the bank, None without a bank.
+    ``opening``: it says on whose behalf the text is posted, so it comes first. ``closing``: it comes last.
     """
 
     values: tuple[str, ...]
@@ -46,7 +50,7 @@ class Aside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextShare:
-    """An item's share in a text with several questions: the seed of the text, how many records it makes, and which this is (from 0)."""
+    """An item's place in a text with several questions: the text's seed, its number of records, and this item's number (from 0)."""
 
     seed: int
     records: int
@@ -55,7 +59,7 @@ class TextShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """Which text of which story an item is: ``telling`` counts how often the story was told before it in the plan."""
+    """Which story an item uses, and how often (``telling``) earlier texts of the plan have used that story."""
 
     story: str
     telling: int
@@ -63,13 +67,11 @@ class Telling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
-    """What a record is to become. Validators read the figures here, so a plan can change them item by item.
+    """The specification of one record. Validators read their limits from here, so limits can differ from item to item.
 
-    An item of a story has ``told``, and neither values nor lengths that it wants.
-
-    ``*_words`` are inclusive bands of word counts, ``target_words`` the length that the text should have; ``lead`` is the
-    relevance of the first mention in the finished text (None: there is none); ``cue_level`` how much of the theme the
-    question gives away.
+    ``*_words`` are inclusive (fewest, most) word counts; ``target_words`` is the length the text should have. ``lead`` is the
+    relevance of the first value mentioned in the finished text (None: the text has no value). ``cue_level`` says how much of the
+    theme the question gives away. Items of the recipe "story" have ``told`` set, and no wanted values or lengths.
     """
 
     index: int
@@ -103,13 +105,13 @@ class PlanItem:
 
     @property
     def text_name(self) -> str:
-        """What calls for the whole text are named after: the first item of the text."""
+        """The item id used for calls that concern the whole text: the index of the text's first item."""
         return str(self.index - (self.share.number if self.share else 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemValue:
-    """A value as drawn."""
+    """A value that was drawn for a ``WantedValue``."""
 
     id: str
     entity_type: str
@@ -128,15 +130,16 @@ class Question:
     abstracted: str
 
 
-# What a value weighs in the advice, as ledgers and judges are told.
+# How much a value matters to the advice, in the words that prompts for ledgers and judges use.
 NOTHING, ONE_POINT, MAIN = "nothing", "one point", "main advice"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
-    """What swapping a value for another ordinary one would change in the advice; ``change`` None: nothing.
+    """What would change in the advice if *value* were replaced by another ordinary one.
 
-    ``aside``: the change is one point among several, so that readers might give the value either label.
+    ``change`` is None if nothing would. ``aside``: the change is only one point among several, so readers might give the value
+    either label.
     """
 
     value: str
@@ -147,9 +150,9 @@ class LedgerLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerQuestion:
-    """A question as it was thought up, with a line for each value.
+    """A question as drafted, with one ledger line per value.
 
-    ``put``: as it is published, where it is; ``decision``: that of the case from which it comes.
+    ``put``: its published wording, None if it is not published. ``decision``: the decision of the case it was made from.
     """
 
     draft: str
@@ -163,7 +166,7 @@ class LedgerQuestion:
         return frozenset(line.value for line in self.ledger if line.change is not None and not line.aside)
 
     def weight_of(self, value: str) -> str:
-        """What *value* weighs in the advice, in the words of the prompts."""
+        """Return how much *value* matters to the advice: ``MAIN``, ``ONE_POINT`` or ``NOTHING``, the words used in prompts."""
         return MAIN if value in self.deciding else ONE_POINT if value in self.disputable else NOTHING
 
     @property
@@ -174,10 +177,10 @@ class LedgerQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The life in which an item's values belong together.
+    """The invented situation of the recipe "case", which makes an item's values fit together.
 
-    ``uses``: what each value is doing in it, by id; ``struck``: the values that were taken out, and why; ``untold``: what the situation
-    may know of and the text must not tell.
+    ``uses``: the role of each value, by value id. ``struck``: the values that were removed, with the reason. ``untold``: what the
+    situation may mention but the text must not.
     """
 
     situation: str
@@ -190,9 +193,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A plan item and what the stages have made of it so far.
+    """A plan item with the results of the stages so far.
 
-    ``refused`` counts the replies that validators refused; ``rationale`` says why values are high, where a stage knows it.
+    ``refused`` counts the replies that validators refused. ``rationale`` says why the high-relevance values matter, if a stage knows.
     """
 
     plan: PlanItem

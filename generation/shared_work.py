@@ -1,4 +1,4 @@
-"""Work that the items of one text share: whoever comes first has it done, the others wait for it and get the same."""
+"""Work that the items of one text share: the first item to ask starts it, the others await the same result."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class _Shared:
 
 
 class SharedWork:
-    """Remembers what is under way or done until all that share it have asked for it."""
+    """Keeps running or finished tasks by key, until everyone who shares a task has asked for it."""
 
     def __init__(self) -> None:
         self._shared: dict[str, _Shared] = {}
 
     async def once(self, key: str, make: Callable[[], Coroutine[Any, Any, R]], *, among: int) -> R:
-        """Give what ``make()`` gives, or raise what it raises, to each of *among* askers; it runs once.
+        """Run ``make()`` once for *among* callers with the same *key*; each gets its result or its exception.
 
-        Whoever is cancelled stops waiting; when nobody waits any more, the work is cancelled too.
+        A cancelled caller only stops waiting; the work itself is cancelled when no caller is waiting any more.
         """
         shared = self._shared.get(key)
         if shared is None:

@@ -1,4 +1,7 @@
-"""One sitting from synchronous code: opens the provider, runs the loop, lets Ctrl-C end it cleanly."""
+"""Run a sitting (one process working on a run, until it ends or is interrupted) from synchronous code.
+
+Opens the provider, runs the event loop, and turns Ctrl-C into a clean stop.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RayWish:
-    """How many Ray tasks work at once, on which cluster (None: this machine), and the folder that its nodes share, if any."""
+    """Ray settings: how many tasks run at once, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
 
     partitions: int
     address: str | None = None
@@ -38,7 +41,10 @@ class RayWish:
 
 
 def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]:
-    """Start a new run of *config*: its row, the settled configuration and the provider."""
+    """Start a new run of *config*. Returns its row, the configuration with the models filled in, and the open provider.
+
+    Raises ``UsageError`` or ``AuthFailed`` if a provider cannot be opened, ``RunError`` if the store has the same run already.
+    """
     _check_judge(config)
     provider = open_provider(config)
     try:
@@ -50,7 +56,7 @@ def begin(store: Store, config: RunConfig) -> tuple[RunRow, RunConfig, Provider]
 
 
 def take_up(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig, Provider]:
-    """Take *run* up again, as ``begin`` does a new one; *changes* as for ``resume_run``. What is refused changes nothing in the store."""
+    """Resume *run* with *changes* (see ``resume_run``); returns the same as ``begin``. A refusal leaves the store unchanged."""
     changed = resumed_config(store, run, **changes)
     _check_judge(changed)
     provider = open_provider(changed)
@@ -63,14 +69,14 @@ def take_up(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfi
 
 
 def _check_judge(config: RunConfig) -> None:
-    """Raise what keeps the run's own judge from being asked: a missing key or price."""
+    """Raise the error that opening the run's separate judge would raise, such as a missing key or price."""
     if (judge := config.of_judge()) is not None:
         _run(open_provider(judge).aclose)
 
 
 @contextmanager
 def or_forgotten(store: Store, run: RunRow) -> Iterator[None]:
-    """Forget the new *run* when it is refused before anything of it is kept, so that the same can be started again."""
+    """Delete the new *run* if the block raises before any of its work is stored, so that the same run can be started again."""
     try:
         yield
     except (UsageError, RunError):
@@ -89,9 +95,9 @@ def sit(
     conduct: Conduct | None = None,
     ray: RayWish | None = None,
 ) -> RunProgress:
-    """Run to the end, or only *stage*; the first Ctrl-C stops cleanly (status "interrupted"), the second at once.
+    """Work on *run* to its end, or run only *stage*. The first Ctrl-C stops cleanly (status "interrupted"), the second at once.
 
-    With *ray*, the items are worked on by Ray tasks (extra ``ray``).
+    With *ray*, Ray tasks process the items (needs the extra ``ray``).
     """
     stop = StopSignal()
 
@@ -121,7 +127,7 @@ def sit(
 
 
 def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal | None = None) -> R:
-    """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
+    """Run a coroutine to its end. If an event loop is running already (in a notebook), run it in a separate thread."""
     if not _in_a_loop():
         return asyncio.run(work())
     loops: list[asyncio.AbstractEventLoop] = []
@@ -131,7 +137,7 @@ def _run(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal | None = N
         return await work()
 
     with ThreadPoolExecutor(max_workers=1) as thread:
-        future = thread.submit(copy_context().run, lambda: asyncio.run(noted()))  # the types in force go along
+        future = thread.submit(copy_context().run, lambda: asyncio.run(noted()))  # keeps the active entity types
         try:
             return future.result()
         except KeyboardInterrupt:  # a notebook's stop button reaches its own thread, not the one that works
@@ -150,7 +156,7 @@ def _in_a_loop() -> bool:
 
 @contextmanager
 def _ctrl_c(stop: StopSignal) -> Iterator[None]:
-    """Turn the first SIGINT or SIGTERM into a stop request; afterwards they act as before."""
+    """Turn the first SIGINT or SIGTERM into a stop request, then restore the former handlers."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

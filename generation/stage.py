@@ -1,4 +1,4 @@
-"""What a stage is, and what it is given to work with."""
+"""The ``Stage`` protocol, the context that stages get, and the error by which a stage rejects an item."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from piiloom.taxonomy.story_bank import StoryBank
 
 
 class ItemRejected(PiiloomError):
-    """An item cannot go on: *stage*, *code*, how many replies were tried, and the last one. Becomes a reject row.
+    """An item is rejected; it is stored as a reject row.
 
-    *known*: the last reply was paid for before.
+    *stage* and *code* say where and why, *attempts* how many replies were tried, *last_reply* is the last of them. *known*: that
+    reply was paid for by an earlier process and replayed from the journal.
     """
 
     def __init__(
@@ -35,11 +36,11 @@ class ItemRejected(PiiloomError):
 
     @property
     def reason(self) -> tuple[str, str]:
-        """Stage and code: what rejects are counted by."""
+        """(stage, code): the key by which rejects are counted."""
         return self.stage, self.code
 
     def row(self, *, plan_index: int | None = None, key: str | None = None) -> RejectRow:
-        """Give the row that is stored for it."""
+        """Return the reject row to store, for a plan item (*plan_index*) or for a pair or topic (*key*)."""
         return RejectRow(
             plan_index=plan_index,
             key=key,
@@ -53,7 +54,7 @@ class ItemRejected(PiiloomError):
 
 @dataclass(slots=True, kw_only=True)
 class StageContext:
-    """What stages work with. ``bank`` is there when the provider composes from it, ``stories`` when it tells them."""
+    """What stages work with. ``bank`` is set if the provider composes from a bank, ``stories`` if it tells stories."""
 
     config: RunConfig
     calls: Calls
@@ -61,11 +62,11 @@ class StageContext:
     stories: StoryBank | None = None
     prompts: PromptLibrary = field(default_factory=open_library)
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
-    # How often a plan item (by its index), a pair or a topic (by its key) is tried anew: then its replies are drawn anew, too.
+    # Retry count of a plan item (by its index), pair or topic (by its key). It is part of a call's key, so that a retry gets new replies.
     draws: Mapping[str, int] = field(default_factory=dict)
-    # What the items of one text have done once.
+    # Work done once for all items of a text.
     shared: SharedWork = field(default_factory=SharedWork)
-    # Calls to a judge who is not the model that writes.
+    # Calls to a separate judge model; None if the model that writes also judges.
     judge: Calls | None = None
     patience: Patience = field(init=False)
     judge_patience: Patience = field(init=False)
@@ -76,11 +77,11 @@ class StageContext:
 
     @property
     def judging(self) -> Calls:
-        """What judges are asked by."""
+        """The calls that judge stages use: those to the separate judge if there is one."""
         return self.judge if self.judge is not None else self.calls
 
     def drawn(self, item_id: str) -> int:
-        """How often what *item_id* names was tried before; "17/0" is a part of item 17."""
+        """Return how often the item, pair or topic *item_id* was tried before; "17/0" is a part of item 17."""
         first, _, _ = item_id.partition("/")
         return self.draws.get(first if first.isdecimal() else item_id, 0)
 
@@ -97,7 +98,7 @@ class StageContext:
 class Stage(Protocol):
     """One step of the pipeline, the same for every provider.
 
-    ``run`` gives a new item or raises ``ItemRejected``.
+    ``run`` returns a new item or raises ``ItemRejected``.
     """
 
     @property
@@ -117,7 +118,7 @@ class Stage(Protocol):
 
 def text_schema(key: str, *, nullable: bool = False) -> Mapping[str, Any]:
     """JSON schema of a reply that is one string under *key*."""
-    # An alternative, not a list of types: the anthropic SDK's schema transformation fails on the latter.
+    # "anyOf" instead of a list of types, because the anthropic SDK's schema transformation fails on a list.
     value: Any = {"anyOf": [{"type": "string"}, {"type": "null"}]} if nullable else {"type": "string"}
     return {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
 

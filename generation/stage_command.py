@@ -1,4 +1,4 @@
-"""``python -m generation.<stage>``: one stage from the shell, over what waits for it in the store."""
+"""``python -m generation.<stage>``: run one stage from the shell, on the items in the store that are ready for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from piiloom.generation.sitting import begin, or_forgotten, sit, take_up
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
-# Settings that each stage takes: those of how calls are made.
+# Settings that every stage accepts: those that say how calls are made.
 MAY_CHANGE = CONDUCT - {"samples", "margin", "base_url"}
 
 
@@ -60,7 +60,7 @@ def _config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:
 
 
 def main(stage: str, about: str | None) -> None:
-    """Be the command line of *stage*, whose help says what it is *about*; errors are one line on stderr, without a traceback."""
+    """Run the command line of *stage*; *about* is its help text. Errors are printed as one line on stderr, without a traceback."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     example = f"Example:\n\n  python -m generation.{stage} --store outputs/piiloom.duckdb"
     first = f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)"

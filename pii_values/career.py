@@ -1,4 +1,4 @@
-"""School, work and life stage that fit an age."""
+"""Draw education, work and life stage that fit an age."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from piiloom.pii_values.schooling import draw_degree, draw_field, draw_student_s
 LifeStage = Literal["minor", "student", "early career", "mid-career", "late career", "retired"]
 Work = Literal["minor", "student", "employed", "self_employed", "jobless", "home", "retired"]
 
-# Part of a job's pay that people of a stage have: side jobs, full pay, pensions.
+# The part of a job's full pay that people in a life stage get (side jobs, full pay, pensions).
 PAY_SHARE: Final[dict[LifeStage, float]] = {
     "minor": 0.15,
     "student": 0.45,
@@ -33,7 +33,7 @@ _WORK: Weighted[Work] = weighted([("employed", 76.0), ("self_employed", 10.0), (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Education:
-    """``level`` 0 school … 5 doctorate or professional degree; ``student_status`` None: does not study now."""
+    """A person's education. ``level``: 0 school … 5 doctorate or professional degree. ``student_status`` None: is no student now."""
 
     level: int
     degree: str
@@ -44,7 +44,7 @@ class Education:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Career:
-    """Education, job, whether it is worked in, and stage of life; a retired person's job is the last one."""
+    """A person's education, job, way of working and life stage; for retired people the job is the last one."""
 
     education: Education
     job: Occupation
@@ -53,7 +53,7 @@ class Career:
 
 
 def draw_career(who: Fitted, place: Region, rng: random.Random) -> Career:
-    """A career that *who* can have had in *place*."""
+    """Draw a career that fits the age and gender of *who*; organizations are located in *place*."""
     age = who.age
     level = levels(age).draw(rng)
     job = jobs_for(who.locale, level, age).draw(rng)

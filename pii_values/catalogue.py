@@ -1,4 +1,4 @@
-"""The subtypes of every type: how often each is drawn when any will do, and by which drawer."""
+"""The subtypes of every entity type: the weight of each if any subtype may be drawn, and the function that draws its values."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ KINDS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
 
 
 def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
-    """The kinds of a type (None: all, else the named ones), weighted; raises ``UsageError`` for unknown names.
+    """Return the weighted kinds of a type (*subtypes* None: all); raises ``UsageError`` for unknown names.
 
-    Own types that are in force have those that their generators give.
+    The kinds of active user-defined types come from their value generators.
     """
     if entity_type in KINDS:
         return _shipped_kinds(entity_type, subtypes)
@@ -86,5 +86,5 @@ def _weighted(entity_type: str, known: Sequence[Kind], subtypes: tuple[str, ...]
     if unknown:
         raise UsageError(f"type {entity_type!r} has no subtype {unknown[0]!r}", remedy=f"Known: {', '.join(names)}.")
     wanted = [kind for kind in known if (kind.subtype in subtypes if subtypes else kind.share > 0)]
-    # What is drawn only by name has no share of its own.
+    # Kinds with share 0 are drawn only by name; they get the weight 1.
     return weighted((kind, kind.share or 1.0) for kind in wanted)

@@ -1,4 +1,4 @@
-"""Telephone numbers and e-mail addresses that belong to nobody.
+"""Draw telephone numbers and e-mail addresses that belong to nobody, as far as there are reserved ranges.
 
 Blocks kept for fiction: US and CA 555-0100 to 555-0199 in any area code (NANPA), GB the ranges Ofcom keeps for drama, AU the
 ranges ACMA keeps for fiction (5550 xxxx and 7010 xxxx). India and Singapore keep no block: numbers there are mobile numbers that
@@ -22,7 +22,7 @@ _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "
 
 
 def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
-    """A number of the locale, in one of the ways it is written there; the area code is the region's where numbers have one."""
+    """Draw a number of the locale in one of its usual formats, with the region's area code if numbers have one."""
     if (shape := shaped("phone", locale, rng)) is not None:
         return shape.replace("{area}", rng.choice(region.phone) if region.phone else "")
     if locale == "en_IN":
@@ -42,7 +42,7 @@ def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
 
 
 def _british(block: str, rng: random.Random) -> str:
-    """A drama number; a block ends where its three free digits begin ("0113 496 0", "01632 960")."""
+    """Draw a number from the ranges reserved for drama. *block* is the number without its last three digits ("0113 496 0", "01632 960")."""
     start = "07700 900" if rng.random() < 0.4 else block
     number = f"{start}{rng.randint(0, 999):03d}"
     dice = rng.random()
@@ -68,5 +68,5 @@ def draw_email(given: str, family: str, birth_year: int, rng: random.Random) -> 
 
 
 def draw_glued_email(given: str, family: str, rng: random.Random) -> str:
-    """An address in which the name is no word of its own, so that name and address share none."""
+    """Draw an address in which no part of the name is a whole word, so that it shares no word with the name."""
     return f"{draw_glued_handle(given, family, rng)}@{rng.choice(_HOSTS)}{rng.choice(_DOMAINS)}"

@@ -1,4 +1,4 @@
-"""What money, measures and numbers look like in a locale: one entry of ``data/countries.yaml``."""
+"""Conventions of a locale for money, measures and numbers: one entry of ``data/countries.yaml``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ class _File(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Country:
-    """``pairs``: digits above thousands are grouped in twos; ``unit``: what {k} of the short forms counts; see the data file."""
+    """The conventions of a locale's country; ``data/countries.yaml`` describes all fields.
+
+    ``pairs``: digits above thousands are grouped in twos. ``unit``: the amount that ``{k}`` in short forms counts (1,000; a lakh).
+    """
 
     group: str
     pairs: bool
@@ -77,7 +80,7 @@ class Country:
 
 @cache
 def country_of(locale: str) -> Country:
-    """What is usual in the country of *locale*; raises ``UsageError`` for a locale without values."""
+    """Return the conventions of the country of *locale*; raises ``UsageError`` for a locale without values."""
     known = load_yaml(files("piiloom.pii_values") / "data" / "countries.yaml", _File).locales
     found = known.get(locale)
     if found is None:
@@ -102,7 +105,7 @@ def country_of(locale: str) -> Country:
 
 
 def grouped(number: int, locale: str) -> str:
-    """The digits of *number* grouped as in *locale*: "52,400", "9,60,000"."""
+    """Format *number* with the digit grouping of *locale*: "52,400", "9,60,000"."""
     here = country_of(locale)
     if not here.pairs or number < 100_000:
         return f"{number:,}".replace(",", here.group)
@@ -115,18 +118,18 @@ def grouped(number: int, locale: str) -> str:
 
 
 def decimal(number: float, places: int, locale: str) -> str:
-    """*number* with at most *places* decimals, zeros at the end left out: "1.84", "9.6", "48"."""
+    """Format *number* with at most *places* decimals and without trailing zeros: "1.84", "9.6", "48"."""
     text = f"{number:.{places}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text.replace(".", country_of(locale).decimal)
 
 
 def from_mask(mask: str, rng: random.Random) -> str:
-    """*mask* with "#" replaced by digits, "%" by digits from one on and "@" by letters."""
+    """Draw a code from *mask*: "#" becomes a digit, "%" a digit from 1 to 9, "@" a letter."""
     return "".join(rng.choice(_MASK[c]) if c in _MASK else c for c in mask)
 
 
 def shaped(kind: str, locale: str, rng: random.Random) -> str | None:
-    """A code of one of the shapes that the locale's entry gives for *kind* ("passport"); None: it gives none."""
+    """Draw a code in one of the shapes that the locale's entry has for *kind* ("passport"); None if it has none."""
     shapes = country_of(locale).shapes.get(kind)
     return from_mask(shapes[int(rng.random() * len(shapes))], rng) if shapes else None

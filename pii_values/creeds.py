@@ -37,7 +37,7 @@ class Creed:
 
 @cache
 def creeds(locale: str, family: str) -> Weighted[Creed]:
-    """The creeds of a family of religions ("christian"); a creed with many members' words is drawn more often."""
+    """Return the weighted creeds of a family of religions ("christian"); creeds with more words for their members weigh more."""
     found = load_yaml(folder(locale) / "creeds.yaml", _CreedsFile).creeds
     return weighted(
         (
@@ -55,5 +55,5 @@ def creeds(locale: str, family: str) -> Weighted[Creed]:
 
 
 def pick(words: tuple[str, ...], rng: random.Random) -> str:
-    """One of *words*."""
+    """Draw one of *words*."""
     return words[int(rng.random() * len(words))]

@@ -1,4 +1,4 @@
-"""Dates, times, durations and years around a person's life. Nothing later than ``REFERENCE_DATE`` and no clock."""
+"""Draw dates, times, durations and years of a person's life. Nothing is later than ``REFERENCE_DATE``, and no clock is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from piiloom.taxonomy.locales import get_locale
 REFERENCE_DATE: Final = date(2026, 1, 1)
 
 _DAYS_PER_YEAR = 365.25
-# Units people count in, with the largest count that stays natural and the size of the next smaller unit, and how often they are used.
+# ((unit, largest natural count, number of next smaller units in one unit), weight).
 _UNITS: Final = weighted(
     [
         (("day", 95, 24), 2.5),
@@ -28,19 +28,19 @@ _IN_WORDS = 12  # counts up to this one are also written in words
 
 
 def age_on(birth: date, day: date = REFERENCE_DATE) -> int:
-    """Completed years."""
+    """Return the age in completed years on *day*."""
     return day.year - birth.year - ((day.month, day.day) < (birth.month, birth.day))
 
 
 def draw_birth_date(age: int, rng: random.Random) -> date:
-    """A day on which somebody of *age* (completed years on the reference date) was born."""
+    """Draw the birth date of a person of *age* (completed years on the reference date)."""
     # Born in the twelve months that end on the reference date, *age* years earlier; 364 keeps clear of leap days.
     latest = date(REFERENCE_DATE.year - age, REFERENCE_DATE.month, REFERENCE_DATE.day)
     return latest - timedelta(days=int(rng.random() * 364))
 
 
 def draw_day(birth: date, rng: random.Random) -> date:
-    """A day somebody would mention: since they were about six, at most 25 years back, recent ones more often."""
+    """Draw a day a person would mention: since about age six, at most 25 years ago; recent days are more frequent."""
     reach = min(25 * _DAYS_PER_YEAR, max(200.0, (REFERENCE_DATE - birth).days - 6 * _DAYS_PER_YEAR))
     return REFERENCE_DATE - timedelta(days=1 + int(rng.random() ** 1.6 * reach))
 
@@ -94,14 +94,14 @@ def _part_of_day(hour: int) -> str:
 
 
 def _time_topic(minute: int, locale: str, rng: random.Random) -> str:
-    """Full, half and quarter hours have words of their own."""
+    """Draw the wording topic for a time; full, half and quarter hours sometimes use their own words."""
     named = {0: ("time_hour", 0.7), 15: ("time_quarter_past", 0.2), 30: ("time_half", 0.25), 45: ("time_quarter_to", 0.2)}
     topic, share = named.get(minute, ("time", 0.0))
     return topic if rng.random() < share and has_topic("wording", topic, Who(locale=locale)) else "time"
 
 
 def draw_duration(who: Fitted, rng: random.Random) -> str:
-    """A length of time no longer than *who*'s life: "18 months", "three weeks", "two and a half years", "6h 30m"."""
+    """Draw a duration no longer than *who*'s life: "18 months", "three weeks", "two and a half years", "6h 30m"."""
     unit, most, smaller = _UNITS.draw(rng)
     if unit == "year":
         most = max(3, min(most, who.age - 2))
@@ -113,6 +113,6 @@ def draw_duration(who: Fitted, rng: random.Random) -> str:
 
 
 def draw_year(birth: date, rng: random.Random) -> str:
-    """A year of the person's life since they were about five."""
+    """Draw a year of the person's life since about age five, at most 50 years ago."""
     reach = max(3, min(50, REFERENCE_DATE.year - birth.year - 5))
     return str(REFERENCE_DATE.year - 1 - int(rng.random() * reach))

@@ -1,6 +1,6 @@
-"""Passports, driving licences, number plates, booking codes and the numbers that schools, employers and insurers give.
+"""Draw passport, driving license, plate and booking numbers, and numbers given by schools, employers and insurers.
 
-Shapes only. What ``data/countries.yaml`` gives a locale under ``shapes`` comes before what stands here.
+Only their shapes are realistic. Shapes that ``data/countries.yaml`` gives for a locale under ``shapes`` replace the defaults here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def letters(count: int, rng: random.Random) -> str:
 
 
 def draw_passport(locale: str, rng: random.Random) -> str:
-    """A passport number: US letter and 8 digits or 9 digits, GB 9 digits, CA 2 letters and 6 digits, AU and IN letter(s) and 7 digits."""
+    """Draw a passport number: US letter and 8 digits or 9 digits, GB 9 digits, CA 2 letters and 6 digits, AU and IN letter(s), 7 digits."""
     match locale:
         case "en_GB":
             return str(rng.randint(1, 9)) + digits(8, rng)
@@ -41,7 +41,7 @@ def draw_passport(locale: str, rng: random.Random) -> str:
 
 
 def draw_driving_licence(holder: Persona, rng: random.Random) -> str:
-    """A licence number; the British one tells the holder's name and birth date, the Indian one the state, as real ones do."""
+    """Draw a license number. As with real ones, the British one contains the holder's name and birth date, the Indian one the state."""
     family, birth = holder.family_name, holder.birth_date
     match holder.locale:
         case "en_GB":
@@ -69,7 +69,7 @@ def _american_licence(family: str, rng: random.Random) -> str:
 
 
 def draw_licence_plate(locale: str, vehicle: str | None, rng: random.Random) -> str:
-    """A number plate in a shape of the locale; ``vehicle`` is the Indian state's registration code."""
+    """Draw a license plate in a shape of the locale; *vehicle* is the Indian state's registration code."""
     match locale:
         case "en_GB":
             year = rng.randint(2, 25) + rng.choice((0, 50))
@@ -105,7 +105,7 @@ def draw_ticket(rng: random.Random) -> str:
 
 
 def draw_student_id(birth_year: int, rng: random.Random) -> str:
-    """The number of a student, often with the year of enrolment: "S2048816", "20214417", "u1804417"."""
+    """Draw a student number, often with the year of enrollment: "S2048816", "20214417", "u1804417"."""
     year = min(REFERENCE_DATE.year - 1, birth_year + 18 + int(rng.random() * 6))
     forms = (
         f"S{digits(7, rng)}",
@@ -122,7 +122,7 @@ def draw_student_id(birth_year: int, rng: random.Random) -> str:
 
 
 def draw_employee_id(rng: random.Random) -> str:
-    """The number of an employee: "EMP-20417", "E104882", "0047712"."""
+    """Draw an employee number: "EMP-20417", "E104882", "0047712"."""
     forms = (
         f"EMP-{digits(5, rng)}",
         f"E{digits(6, rng)}",
@@ -138,7 +138,7 @@ def draw_employee_id(rng: random.Random) -> str:
 
 
 def draw_member_id(rng: random.Random) -> str:
-    """The number of a member of an insurance or plan: "XEH884120937", "W2049 88317 01"."""
+    """Draw a member number of an insurance or plan: "XEH884120937", "W2049 88317 01"."""
     forms = (
         f"{letters(3, rng)}{digits(9, rng)}",
         f"W{digits(4, rng)} {digits(5, rng)} {digits(2, rng)}",
@@ -153,7 +153,7 @@ def draw_member_id(rng: random.Random) -> str:
 
 
 def draw_case_number(rng: random.Random) -> str:
-    """The number of a case, claim or file: "2021-CV-004417", "CLM-884102", "24-10773"."""
+    """Draw the number of a case, claim or file: "2021-CV-004417", "CLM-884102", "24-10773"."""
     year = REFERENCE_DATE.year - 1 - int(rng.random() ** 2 * 9)
     forms = (
         f"{year}-CV-{digits(6, rng)}",

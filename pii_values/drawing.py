@@ -1,4 +1,4 @@
-"""Draw the values that one text discloses: all of one persona, none inside another, no content word in common."""
+"""Draw the values of one text: all about one persona and their relatives, none inside another, without common content words."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SELF: Final = "self"
 SOMEONE_ELSE: Final = "someone else"
 ASKED_FOR: Final = "asked_for"
 
-_TRIES: Final = 40  # draws for one value before the whole set is drawn anew
+_TRIES: Final = 40  # draws for one value before the whole set is drawn again
 _ROUNDS: Final = 6
-# From this try on, values of one type may have a word in common that is no number ("peanut allergy", "cat allergy").
+# From this try on, values of one type may share a word that is not a number ("peanut allergy", "cat allergy").
 _STRICT_TRIES: Final = 10
-# A second name in a text cannot be the same person's: after this many tries it is somebody else's.
+# A second name in a text cannot belong to the same person: after this many tries it is drawn for another person.
 _OWN_NAME_TRIES: Final = 8
-# A second licence that tells name and birth date must tell another's: nobody has two. After this many tries a code is drawn so.
+# The same for codes, such as a second license number made from name and birth date.
 _OWN_CODE_TRIES: Final = 24
-# What a relative has exactly one of cannot be drawn anew: after this many tries the relative is.
+# A relative's fixed value (one per person) cannot be redrawn: after this many tries another relative is invented.
 _SAME_PERSON_TRIES: Final = 3
 
 _DIGITS: Final = re.compile(r"\d{2,}")
-_NUMBERS_ARE_PARTS: Final = frozenset({"code", "name"})  # types in which a run of digits is no number of its own
+_NUMBERS_ARE_PARTS: Final = frozenset({"code", "name"})  # types in which a run of digits is not compared as a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnValue:
-    """A value as it stands in a text. ``subject``: "self", a relation ("sister") or "someone else"."""
+    """A value as it is written in a text. ``subject``: "self", a relation ("sister") or "someone else"."""
 
     entity_type: str
     subtype: str
@@ -46,10 +46,10 @@ class DrawnValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRequest:
-    """What is wanted: ``subtypes`` None or empty: any of the type.
+    """A request for a value. ``subtypes``: the allowed subtypes (None or empty: any of the type).
 
-    ``subject`` None: the persona; "@2": the person whom the third request's value names ("sister"), or the persona where
-    that value is the word by which somebody else asks for them; another text: somebody whom the persona calls so.
+    ``subject`` None means the persona. "@2" means the person that the value of request 2 (from 0) names ("sister"); if that value has the
+    subtype "asked_for", it is the persona. Any other text is a relation: a person whom the persona calls by that word.
     """
 
     entity_type: str
@@ -59,7 +59,7 @@ class ValueRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A value already drawn, with what later ones are compared by."""
+    """A value already drawn, with its case-folded text and words, for comparison with later ones."""
 
     value: DrawnValue
     folded: str
@@ -67,18 +67,18 @@ class _Taken:
 
 
 def draw_value(persona: Persona, entity_type: str, subtype: str | None, rng: random.Random) -> DrawnValue:
-    """One value of the persona; raises ``UsageError`` for an unknown type or subtype."""
+    """Draw one value of the persona; raises ``UsageError`` for an unknown type or subtype."""
     kind = kinds_for(entity_type, None if subtype is None else (subtype,)).draw(rng)
     return DrawnValue(entity_type=entity_type, subtype=kind.subtype, text=kind.draw(persona, rng, 0))
 
 
 def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.Random) -> tuple[DrawnValue, ...]:
-    """One value per request, in the order of the requests.
+    """Draw one value per request, in the order of the requests.
 
-    Texts differ (case-folded), none stands as whole words inside another, no two share a number, and no two share a content
-    word (two of one type may share one where no others are found). Values of a relative come from one invented relative per
-    subject. Raises ``UsageError`` for unknown types, subtypes and requests named by "@", and ``PiiloomError`` when no such set
-    was found: for two ages of one person, say.
+    The texts differ (case-folded), none occurs as whole words inside another, no two share a number, and no two share a content
+    word (two of one type may, if no others are found). All values with the same relative as subject belong to one invented person.
+    Raises ``UsageError`` for unknown types, subtypes and "@" references, and ``PiiloomError`` if no such set is found, for
+    example for two ages of one person.
     """
     order = _order(requests)
     for _ in range(_ROUNDS):
@@ -93,7 +93,7 @@ def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.
 
 
 def _order(requests: Sequence[ValueRequest]) -> list[int]:
-    """In which order to draw: who is referred to before who refers, and what a person has exactly one of first.
+    """Return the drawing order: referenced requests before those that refer to them, then fixed values (one per person) first.
 
     The sort is stable, so equal requests keep their order.
     """
@@ -102,7 +102,7 @@ def _order(requests: Sequence[ValueRequest]) -> list[int]:
 
 
 def _depth(requests: Sequence[ValueRequest], index: int) -> int:
-    """How many references lead from a request to one that refers to none."""
+    """Return the length of the reference chain from a request; raises ``UsageError`` for a missing target or a cycle."""
     depth = 0
     while (target := _target(requests[index])) is not None:
         if not 0 <= target < len(requests) or depth > len(requests):
@@ -115,7 +115,7 @@ def _depth(requests: Sequence[ValueRequest], index: int) -> int:
 
 
 def _target(request: ValueRequest) -> int | None:
-    """The number of the request that *request* refers to."""
+    """Return the index of the request that *request* refers to, None if it refers to none, -1 if the reference is malformed."""
     subject = request.subject
     if subject is None or not subject.startswith("@"):
         return None
@@ -123,15 +123,15 @@ def _target(request: ValueRequest) -> int | None:
 
 
 class _Circle:
-    """The persona and the people around them that the values of one text are about."""
+    """The people that the values of one text are about: the persona and their relatives, by subject."""
 
     def __init__(self, persona: Persona, rng: random.Random) -> None:
         self._rng = rng
-        self._around: dict[str, tuple[Persona, bool]] = {}  # from whom they are seen, and whether adults' facts are told of them
+        self._around: dict[str, tuple[Persona, bool]] = {}  # (the person they are related to, whether they must be adults)
         self._people = {SELF: persona}
 
     def meet(self, subject: str, seen_from: str = SELF, *, grown: bool = False) -> Persona:
-        """The person called *subject*, invented when first met."""
+        """Return the person that *seen_from* calls *subject*, inventing them on first use; *grown*: they should be an adult."""
         if subject not in self._people:
             self._around[subject] = (self._people[seen_from], grown)
             self._invent(subject)
@@ -142,11 +142,11 @@ class _Circle:
         self._people[subject] = draw_relative(near, subject, self._rng, grown=grown)
 
     def is_also(self, subject: str, other: str) -> None:
-        """*subject* is another word for *other*."""
+        """Make *subject* another name for the person *other*."""
         self._people[subject] = self._people[other]
 
     def replace(self, subject: str) -> bool:
-        """Put another person in the place of *subject*; False where that cannot be."""
+        """Invent another person for *subject*; returns False if that is not possible (the persona)."""
         if subject not in self._around:
             return False
         self._invent(subject)
@@ -161,7 +161,7 @@ def _draw_set(
     grown = {request.subject for request in requests if _of_adults(request)}
     for index in order:
         request, target = requests[index], _target(requests[index])
-        of_age = f"@{index}" in grown  # whom this value names
+        of_age = f"@{index}" in grown  # the person that this value names must be an adult
         if target is None:
             subject = request.subject or SELF
             circle.meet(subject, grown=subject in grown)
@@ -175,12 +175,12 @@ def _draw_set(
 
 
 def _of_adults(request: ValueRequest) -> bool:
-    """Whether only somebody of age has a value of what is asked for."""
+    """Whether only adults can have the requested value."""
     return all(kind.grown for kind in kinds_for(request.entity_type, request.subtypes).items)
 
 
 def _named(value: DrawnValue, circle: _Circle, *, grown: bool) -> str:
-    """The subject that a kin word names, seen from whose kin word it is."""
+    """Return the subject that the kin word *value* names, and add that person to *circle*."""
     if value.subtype == ASKED_FOR:
         circle.is_also(value.text, value.subject)
     else:
@@ -191,7 +191,7 @@ def _named(value: DrawnValue, circle: _Circle, *, grown: bool) -> str:
 def _draw_apart(
     subject: str, circle: _Circle, request: ValueRequest, taken: Sequence[_Taken], rng: random.Random, *, of_age: bool
 ) -> _Taken | None:
-    """A value that stays apart from those taken, or None after too many tries; ``of_age``: a word for somebody who can be."""
+    """Draw a value that does not clash with *taken*; None after too many tries. *of_age*: the person that it names can be an adult."""
     kinds = kinds_for(request.entity_type, request.subtypes)
     owner = circle.meet(subject)
     replaceable = all(t.value.subject != subject for t in taken) or subject == SOMEONE_ELSE
@@ -217,7 +217,7 @@ def _draw_apart(
 
 
 def _comparable_words(entity_type: str, text: str) -> frozenset[str]:
-    """The content words, what stands before an apostrophe in them ("master's" also counts as "master"), and the numbers."""
+    """Return the words of *text* to compare: content words, their parts before an apostrophe ("master's": "master"), and numbers."""
     found = content_words(text) or frozenset({text.casefold()})  # "A-" has no content word
     stems = {w.split("'")[0] for w in found if "'" in w and len(w.split("'")[0]) > 1}
     numbers = () if entity_type in _NUMBERS_ARE_PARTS else _DIGITS.findall(text)

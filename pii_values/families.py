@@ -1,4 +1,4 @@
-"""Phrases about a persona's family: several relatives at once, parenthood, and what relatives call the persona."""
+"""Draw phrases about a persona's family: several relatives at once, parenthood, and what relatives call the persona."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from piiloom.pii_values.people import Child, MaritalKind, draw_spouse
 from piiloom.pii_values.persona import Persona
 
 _TOGETHER: Final[frozenset[MaritalKind]] = frozenset({"partnered", "engaged", "married"})
-# Bands of a child's age in years, and the age below which a child belongs to the band.
+# Age bands of children, each with its upper age limit in years (exclusive).
 _BANDS: Final = (("baby", 1), ("toddler", 4), ("small", 13), ("teen", 20), ("grown", 200))
 _GROWN: Final = 18
-_PARENTS_LIVE_UNTIL: Final = 68  # age of a persona up to which parents are spoken of
-_CARES_FROM: Final = 40  # age from which parents are told to be old
-_CALLED_PARENT_FROM: Final = 12  # age of a child who writes about a parent
+_PARENTS_LIVE_UNTIL: Final = 68  # highest age of a persona whose parents are mentioned
+_CARES_FROM: Final = 40  # lowest age of a persona whose parents are called old
+_CALLED_PARENT_FROM: Final = 12  # lowest age of a child who writes about a parent
 
 
 def draw_family(p: Persona, rng: random.Random) -> str:
-    """Several relatives as they stand after "my": "wife and two kids", "husband and stepson", "elderly parents"."""
+    """Draw a phrase for several relatives that fits after "my": "wife and two kids", "husband and stepson", "elderly parents"."""
     topics: list[str] = []
     given: dict[str, str] = {}
     if p.marital_kind in _TOGETHER:
@@ -29,7 +29,7 @@ def draw_family(p: Persona, rng: random.Random) -> str:
     if p.children:
         given["children"] = _children(p.children, p, rng)
         topics.append("family_spouse_children" if p.marital_kind in _TOGETHER else "family_children")
-        topics.append(topics[-1])  # who has children speaks of them most
+        topics.append(topics[-1])  # people with children mention them most often
     if not p.children or rng.random() < 0.25:
         topics.append("family_origin" if p.age < _CARES_FROM else "family_old" if p.age <= _PARENTS_LIVE_UNTIL else "family_late")
     if p.children and max(c.age for c in p.children) > 23:
@@ -42,7 +42,7 @@ def _band(age: int) -> str:
 
 
 def _children(children: Sequence[Child], p: Persona, rng: random.Random) -> str:
-    """The children in one phrase: "teenage son", "two small kids", "twin girls", "toddler and newborn"."""
+    """Draw one phrase for all children: "teenage son", "two small kids", "twin girls", "toddler and newborn"."""
     bands = [_band(c.age) for c in children]
     genders = {c.gender for c in children}
     if len(children) == 1:
@@ -58,7 +58,7 @@ def _children(children: Sequence[Child], p: Persona, rng: random.Random) -> str:
 
 
 def draw_parent_status(p: Persona, rng: random.Random) -> str:
-    """A word for somebody by having children: "single mom", "father of three"; who has none is told otherwise."""
+    """Draw a phrase for the persona's parenthood: "single mom", "father of three"; there are other phrases for people without children."""
     if not p.children:
         return phrase("relationships", "parent_none", p, rng)
     ages = [c.age for c in p.children]
@@ -78,7 +78,7 @@ def draw_parent_status(p: Persona, rng: random.Random) -> str:
 
 
 def draw_asked_for(p: Persona, rng: random.Random) -> str:
-    """The family word by which somebody else calls the persona: "brother", "mom", "husband"."""
+    """Draw the word by which a relative who writes on the persona's behalf calls them: "brother", "mom", "husband"."""
     topics = {"asked_any"}
     if p.marital_kind in _TOGETHER:
         topics.add(f"asked_{p.marital_kind}")

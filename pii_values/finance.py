@@ -6,16 +6,16 @@ import random
 
 from piiloom.pii_values.countries import country_of, decimal, grouped
 
-_SHORT_FROM = 10  # thousands (or lakhs: tenths) from which an amount is told as "48k"
+_SHORT_FROM = 10  # where the short unit is a thousand: number of units from which the short form ("48k") is used
 
 
 def written_amount(amount: int, locale: str) -> str:
-    """A whole amount in the most usual way: "$52,400", "₹9,60,000"."""
+    """Format a whole amount in the most usual way: "$52,400", "₹9,60,000"."""
     return _exact(country_of(locale).exact.items[0], amount, locale)
 
 
 def told_amount(amount: int, locale: str, rng: random.Random, *, short: float = 0.25) -> str:
-    """*amount* in one of the ways people write it; with probability *short* rounded: "$48k", "48.5k", "₹9.6 lakh"."""
+    """Format *amount* in one of the ways people write it; with probability *short* in the rounded short form: "$48k", "₹9.6 lakh"."""
     here = country_of(locale)
     if amount >= here.unit * (1 if here.unit > 1000 else _SHORT_FROM) and rng.random() < short:
         count = amount / here.unit
@@ -25,12 +25,12 @@ def told_amount(amount: int, locale: str, rng: random.Random, *, short: float = 
 
 
 def in_units(amount: int, locale: str) -> str:
-    """How many of the locale's short units (thousands, lakhs) *amount* is."""
+    """Return *amount* in the locale's short units (thousands, lakhs), with at most one decimal."""
     return decimal(amount / country_of(locale).unit, 1, locale)
 
 
 def told_rate(rate: float, locale: str, rng: random.Random) -> str:
-    """A small amount such as pay by the hour: "$23", "$18.75"."""
+    """Format a small amount such as hourly pay: "$23", "$18.75"."""
     here = country_of(locale)
     whole = rng.random() < 0.55 or rate >= 100
     quarters = int(rate) + rng.choice((0.25, 0.5, 0.75, 0.4, 0.8, 0.15))
@@ -43,34 +43,34 @@ def _exact(form: str, amount: int, locale: str) -> str:
 
 
 def draw_debt(income: int, rng: random.Random) -> int:
-    """A debt between some weeks' and a few years' income, small ones more often; hardly ever a round figure."""
+    """Draw a debt between about a week's and a few years' income; small ones are more frequent, round figures rare."""
     return uneven(income * 0.02 * (120 ** rng.random()), rng)
 
 
 def draw_savings(income: int, age: int, rng: random.Random) -> int:
-    """Savings that grow with age, small ones more often."""
+    """Draw savings; their range grows with age, and small ones are more frequent."""
     reach = 8 + 2.2 * max(0, age - 18)
     return uneven(income * 0.015 * (reach ** rng.random()), rng)
 
 
 def draw_bill(locale: str, rng: random.Random) -> int:
-    """An amount somebody is asked for: from a small fee to some months' pay, in local money."""
+    """Draw an amount that a person is asked to pay, from a small fee to some months' pay, in local currency."""
     return uneven(60 * country_of(locale).pay * (280 ** rng.random()), rng, least=10)
 
 
 def draw_payment(income: int, rng: random.Random) -> int:
-    """What somebody pays each month for one thing: a twentieth to almost half of the month's pay."""
+    """Draw a regular monthly payment: 4% to 46% of the monthly pay."""
     return uneven(income / 12 * (0.04 + 0.42 * rng.random() ** 1.5), rng, least=10)
 
 
 def uneven(amount: float, rng: random.Random, *, least: int = 100) -> int:
-    """*amount* (at least *least*) rounded to 5 to 100 by its size, as people round what they tell."""
+    """Round *amount* down to a multiple of 1 to 100, depending on its size, as people do; at least *least*."""
     step = rng.choice((1, 5, 5, 10) if amount < 1000 else (10, 50, 50, 100))
     return max(least, int(amount // step) * step)
 
 
 def draw_credit_score(locale: str, rng: random.Random) -> int:
-    """A score inside the range that the locale's agencies use."""
+    """Draw a credit score in the range that the locale's agencies use."""
     low, high, mean, deviation = country_of(locale).scores
     score = round(rng.gauss(mean, deviation))
     return score if low <= score <= high else rng.randint(mean - deviation, min(high, mean + deviation))

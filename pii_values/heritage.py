@@ -1,8 +1,8 @@
-"""Where a person's family comes from: names, nationality, ethnicity, languages and religion that go together.
+"""Family backgrounds: names, nationality, ethnicity, languages and religion that go together.
 
-Names are those of ``data/names.yaml`` and of Faker's lists (``faker.providers.person``), read once and drawn from with our own
-generator: a Faker call costs twenty times as much. Faker's frequencies are flattened by a square root, so that no name
-dominates. The words of origin are the language's (``data/<language>/origins.yaml``), what a locale's majority is stands in
+Names come from ``data/names.yaml`` and from Faker's lists (``faker.providers.person``). Faker's lists are read once and drawn
+from with our own generator, since a Faker call costs twenty times as much. Faker's frequencies are flattened by a square root,
+so that no name dominates. Words of origin are in ``data/<language>/origins.yaml``; the majority of a locale is described in
 ``data/people/<locale>.yaml``.
 """
 
@@ -71,9 +71,9 @@ class Profile(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heritage:
-    """One family background as it occurs in a locale.
+    """One family background in a locale.
 
-    ``nationalities`` are (adjective, country); ``ancestries`` adjectives of origin; ``dark_features``: hair and eyes are dark
+    ``nationalities``: (adjective, country) pairs. ``ancestries``: adjectives of origin. ``dark_features``: hair and eyes are dark
     unless dyed or gray.
     """
 
@@ -100,7 +100,7 @@ def _origins(locale: str) -> dict[str, _Origin]:
 
 @cache
 def profile(locale: str) -> Profile:
-    """What a locale's majority is; raises ``UsageError`` for a locale without values."""
+    """Return the description of a locale's majority; raises ``UsageError`` for a locale without values."""
     people = files("piiloom.pii_values") / "data" / "people"
     source = people / f"{locale}.yaml"
     if not source.is_file():
@@ -111,7 +111,7 @@ def profile(locale: str) -> Profile:
 
 @cache
 def heritages(locale: str) -> Weighted[Heritage]:
-    """The backgrounds that occur in *locale*, weighted by how often."""
+    """Return the backgrounds in *locale*, weighted by their shares."""
     here = profile(locale)
     found = [(_majority(locale), here.shares["majority"])]
     found += [(_minority(key, locale), share) for key, share in here.shares.items() if key != "majority"]
@@ -120,7 +120,7 @@ def heritages(locale: str) -> Weighted[Heritage]:
 
 @cache
 def countries(locale: str) -> tuple[str, ...]:
-    """Every country that some nationality belongs to, in file order and the words of the locale's language."""
+    """Return the countries of all nationalities, in file order, named in the locale's language."""
     here = profile(locale)
     known = [c for origin in _origins(locale).values() for c in origin.nationalities.values()]
     return tuple(dict.fromkeys([*known, here.country, *here.kinship.values()]))
@@ -128,7 +128,7 @@ def countries(locale: str) -> tuple[str, ...]:
 
 def _majority(locale: str) -> Heritage:
     here = profile(locale)
-    # A nationality is worth telling when it is not everybody's, so the home one is drawn far below its census share.
+    # People mention a nationality if it is not the usual one, so the home nationality is drawn far below its census share.
     nations = [((here.nationality, here.country), 2.0), *(((a, c), 1.0) for a, c in here.kinship.items())]
     names = _names()[here.names] if here.names else None
     return Heritage(
@@ -175,7 +175,7 @@ def _family(names: _Names | None, faker: tuple[str, ...], locale: str) -> Weight
 
 
 def _joined(own: list[str], kind: str, faker: tuple[str, ...], locale: str) -> Weighted[str]:
-    """Our names and Faker's, half of the weight each where there are both, without those that are words of the language."""
+    """Join our names and Faker's, each with half of the weight if there are both, without names that are words of the language."""
     found: dict[str, float] = {}
     for source in faker:
         for name, weight in _faker_names(source, kind):
@@ -189,13 +189,13 @@ def _joined(own: list[str], kind: str, faker: tuple[str, ...], locale: str) -> W
 
 @cache
 def _words(locale: str) -> frozenset[str]:
-    """Words that are no names: whole-word search would find them where no name stands."""
+    """Return words to exclude as names, since a whole-word search would find them where no name is meant."""
     return STOP_WORDS.union(listed("no_names", locale))
 
 
 @cache
 def _faker_names(source: str, kind: str) -> tuple[tuple[str, float], ...]:
-    """One of Faker's name lists with square roots of its frequencies as shares of one, accents left off."""
+    """Return one of Faker's name lists, without accents, weighted by the square roots of its frequencies, normalized to a sum of 1."""
     provider = importlib.import_module(f"faker.providers.person.{source}").Provider
     known = getattr(provider, kind)
     pairs = known.items() if hasattr(known, "items") else ((name, 1.0) for name in dict.fromkeys(known))
@@ -205,7 +205,7 @@ def _faker_names(source: str, kind: str) -> tuple[tuple[str, float], ...]:
 
 
 def _plain(name: str) -> str:
-    """*name* without accents, and "McBride" where Faker writes "Mcbride"."""
+    """Return *name* without accents, with "McBride" in place of Faker's "Mcbride"."""
     plain = "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
     return f"Mc{plain[2:].capitalize()}" if plain.startswith("Mc") else plain
 

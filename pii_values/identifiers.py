@@ -1,16 +1,16 @@
-"""Numbers with check digits: payment cards, bank accounts and national ids. Check digits come from python-stdnum.
+"""Draw numbers with check digits: payment cards, bank accounts and national ids. Check digits are computed with python-stdnum.
 
-Where an authority keeps or never issues a range, numbers come from it, so that no living person can own one:
+If an authority reserves a range or never issues it, numbers are drawn from that range, so that they belong to no living person:
 
 * US social security numbers: area 900-999 with group 01-49. Areas from 900 on were never issued as SSN, and tax ids (ITIN)
   with these areas use groups 50 and above. stdnum rejects them, as it should.
-* GB NHS numbers 999 000 0000 to 999 999 9999 (kept for tests; valid check digit), and national insurance numbers with the
+* GB NHS numbers 999 000 0000 to 999 999 9999 (reserved for tests; valid check digit), and national insurance numbers with the
   never allocated prefixes of ``_NINO_PREFIXES``.
 * CA social insurance numbers that begin with 0 (not assigned; the Luhn digit is right, stdnum rejects the first digit).
-* AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest random.
-* SG identity card numbers bear a last letter of the other series (K to X after S and T), so no card has them; stdnum has no rule.
-* Other locales: a number that the stdnum module named in ``data/countries.yaml`` accepts, the rest random; of SE personal numbers
-  the birth numbers are those from 980 on, which the tax agency keeps for test persons.
+* AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest is random.
+* SG identity card numbers end in a letter of the other series (K to X after S and T), so no card has them; stdnum has no rule.
+* Other locales: a random number that the stdnum module named in ``data/countries.yaml`` accepts; for SE personal numbers, birth
+  numbers are from 980 on, which the tax agency reserves for test persons.
 * US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are IBANs of made-up banks.
 """
 
@@ -28,7 +28,7 @@ from piiloom.pii_values.languages import Gender
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
-_TRIES: Final = 100  # bodies that are tried for one that has check digits
+_TRIES: Final = 100  # most number bodies to try until one has valid check digits
 _UNISSUED_LETTERS: Final = "KLMNPQRTUWX"
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -39,7 +39,7 @@ def digits(count: int, rng: random.Random) -> str:
 
 
 def draw_payment_card(locale: str, rng: random.Random) -> str:
-    """A card number with an issuer's prefix and a right Luhn digit, in groups, with dashes or in one piece."""
+    """Draw a card number with an issuer's prefix and a valid Luhn digit; in groups, with dashes or in one piece."""
     from stdnum import luhn  # noqa: PLC0415 - checks are needed only when a code is drawn
 
     dice = rng.random()
@@ -94,7 +94,7 @@ def _british_iban(rng: random.Random) -> str:
 def draw_national_id(
     locale: str, family_name: str, rng: random.Random, *, born: date = REFERENCE_DATE, gender: Gender = "nonbinary"
 ) -> str:
-    """The number by which the state knows a person; see the module's text for the ranges."""
+    """Draw a national id number; the module docstring describes the ranges."""
     match locale:
         case "en_GB":
             return _british_id(rng)
@@ -117,7 +117,10 @@ def _american_id(rng: random.Random) -> str:
 
 
 def _checked_id(rule: CheckedId, born: date, gender: Gender, rng: random.Random) -> str:
-    """A number that the stdnum module of *rule* accepts, mostly as the module writes it, else in one piece."""
+    """Draw a number that the stdnum module of *rule* accepts, mostly formatted by the module, else in one piece.
+
+    Raises ``ConfigError`` if ``_TRIES`` bodies of the rule's mask have no valid check digits.
+    """
     known = importlib.import_module(f"stdnum.{rule.stdnum}")
     odd = gender == "male" or (gender == "nonbinary" and rng.random() < 0.5)
     for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""What data files of a language have in common: where they lie, how they are read, spelled and put for a gender."""
+"""Helpers for the data files of a language: their folder, model base class, spelling by locale, and gendered forms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _SpellingFile(FileModel):
 
 @cache
 def folder(locale: str) -> Traversable:
-    """Where the words of a locale's language lie."""
+    """Return the data folder of a locale's language."""
     return files("piiloom.pii_values") / "data" / get_locale(locale).language
 
 
@@ -44,7 +44,7 @@ def _spellings(locale: str) -> Mapping[str, str]:
 
 
 def spelled(text: str, locale: str) -> str:
-    """*text* as written in *locale*; a leading capital is kept."""
+    """Convert *text* to the spelling of *locale*; an initial capital is kept."""
     changes = _spellings(locale)
     if not changes:
         return text
@@ -59,5 +59,5 @@ def spelled(text: str, locale: str) -> str:
 
 
 def gendered(text: str, gender: Gender) -> str:
-    """*text* with each ``<a|b>`` replaced by its first form for men, its second for others."""
+    """Replace each ``<a|b>`` in *text* by its first form for men, by its second for others."""
     return _GENDERED.sub(lambda m: m[1] if gender == "male" else m[2], text) if "<" in text else text

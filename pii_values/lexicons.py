@@ -1,10 +1,10 @@
-"""The word lists of a language: groups of entries with a topic, a weight and the people they fit.
+"""The word lists (lexicons) of a language: groups of entries with a topic, a weight and the people they fit.
 
-``data/<language>/lexicons/<name>.yaml`` holds one lexicon each, ``data/<language>/wording.yaml`` the forms in which numbers,
-dates and amounts are put. An entry may hold slots: ``{topic}`` stands for an entry of another topic of the same lexicon,
-``{lexicon.topic}`` for one of another lexicon, and a name that the caller gives a text for stands for that text.
-``<a|b>`` in an entry stands for the form said of a man and of others. Topics that begin with "_" are only parts of
-others. Spellings of the file are replaced by those of the locale (``spelling.yaml``) when a list is first read.
+``data/<language>/lexicons/<name>.yaml`` holds one lexicon each; ``data/<language>/wording.yaml`` holds the forms of numbers,
+dates and amounts. An entry may have slots: ``{topic}`` is filled with an entry of another topic of the same lexicon,
+``{lexicon.topic}`` with one of another lexicon, and a name for which the caller gives a text with that text.
+``<a|b>`` in an entry gives the form for a man and the form for others. Topics that begin with "_" are only used as parts of
+other entries. Spellings are converted to those of the locale (``spelling.yaml``) when a list is first read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _GroupFile(FileModel):
 
 
 class Fitted(Protocol):
-    """Somebody or something that entries must fit."""
+    """A person (or stand-in) that entries must fit."""
 
     @property
     def locale(self) -> str:
@@ -63,7 +63,7 @@ class Fitted(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Who:
-    """Whom an entry is drawn for, where there is no persona (yet)."""
+    """A minimal ``Fitted`` for drawing entries when there is no persona (yet)."""
 
     locale: str
     age: int = 40
@@ -72,9 +72,10 @@ class Who:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry: ages are years inclusive; ``genders`` None fits everybody; ``parts`` alternate text and slot names.
+    """One entry of a lexicon.
 
-    ``form``: the entry is what an entry with forms for men and others is put as, so it fits these genders and no more.
+    Ages are in years, inclusive. ``genders`` None fits everybody. ``parts`` alternates text and slot names (None: no slots). ``form``: the
+    entry is one of the two forms of a ``<a|b>`` entry, so it fits exactly ``genders``.
     """
 
     text: str
@@ -87,13 +88,13 @@ class Entry:
     form: bool = False
 
     def fits(self, age: int, gender: Gender) -> bool:
-        """Whether it can be said of somebody of this age and gender (a nonbinary person: whatever anybody can have)."""
+        """Whether the entry fits a person of this age and gender. A nonbinary person fits every gender, except for a ``form``."""
         anything = self.genders is None or (gender == "nonbinary" and not self.form)
         return self.min_age <= age <= self.max_age and (anything or gender in (self.genders or ()))
 
 
 class Choices:
-    """The entries of one topic; which of them fit somebody is worked out once for each span of ages."""
+    """The entries of one topic; the fitting ones are computed once per age interval and gender."""
 
     __slots__ = ("_cuts", "_entries", "_fitting", "_gendered")
 
@@ -104,7 +105,7 @@ class Choices:
         self._fitting: dict[tuple[int, Gender], Weighted[Entry]] = {}
 
     def fitting(self, age: int, gender: Gender) -> Weighted[Entry]:
-        """The entries that fit, ready to draw from; a text that stands in two groups is one item with both weights."""
+        """Return the fitting entries, ready to draw from; a text in two groups becomes one item with the sum of both weights."""
         key = (bisect(self._cuts, age), gender if self._gendered else "nonbinary")
         known = self._fitting.get(key)
         if known is None:
@@ -120,20 +121,20 @@ def _file(language: str, lexicon: str) -> _GroupFile:
 
 @cache
 def listed(name: str, locale: str) -> tuple[str, ...]:
-    """A list of ``wording.yaml`` whose order counts: months, number words."""
+    """Return an ordered list of ``wording.yaml``, such as months or number words."""
     return tuple(_file(get_locale(locale).language, "wording").lists[name])
 
 
 @cache
 def entries(lexicon: str, locale: str) -> tuple[Entry, ...]:
-    """All entries of a lexicon that exist in *locale*, in file order."""
+    """Return all entries of a lexicon that exist in *locale*, in file order."""
     groups = _file(get_locale(locale).language, lexicon).groups
     found = (g for g in groups if g.locales is None or locale in g.locales)
     return tuple(entry for group in found for text in group.entries for entry in _read(text, group, locale))
 
 
 def _read(text: str, group: _Group, locale: str) -> Iterator[Entry]:
-    """The entry that *text* stands for, or one for men and one for others where its forms differ."""
+    """Yield the entry of *text*, or two entries if it has a form for men and one for others."""
     if "<" not in text:
         yield _entry(text, group, None if group.genders is None else tuple(group.genders), locale)
         return
@@ -160,30 +161,30 @@ def _entry(text: str, group: _Group, genders: tuple[Gender, ...] | None, locale:
 
 @cache
 def choices(lexicon: str, topic: str | None, locale: str) -> Choices:
-    """The entries of one topic; None: of all topics that are no mere parts."""
+    """Return the entries of one topic (None: of all topics that do not begin with "_")."""
     found = entries(lexicon, locale)
     return Choices(e for e in found if (e.topic == topic if topic is not None else not e.topic.startswith("_")))
 
 
 def fitting(lexicon: str, topic: str | None, locale: str, age: int = 40, gender: Gender = "nonbinary") -> Weighted[Entry]:
-    """The entries of one topic (None: of all) that fit a person, ready to draw from."""
+    """Return the entries of one topic (None: of all) that fit a person, ready to draw from."""
     return choices(lexicon, topic, locale).fitting(age, gender)
 
 
 def phrase(lexicon: str, topic: str | None, who: Fitted, rng: random.Random, given: Mapping[str, str] = _NOTHING) -> str:
-    """One entry that fits *who*, its slots filled; *given* are texts for slots by name."""
+    """Draw one entry that fits *who* and fill its slots; *given* are texts for slots by name."""
     entry = choices(lexicon, topic, who.locale).fitting(who.age, who.gender).draw(rng)
     return entry.text if entry.parts is None else filled(entry.parts, lexicon, who, rng, given)
 
 
 def topical(lexicon: str, who: Fitted, rng: random.Random) -> tuple[str, str]:
-    """Any entry of a lexicon that fits *who*, with its topic."""
+    """Draw any entry of a lexicon that fits *who*; returns (topic, text)."""
     entry = choices(lexicon, None, who.locale).fitting(who.age, who.gender).draw(rng)
     return entry.topic, entry.text if entry.parts is None else filled(entry.parts, lexicon, who, rng)
 
 
 def filled(parts: tuple[str, ...], lexicon: str, who: Fitted, rng: random.Random, given: Mapping[str, str] = _NOTHING) -> str:
-    """*parts* of an entry as one text."""
+    """Join the *parts* of an entry into one text, with slots filled from *given* or by drawing entries that fit *who*."""
     pieces = list(parts)
     for number in range(1, len(parts), 2):
         slot = parts[number]
@@ -201,7 +202,7 @@ def has_topic(lexicon: str, topic: str, who: Fitted) -> bool:
 
 
 def merged(pairs: Iterable[tuple[Entry, float]]) -> Weighted[Entry]:
-    """The pairs as a ``Weighted``; a text that stands in two groups is one item with both weights."""
+    """Build a ``Weighted`` from (entry, weight) pairs; entries with the same text become one item with the sum of their weights."""
     first: dict[str, Entry] = {}
     total: dict[str, float] = {}
     for entry, weight in pairs:

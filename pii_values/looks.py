@@ -1,4 +1,4 @@
-"""Height, weight, hair, eyes, build and marks."""
+"""Draw height, weight, hair, eyes, blood group and other looks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from piiloom.pii_values.sampling import weighted
 # United States, 2015-2018 (women 161.3, men 175.3), a little taller as most of our locales are; nonbinary: our estimate.
 _HEIGHT: dict[Gender, tuple[float, float]] = {"female": (163, 7), "male": (177, 7.5), "nonbinary": (169, 9)}
 _SHORTEST, _TALLEST = 146, 203
-# Height in cm of a child of so many years, girls and boys alike, halfway between the values at these ages (our estimate, after
-# common growth charts); from 16 on people count as grown.
+# (age in years, height in cm) of children of any gender, interpolated linearly between these ages (our estimate, after common growth
+# charts). From 16 on, people count as adults here.
 _CHILD_HEIGHT: Final = ((0, 60), (2, 86), (4, 102), (6, 115), (8, 128), (10, 138), (12, 149), (14, 160), (16, 167))
 _CM_PER_INCH: Final = 2.54
 _LBS_PER_KG: Final = 2.20462
@@ -25,15 +25,15 @@ _GROWN: Final = 16
 
 # Share of men who are bald or balding from an age on (our estimate).
 _BALD: Final = ((0, 0.0), (25, 0.06), (35, 0.16), (50, 0.3), (65, 0.42))
-# Blood groups in the United States in percent (Stanford Blood Center). People tell a rare group sooner than a common one, so the
-# shares are drawn together by a power (our estimate).
+# Blood groups in the United States in percent (Stanford Blood Center). People mention a rare group more readily than a common one,
+# so the shares are flattened by a power (our estimate).
 _BLOOD: Final = {"O+": 37.4, "O-": 6.6, "A+": 35.7, "A-": 6.3, "B+": 8.5, "B-": 1.5, "AB+": 3.4, "AB-": 0.6}
 _BLOOD_TOLD: Final = weighted((group, share**0.35) for group, share in _BLOOD.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What a person looks like. ``blood_type`` in the short form ("AB-"); ``bald``: without much of their hair."""
+    """A person's looks. ``blood_type`` is in the short form ("AB-"). ``bald``: bald or balding."""
 
     height_cm: int
     weight_kg: int
@@ -44,7 +44,7 @@ class Body:
 
 
 def draw_body(who: Fitted, rng: random.Random, *, dark: bool) -> Body:
-    """The body of somebody of an age and gender; *dark*: hair and eyes are, unless dyed or gray."""
+    """Draw the looks of a person of an age and gender; *dark*: hair and eyes are dark unless dyed or gray."""
     height = draw_height_cm(who.age, who.gender, rng)
     bald = _draw_bald(who.age, who.gender, rng)
     return Body(
@@ -58,7 +58,7 @@ def draw_body(who: Fitted, rng: random.Random, *, dark: bool) -> Body:
 
 
 def draw_height_cm(age: int, gender: Gender, rng: random.Random) -> int:
-    """A height in whole centimetres."""
+    """Draw a height in whole centimeters."""
     if age < _GROWN:
         step = next(i for i in reversed(range(len(_CHILD_HEIGHT))) if age >= _CHILD_HEIGHT[i][0])
         (low_age, low), (high_age, high) = _CHILD_HEIGHT[step], _CHILD_HEIGHT[step + 1]
@@ -68,19 +68,19 @@ def draw_height_cm(age: int, gender: Gender, rng: random.Random) -> int:
 
 
 def draw_weight_kg(height_cm: int, age: int, rng: random.Random) -> int:
-    """A weight in whole kilograms for a height: body mass index of 18 to 42 (mean 27), of children 14 to 24 (mean 18)."""
+    """Draw a weight in whole kilograms for a height: body mass index 18 to 42 (mean 27), for children 14 to 24 (mean 18)."""
     low, high, mean, deviation = (18.0, 42.0, 27.0, 5.0) if age >= _GROWN else (14.0, 24.0, 18.0, 2.0)
     index = min(high, max(low, rng.gauss(mean, deviation)))
     return round(index * (height_cm / 100) ** 2)
 
 
 def _draw_bald(age: int, gender: Gender, rng: random.Random) -> bool:
-    """Whether somebody has lost much of their hair."""
+    """Draw whether a person is bald or balding (men only)."""
     return gender == "male" and rng.random() < next(share for start, share in reversed(_BALD) if age >= start)
 
 
 def written_height(height_cm: int, who: Fitted, rng: random.Random) -> str:
-    """The height in the measures of the locale, now and then in the others: ``5'7"``, "5 ft 7", "170 cm"."""
+    """Format the height in a unit drawn by the locale's shares (mostly its usual one): ``5'7"``, "5 ft 7", "170 cm"."""
     if height_cm < 100 or country_of(who.locale).height.draw(rng) == "metric":
         return phrase("wording", "height_metric", who, rng, {"cm": str(height_cm), "m": _metres(height_cm, who.locale)})
     feet, inches = divmod(round(height_cm / _CM_PER_INCH), 12)
@@ -94,7 +94,7 @@ def _metres(height_cm: int, locale: str) -> str:
 
 
 def written_weight(weight_kg: int, who: Fitted, rng: random.Random) -> str:
-    """The weight in the measures of the locale, now and then in others: "182 lbs", "83 kg", "11 stone 4"."""
+    """Format the weight in a unit drawn by the locale's shares (mostly its usual one): "182 lbs", "83 kg", "11 stone 4"."""
     measure = country_of(who.locale).weight.draw(rng)
     if measure == "kilograms":
         return phrase("wording", "weight_kilograms", who, rng, {"n": str(weight_kg)})
@@ -122,7 +122,7 @@ def draw_eyes(who: Fitted, rng: random.Random, *, dark: bool = False) -> str:
 
 
 def look_topics(body: Body, age: int, gender: Gender) -> tuple[str, ...]:
-    """The topics of looks that fit a body."""
+    """Return the lexicon topics of looks that fit a body; a topic listed twice is drawn twice as often."""
     if age < _GROWN:
         return ("look_any",)
     mean, deviation = _HEIGHT[gender]

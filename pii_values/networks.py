@@ -1,6 +1,6 @@
-"""Addresses of devices and of crypto wallets.
+"""Draw IP addresses and addresses of crypto wallets.
 
-Most network addresses come from the ranges that RFC 5737 and RFC 3849 keep for documentation or RFC 1918 for private networks.
+Network addresses come from the ranges that RFC 5737 and RFC 3849 reserve for documentation or RFC 1918 for private networks.
 Wallets have the right shape; no key is known for any of them.
 """
 
@@ -16,7 +16,7 @@ _BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
 def draw_ip_address(rng: random.Random) -> str:
-    """An IPv4 address of a private or documentation range, now and then an IPv6 one."""
+    """Draw an IPv4 address of a private or documentation range, sometimes an IPv6 address."""
     dice = rng.random()
     if dice < 0.3:
         return f"{_DOCUMENTED[int(rng.random() * 3)]}.{rng.randint(1, 254)}"

@@ -1,7 +1,7 @@
-"""Job titles with what they ask for (education, age) and what they pay.
+"""Job titles with their required education and age, and their pay.
 
-``data/<language>/lexicons/occupations.yaml`` lists them; slots in a title (``{grade} teacher``) and the shapes that a title is
-told in ("night shift {title}") are topics of ``job_parts.yaml``.
+``data/<language>/lexicons/occupations.yaml`` lists them. Fillers for slots in a title (``{grade} teacher``) and phrases around a
+title ("night shift {title}") are topics of ``job_parts.yaml``.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ class _File(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occupation:
-    """A job: ``education`` least and usual highest level (0 school … 5 doctorate), ``income`` thousands of USD a year.
+    """A job.
 
-    ``title`` may hold slots and forms for men and women; ``plain``: it is told without "senior", "part-time" and the like.
+    ``education`` and ``max_education``: lowest and usual highest level (0 school … 5 doctorate). ``income``: (low, high) in thousands of
+    USD a year. ``title`` may have slots and ``<a|b>`` forms. ``plain``: the title gets no "senior", "part-time" and the like.
     """
 
     title: str
@@ -83,7 +84,7 @@ def occupations(locale: str) -> tuple[Occupation, ...]:
 
 @cache
 def jobs_for(locale: str, education: int, age: int) -> Weighted[Occupation]:
-    """The jobs open to somebody of this education level and age (years; younger than 18 counts as 18)."""
+    """Return the weighted jobs for a person of this education level and age (years; ages below 18 count as 18)."""
     years = max(18, age)
     return weighted(
         (job, job.weight)
@@ -104,7 +105,7 @@ def bare_title(job: Occupation, who: Fitted, rng: random.Random) -> str:
 
 
 def told_title(job: Occupation, who: Fitted, rng: random.Random) -> str:
-    """The title as somebody who works tells it, at times with what kind of job it is: "night shift nurse"."""
+    """Draw the title as a working person tells it, sometimes with a qualifier: "night shift nurse"."""
     title = bare_title(job, who, rng)
     if job.plain:
         return title
@@ -114,7 +115,7 @@ def told_title(job: Occupation, who: Fitted, rng: random.Random) -> str:
 
 
 def former_title(title: str, topic: str, who: Fitted, rng: random.Random) -> str:
-    """The title as somebody tells it who is not at work ("retired", "jobless"): "retired nurse"."""
+    """Draw the title as a person tells it who no longer works, by *topic* ("retired", "jobless"): "retired nurse"."""
     return phrase(_PARTS, f"shape_{topic}", who, rng, {"title": title})
 
 
@@ -124,9 +125,10 @@ def _says_twice(text: str) -> bool:
 
 
 def yearly_pay(job: Occupation, locale: str, age: int, share: float, rng: random.Random) -> int:
-    """What the job pays in local currency a year, rounded to hundreds (in small currencies: thousands).
+    """Draw the yearly pay of a job in local currency, rounded to hundreds (thousands for currencies of low value).
 
-    ``share`` is the part earned (1 full pay; less for pensions and side jobs). Pay rises with age up to 50 within the band.
+    *share*: the part of the full pay that is earned (less than 1 for pensions and side jobs). Pay rises with age up to 50 within the
+    job's income range.
     """
     scale = country_of(locale).pay
     low, high = job.income

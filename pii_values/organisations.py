@@ -1,4 +1,4 @@
-"""Names of companies, hospitals, charities, clubs and schools, put together from parts (tens of thousands of each kind)."""
+"""Draw names of companies, hospitals, charities, clubs and schools, composed from parts (tens of thousands of each kind)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _EmployersFile(FileModel):
 
 
 def draw_organisation(kind: Kind, who: Fitted, region: Region, rng: random.Random) -> str:
-    """A name of at most six words; city names come from *region*."""
+    """Draw a name of at most six words without repeated words; city names come from *region*."""
     while True:
         form = fitting("organisations", kind, who.locale, who.age, who.gender).draw(rng)
         parts = form.parts or (form.text,)
@@ -40,12 +40,12 @@ def draw_organisation(kind: Kind, who: Fitted, region: Region, rng: random.Rando
 
 
 def _part(slot: str, who: Fitted, region: Region, rng: random.Random) -> str:
-    """What the slots of names stand for: a city, a stem, family names."""
+    """Draw the text for a slot of a name: "c" is a city of *region*, "s" a stem, all others a family name."""
     return region.cities.draw(rng) if slot == "c" else _stem(who, rng) if slot == "s" else _family(who.locale, rng)
 
 
 def _stem(who: Fitted, rng: random.Random) -> str:
-    """Two halves as one word: "Bridgeport"; a letter that would stand twice is left out."""
+    """Draw a stem from two halves, such as "Bridgeport"; a letter that would be doubled at the joint is dropped."""
     stem, end = phrase("organisations", "_stem", who, rng), phrase("organisations", "_stem_end", who, rng)
     return stem + (end if stem[-1] != end[0] else end[1:])
 
@@ -66,7 +66,7 @@ def _employers(locale: str) -> Mapping[str, Weighted[str]]:
 
 
 def draw_employer(field: str, locale: str, rng: random.Random) -> str:
-    """A real, well-known employer of the country, often one of the job's *field*: other firms need accountants too."""
+    """Draw a real, well-known employer of the country, often but not always one of the job's *field*."""
     known = _employers(locale)
     near = known.get(field)
     return (near if near is not None and rng.random() < _SAME_FIELD else known[""]).draw(rng)

@@ -1,4 +1,4 @@
-"""Names as handles, and the ties of family: marital status, children, kin words."""
+"""Draw user names made from names, and family ties: marital status, children, kin words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from piiloom.pii_values.sampling import Weighted, weighted
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
 Attraction = Literal["same", "other", "any"]
 
-# Weights of each kind from an age on (years): our estimate, roughly what censuses of English-speaking countries show.
+# Weights of marital kinds, from an age on (years): our estimate, close to censuses of English-speaking countries.
 _MARITAL: tuple[tuple[int, dict[MaritalKind, float]], ...] = (
     (0, {"single": 1}),
     (18, {"single": 80, "partnered": 12, "engaged": 4, "married": 4}),
@@ -31,11 +31,11 @@ _MARITAL: tuple[tuple[int, dict[MaritalKind, float]], ...] = (
 _PARENTS: tuple[tuple[int, float], ...] = ((0, 0.0), (19, 0.06), (24, 0.2), (30, 0.5), (40, 0.75), (50, 0.82))
 _CHILD_COUNTS: Final = weighted([(1, 30.0), (2, 42.0), (3, 18.0), (4, 7.0), (5, 3.0)])  # our estimate
 _YOUNGEST_PARENT, _OLDEST_PARENT = 17, 46
-_PARTNER_WORDS: Final[dict[Gender, str]] = {"male": "man", "female": "woman", "nonbinary": "woman"}  # in names of topics
+_PARTNER_WORDS: Final[dict[Gender, str]] = {"male": "man", "female": "woman", "nonbinary": "woman"}  # as used in topic names
 _GROWN: Final = 18
 
 
-# Topics of the identity lexicon by whom somebody is drawn to, weighted by how often people tell it (our estimate).
+# Weights of attractions (topics of the lexicon "identity") by how often people mention them (our estimate).
 _ORIENTATIONS: Final[tuple[tuple[Attraction, float], ...]] = (("other", 22.0), ("same", 34.0), ("any", 44.0))
 
 
@@ -49,7 +49,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ties:
-    """Whom somebody is drawn to and lives with. ``partner``: the gender of a present or former partner; children oldest first."""
+    """A person's marital kind, attraction and children (oldest first). ``partner``: the gender of a present or former partner."""
 
     kind: MaritalKind
     drawn_to: Attraction
@@ -59,13 +59,13 @@ class Ties:
 
 @cache
 def marital_kinds(age: int) -> Weighted[MaritalKind]:
-    """The kinds of marital status at this age."""
+    """Return the weighted marital kinds at this age."""
     table = next(kinds for start, kinds in reversed(_MARITAL) if age >= start)
     return weighted(table.items())
 
 
 def draw_children(age: int, kind: MaritalKind, rng: random.Random) -> tuple[Child, ...]:
-    """The children of somebody, oldest first; single people have some half as often."""
+    """Draw the children of a person of *age*, oldest first; single people have children half as often."""
     share = next(part for start, part in reversed(_PARENTS) if age >= start)
     if rng.random() >= (share / 2 if kind == "single" else share):
         return ()
@@ -80,7 +80,7 @@ def draw_children(age: int, kind: MaritalKind, rng: random.Random) -> tuple[Chil
 
 
 def draw_ties(age: int, gender: Gender, rng: random.Random, kind: MaritalKind | None = None, partner: Gender | None = None) -> Ties:
-    """Ties that somebody of an age and gender can have; *kind* and *partner* where they are known."""
+    """Draw ties that fit age and gender; *kind* and *partner* are given if they are known."""
     kind = kind or marital_kinds(age).draw(rng)
     drawn_to = _attractions(gender, partner).draw(rng)
     return Ties(kind=kind, drawn_to=drawn_to, partner=partner or _partner(gender, drawn_to, rng), children=draw_children(age, kind, rng))
@@ -88,7 +88,7 @@ def draw_ties(age: int, gender: Gender, rng: random.Random, kind: MaritalKind | 
 
 @cache
 def _attractions(gender: Gender, partner: Gender | None) -> Weighted[Attraction]:
-    """Whom somebody can be drawn to who has a partner of that gender; None: none is known."""
+    """Return the weighted attractions that are consistent with a partner of gender *partner* (None: unknown)."""
     if partner is None or "nonbinary" in {gender, partner}:
         return weighted(_ORIENTATIONS)
     away: Attraction = "same" if gender != partner else "other"
@@ -103,14 +103,14 @@ def _partner(gender: Gender, drawn_to: Attraction, rng: random.Random) -> Gender
 
 @cache
 def kin_words(locale: str, age: int, gender: Gender, partner: Gender, kind: MaritalKind, children: frozenset[str]) -> Weighted[Entry]:
-    """The kin words that fit a person, ready to draw from; *children* as ``child_topics`` gives them."""
+    """Return the kin words that fit a person, ready to draw from; *children* is the result of ``child_topics``."""
     topics = {"kin_any", f"kin_{kind}", f"kin_{kind}_{_PARTNER_WORDS[partner]}"} | children
     found = [e for e in entries("relationships", locale) if e.topic in topics and e.fits(age, gender)]
     return merged((e, e.weight) for e in found)
 
 
 def child_topics(children: Sequence[Child]) -> frozenset[str]:
-    """The lexicon topics of words for children and grandchildren."""
+    """Return the lexicon topics of the words for these children and for grandchildren."""
     topics: set[str] = set()
     for gender, word in (("male", "son"), ("female", "daughter")):
         ages = [c.age for c in children if c.gender == gender]
@@ -126,7 +126,7 @@ def child_topics(children: Sequence[Child]) -> frozenset[str]:
 
 
 def draw_spouse(who: Fitted, ties: Ties, rng: random.Random) -> str:
-    """The word for the present partner: "husband", "girlfriend", "fiancée"; the kind of ties must have one."""
+    """Draw the word for the present partner ("husband", "girlfriend", "fiancée"); ``ties.kind`` must imply a partner."""
     return phrase("relationships", f"spouse_{ties.kind}_{_PARTNER_WORDS[ties.partner]}", who, rng)
 
 
@@ -154,15 +154,15 @@ def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) ->
 
 
 def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:
-    """A user name that no part of the name stands in as a word of its own: "dwhitlock84"."""
+    """Draw a user name in which no part of the name is a whole word: "dwhitlock84"."""
     return f"{_plain(given)[0]}{_plain(family)}{rng.randint(1, 999)}"
 
 
 def _plain(name: str) -> str:
-    """The letters and digits of a name as addresses have them: "João" as "joao"."""
+    """Return *name* as lower-case ASCII letters and digits ("João" as "joao"), or "user" if none are left."""
     return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if c.isascii() and c.isalnum()) or "user"
 
 
 def draw_marital_status(kind: MaritalKind, who: Fitted, rng: random.Random) -> str:
-    """The adjective for a kind: "married", "newly divorced"."""
+    """Draw an adjective for a marital kind: "married", "newly divorced"."""
     return phrase("relationships", kind, who, rng)

@@ -25,9 +25,9 @@ from piiloom.pii_values.places import Region, draw_address, draw_postcode, home_
 class Persona:
     """A person on the reference date (``dates.REFERENCE_DATE``).
 
-    What other facts depend on is drawn at once (``persona_drawing``); all else when first asked for, each fact from a
-    generator of its own that ``seed`` and the fact's name determine, so that neither order nor number of questions matters.
-    ``age`` is completed years; ``place`` is the entry behind the region.
+    Facts that others depend on are drawn at once (``persona_drawing``). All others are drawn on first access, each from its own
+    random generator seeded by ``seed`` and the fact's name, so the order of access does not matter.
+    ``age`` is in completed years; ``place`` is the data entry of the region.
     """
 
     seed: int
@@ -81,13 +81,13 @@ class Persona:
 
     @cached_property
     def ethnicity(self) -> str:
-        """How people of the background call themselves."""
+        """The word by which people of this background call themselves."""
         rng = self._rng("ethnicity")
         return gendered(self.heritage.ethnicities.draw(rng), self.gender)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """One or two languages of the family's background, the first the one a person would mention."""
+        """One or two languages of the family's background; the first one is the one a person would mention first."""
         rng = self._rng("languages")
         first, second = self.heritage.languages.draw(rng), self.heritage.languages.draw(rng)
         return (first,) if first == second or rng.random() < 0.6 else (first, second)
@@ -99,7 +99,7 @@ class Persona:
 
     @cached_property
     def occupation(self) -> str:
-        """The title of the job as its holder tells it; of a retired person the last one. Who has left it says so now and then."""
+        """The job title as the person tells it; for retired or jobless people that of the last job, sometimes marked as former."""
         rng = self._rng("occupation")
         if self.work in {"retired", "jobless"}:
             return former_title(bare_title(self.job, self, rng), self.work, self, rng)
@@ -112,7 +112,7 @@ class Persona:
 
     @cached_property
     def income(self) -> int:
-        """A year's income in local currency."""
+        """The yearly income in local currency."""
         return yearly_pay(self.job, self.locale, self.age, PAY_SHARE[self.life_stage], self._rng("income"))
 
     @cached_property
@@ -183,7 +183,7 @@ class Persona:
 
     @property
     def life_stage(self) -> LifeStage:
-        """Where in life they stand."""
+        """Their stage of life."""
         return self.career.stage
 
     @property
@@ -198,7 +198,7 @@ class Persona:
 
     @property
     def marital_kind(self) -> MaritalKind:
-        """Their marital status in one of a few words."""
+        """Their marital status as one of the ``MaritalKind`` literals."""
         return self.ties.kind
 
     @property

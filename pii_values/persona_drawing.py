@@ -1,4 +1,4 @@
-"""Drawing a persona: first what other facts depend on."""
+"""Draw a persona: the facts that others depend on."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from piiloom.pii_values.places import regions
 from piiloom.pii_values.sampling import Weighted, weighted
 
 _GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate
-_TRANS = 0.06  # share of people who are transgender: far above a census, as it is told more often than not being so
+_TRANS = 0.06  # share of transgender people: far above census figures, since being transgender is mentioned more often than not being so
 _ASSIMILATED = 0.35  # share of people whose given name comes from the majority's list, not from their family's background
 _WHOLE_LIFE = 105
 
 
 def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90, gender: Gender | None = None) -> Persona:
-    """A person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender when none is given.
+    """Draw a person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender if none is given.
 
-    Raises ``UsageError`` when the ages make no range within 0 to 105 or the locale has no values.
+    Raises ``UsageError`` if the ages are no range within 0 to 105, or if the locale has no values.
     """
     if not 0 <= min_age <= max_age <= _WHOLE_LIFE:
         raise UsageError(f"ages {min_age} to {max_age} are no range", remedy=f"Give 0 <= min_age <= max_age <= {_WHOLE_LIFE}.")
-    # Between uniform and triangular: everyday writers are younger, but no age is rare.
+    # A distribution between uniform and triangular: younger writers are more frequent, but no age is rare.
     age = min_age + int((1 - (1 - rng.random()) ** 0.7) * (max_age - min_age + 1)) if max_age > min_age else min_age
     return draw_persona_of(rng, locale_code, age=age, gender=gender or draw_gender(rng))
 
 
 def draw_gender(rng: random.Random) -> Gender:
-    """A gender, about as often as people have it."""
+    """Draw a gender by its approximate share in the population."""
     return _GENDERS.draw(rng)
 
 
@@ -49,7 +49,7 @@ def draw_persona_of(
     family_name: str | None = None,
     ties: Ties | None = None,
 ) -> Persona:
-    """A person with some facts given, as relatives need it."""
+    """Draw a person with the given facts; all others are drawn. Used for relatives."""
     background = heritage or heritages(locale).draw(rng)
     birth = draw_birth_date(age, rng)
     given, family = _draw_name(background, locale, gender, rng)
@@ -75,7 +75,7 @@ def draw_persona_of(
 
 
 def _draw_name(background: Heritage, locale: str, gender: Gender, rng: random.Random) -> tuple[str, str]:
-    """Given and family name, which never share a word."""
+    """Draw (given name, family name); the two are never the same word."""
     given_from = heritages(locale).items[0] if rng.random() < _ASSIMILATED else background
     while True:
         given, family = given_from.given[gender].draw(rng), background.family.draw(rng)

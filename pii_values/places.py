@@ -42,8 +42,8 @@ class _WorldFile(FileModel):
 class Region:
     """A state, province, county or part of a country.
 
-    ``phone`` are area codes or reserved number blocks (see ``contacts``), ``short`` its abbreviation, ``country`` the part of a
-    union it lies in (Scotland), ``areas`` names of parts of it; ``urban``: a city of its own.
+    ``phone``: area codes or reserved number blocks (see ``contacts``). ``short``: abbreviation. ``country``: the constituent country it
+    lies in (Scotland), if any. ``areas``: names of its parts. ``urban``: the region is a city.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Region:
 
 @cache
 def regions(locale: str) -> Weighted[Region]:
-    """The regions of *locale*; raises ``UsageError`` when there are none."""
+    """Return the weighted regions of *locale*; raises ``UsageError`` if there are none."""
     source = files("piiloom.pii_values") / "data" / "places" / f"{locale}.yaml"
     if not source.is_file():
         raise UsageError(f"no places for locale {locale!r}", remedy="See taxonomy/data/locales.yaml for the locales that have values.")
@@ -67,7 +67,7 @@ def regions(locale: str) -> Weighted[Region]:
 
 
 def _region(name: str, source: _Region) -> Region:
-    # Larger cities come first in the file; the weight falls gently, so that the largest one does not drown the others.
+    # Larger cities come first in the file; the weight falls slowly, so that the largest one does not dominate.
     cities = weighted((city, 1.0 / (rank + 6)) for rank, city in enumerate(source.cities))
     return Region(
         name=name,
@@ -95,7 +95,7 @@ def draw_abroad(locale: str, rng: random.Random) -> tuple[str, str]:
 
 
 def draw_region_name(own: Region, locale: str, rng: random.Random, *, elsewhere: bool) -> str:
-    """The region, or a named area inside it; ``elsewhere``: of any region of the locale."""
+    """Draw the name of *own* or of a named area inside it; *elsewhere*: of any region of the locale instead."""
     region = regions(locale).draw(rng) if elsewhere else own
     if region.areas and rng.random() < 0.72:  # countries with few states would repeat them otherwise
         return region.areas[int(rng.random() * len(region.areas))]
@@ -103,14 +103,14 @@ def draw_region_name(own: Region, locale: str, rng: random.Random, *, elsewhere:
 
 
 def draw_city_region(own: Region, city: str, who: Fitted, rng: random.Random) -> str:
-    """A city with what it lies in: "Austin, Texas", "Austin, TX", "Leeds, UK"."""
+    """Draw a city with its region or country: "Austin, Texas", "Austin, TX", "Leeds, UK"."""
     dice = rng.random()
     if dice < 0.15:
         country = own.country if own.country and rng.random() < 0.5 else phrase("wording", "country", who, rng)
         return phrase("wording", "city_country", who, rng, {"city": city, "country": country})
     if own.short and dice < 0.55:
         return phrase("wording", "city_short", who, rng, {"city": city, "short": own.short})
-    if own.name == city or (own.urban and own.country is None):  # the parts of a city-state lie in nothing smaller
+    if own.name == city or (own.urban and own.country is None):  # parts of a city-state: only the country is larger
         country = own.country or phrase("wording", "country", who, rng)
         return phrase("wording", "city_country", who, rng, {"city": city, "country": country})
     return phrase("wording", "city_region", who, rng, {"city": city, "region": own.name})
@@ -127,7 +127,7 @@ def draw_area(own: Region, city: str, who: Fitted, rng: random.Random) -> str:
 
 
 def draw_country(rng: random.Random, locale: str, *, home: str, origin: str) -> str:
-    """A country somebody would mention: mostly any in the world, sometimes the family's or the own one."""
+    """Draw a country that a person would mention: mostly any, sometimes the family's (*origin*), seldom *home*."""
     dice = rng.random()
     if dice < 0.02:
         return home
@@ -148,7 +148,7 @@ def draw_address(who: Fitted, rng: random.Random) -> str:
 
 
 def _numbers(locale: str, rng: random.Random) -> dict[str, str]:
-    """The numbers that addresses hold: house, sub-number, block of a hundred, floor, flat, a small one for street names."""
+    """Draw the texts for the number slots of addresses: house, letter, sub-number, floor, flat, and numbers in street names."""
     house = 1 + int(rng.random() ** 2 * country_of(locale).houses)
     return {
         "house": str(house),
@@ -162,7 +162,7 @@ def _numbers(locale: str, rng: random.Random) -> dict[str, str]:
 
 
 def draw_postcode(region: Region, locale: str, rng: random.Random) -> str:
-    """A postcode whose prefix belongs to the region; the rest is free."""
+    """Draw a postcode with a prefix of the region; the rest is random."""
     return rng.choice(region.post) + from_mask(country_of(locale).postcode, rng)
 
 

@@ -1,4 +1,4 @@
-"""Another person who stands in a named relation to a persona: their sister, boss, late husband.
+"""Invent another person with a named relation to a persona, such as their sister, boss or late husband.
 
 What a word says about the person (age, gender, shared family) is data of the language: ``data/<language>/relations.yaml``.
 """
@@ -64,7 +64,7 @@ def _relation(word: str, known: _Known) -> _Relation:
 
 
 def can_be_grown(persona: Persona, subject: str) -> bool:
-    """Whether the person whom *persona* calls "my *subject*" can be of age."""
+    """Whether the person whom *persona* calls "my *subject*" can be an adult."""
     word, known = subject.casefold(), _known(persona.locale)
     relation = _relation(word, known)
     children = _own_children(persona, _gender(word, known)) if relation.child else []
@@ -72,9 +72,9 @@ def can_be_grown(persona: Persona, subject: str) -> bool:
 
 
 def draw_relative(persona: Persona, subject: str, rng: random.Random, *, grown: bool = False) -> Persona:
-    """A person whom *persona* calls "my *subject*": age, gender, ties, family name and background fit the word.
+    """Draw a person whom *persona* calls "my *subject*"; age, gender, ties, family name and background fit the word.
 
-    ``grown``: somebody of age where the word allows it, as adults' facts will be told of them.
+    *grown*: draw an adult if the word allows it, because facts that only adults have will be told about them.
     """
     word, known = subject.casefold(), _known(persona.locale)
     relation, gender = _relation(word, known), _gender(word, known)
@@ -97,18 +97,18 @@ def draw_relative(persona: Persona, subject: str, rng: random.Random, *, grown: 
 
 
 def draw_named(persona: Persona, subject: str, rng: random.Random) -> str:
-    """The *subject* with the name of that person: "sister Ani", at times "spouse, Emily James"."""
+    """Draw the kin word with that person's name: "sister Ani", sometimes "spouse, Emily James"."""
     relative = draw_relative(persona, subject, rng)
     return f"{subject}, {relative.full_name}" if rng.random() < _FULL_NAME else f"{subject} {relative.given_name}"
 
 
 def _own_children(persona: Persona, gender: Gender | None) -> list[Child]:
-    """The persona's children of that gender."""
+    """Return the persona's children of *gender* (None: all)."""
     return [c for c in persona.children if gender in {None, c.gender}]
 
 
 def _ties(relation: _Relation, persona: Persona, age: int, gender: Gender, rng: random.Random) -> Ties:
-    """The relative's own ties: a spouse shares the persona's children, a parent has the persona as a child."""
+    """Draw the relative's own ties: a spouse shares the persona's children, a parent has the persona as a child."""
     if relation.marital is None or age < _ADULT:
         return draw_ties(age, gender, rng)
     if relation.parent:
@@ -119,7 +119,7 @@ def _ties(relation: _Relation, persona: Persona, age: int, gender: Gender, rng: 
 
 
 def _gender(word: str, known: _Known) -> Gender | None:
-    """What the word says of the gender; None: nothing."""
+    """Return the gender that the word implies, None if it implies none."""
     if known.female.search(word):
         return "female"
     return "male" if known.male.search(word) else None

@@ -1,4 +1,4 @@
-"""Education that fits an age and a job: level, degree, field, student status.
+"""Draw education that fits an age and a job: level, degree, field, student status.
 
 Levels: 0 school, 1 certificate, 2 associate, 3 bachelor, 4 master, 5 doctorate or professional degree.
 """
@@ -27,15 +27,15 @@ PROFESSIONAL: Final = frozenset({"health", "law"})  # fields with doctorates of 
 
 @cache
 def levels(age: int) -> Weighted[int]:
-    """The education levels one can have at this age."""
+    """Return the weighted education levels that are possible at this age."""
     return weighted((level, weight) for level, (weight, least) in enumerate(_LEVELS) if age >= least)
 
 
 def draw_study_field(job_field: str, level: int, who: Fitted, rng: random.Random, *, related: float) -> str:
-    """A field of study at a level; with probability *related* one that leads to the job's field.
+    """Draw a field of study at a level; with probability *related* one that leads to the job's field.
 
-    Trades are not studied at universities, and nobody takes a night class in astronomy to become a roofer: unrelated
-    fields are academic from the bachelor on and everyday subjects below.
+    Other fields are academic from bachelor level on, since trades are not studied at universities, and general or vocational
+    below it.
     """
     if rng.random() < related and (level < _BACHELOR or job_field in _ACADEMIC):
         topic = job_field
@@ -47,12 +47,12 @@ def draw_study_field(job_field: str, level: int, who: Fitted, rng: random.Random
 
 
 def draw_field(level: int, job_field: str, who: Fitted, rng: random.Random) -> str:
-    """What somebody of this level and job has studied."""
+    """Draw what a person of this level and job field has studied."""
     return draw_study_field(job_field, level, who, rng, related=(0.5, 0.85, 0.75, 0.7, 0.75, 1.0)[level])
 
 
 def draw_degree(level: int, job_field: str, field: str, who: Fitted, rng: random.Random) -> str:
-    """A degree of a level: "master's degree in chemistry", "high school diploma", "MBA"."""
+    """Draw a degree of a level: "master's degree in chemistry", "high school diploma", "MBA"."""
     topic = LEVELS[level]
     if level == len(LEVELS) - 1 and job_field in PROFESSIONAL and rng.random() < 0.5:
         topic = f"doctorate_{job_field}"
@@ -62,7 +62,7 @@ def draw_degree(level: int, job_field: str, field: str, who: Fitted, rng: random
 
 
 def draw_student_status(level: int, job_field: str, who: Fitted, rng: random.Random) -> str:
-    """What a student of this age and highest level calls themself: "sophomore", "PhD student in genetics"."""
+    """Draw what a student of this age and education level calls themself: "sophomore", "PhD student in genetics"."""
     age, study_level = who.age, _BACHELOR
     if age < 18:
         topic = "status_minor" if age >= 11 else "status_child"
@@ -76,6 +76,6 @@ def draw_student_status(level: int, job_field: str, who: Fitted, rng: random.Ran
 
 
 def draws_as_student(age: int, rng: random.Random) -> bool:
-    """Whether somebody studies at this age (our estimate)."""
+    """Draw whether a person of this age is a student (shares are our estimate)."""
     share = 0.55 if age < 23 else 0.25 if age < 27 else 0.08 if age < 40 else 0.02
     return rng.random() < share

@@ -1,4 +1,4 @@
-"""Versioned prompt templates, one a stage, and what renders them."""
+"""Versioned prompt templates, one per stage, and the code that renders them."""
 
-if __name__ == "prompts":  # with a checkout on the path, a second copy of everything in here
+if __name__ == "prompts":  # imported from a checkout on sys.path: this would be a second copy of the package
     raise ImportError("import it as piiloom.prompts")

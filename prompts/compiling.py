@@ -1,7 +1,7 @@
-"""One template, compiled once and rendered often.
+"""A prompt template that is compiled once and rendered many times.
 
-Both blocks are called directly on one context, and a system block without variables is rendered once for all: a run
-renders each of its prompts while it waits for nothing else.
+Rendering is optimized, because it blocks the event loop of a run: both blocks are called directly on one Jinja context, and a
+system block without variables is rendered only once.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from piiloom.foundation.errors import ConfigError
 
 BLOCKS = ("system", "user")
-# What an expression of a template can fail with, beside Jinja's own errors.
+# Exceptions that an expression in a template can raise, besides Jinja's own.
 _FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedPrompt:
-    """What is sent."""
+    """The rendered system and user messages."""
 
     system: str
     user: str
@@ -36,8 +36,8 @@ class RenderedPrompt:
 class PromptTemplate:
     """A template: its ``id`` (``situation.v1``), the ``sha256`` of its source, and ``render``.
 
-    *where* names the template in errors; *trusted* is False for a file that is not ours, which then sees nothing but its
-    variables. Raises ``ConfigError`` for a template that cannot be parsed.
+    *where* names the template in errors. *trusted* is False for a user's file, which is rendered in a sandbox. A template that
+    cannot be parsed raises ``ConfigError`` when it is first used, not in the constructor.
     """
 
     def __init__(self, template_id: str, source: str, *, where: str, trusted: bool = True) -> None:
@@ -55,7 +55,7 @@ class PromptTemplate:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The names of the variables it uses."""
+        """The names of the variables that the template uses."""
         with self._parsing():
             return frozenset(meta.find_undeclared_variables(self.tree))
 
@@ -66,7 +66,7 @@ class PromptTemplate:
 
     @cached_property
     def _fixed_system(self) -> str | None:
-        """The system block where it is plain text: every call of a stage has the same."""
+        """The rendered system block if it is plain text without expressions, so that all calls share it; otherwise None."""
         for block in self.tree.find_all(nodes.Block):
             if block.name == "system" and all(isinstance(node, nodes.Output | nodes.TemplateData) for node in block.find_all(nodes.Node)):
                 return "".join(self._template.blocks["system"](self._template.new_context())).strip()
@@ -77,7 +77,7 @@ class PromptTemplate:
         return f"<prompt {self.id}>"
 
     def render(self, variables: Mapping[str, Any]) -> RenderedPrompt:
-        """Fill the template; raises ``ConfigError`` naming it and the line when a variable is missing."""
+        """Render the template; raises ``ConfigError``, naming template and line, if a variable is missing or rendering fails."""
         blocks, system = self._template.blocks, self._fixed_system
         context = self._template.new_context(dict(variables))
         try:
@@ -86,7 +86,7 @@ class PromptTemplate:
             return RenderedPrompt(system=system, user="".join(blocks["user"](context)).strip())
         except UndefinedError as error:
             raise self._fault(f"cannot be rendered: {error.message}", error) from error
-        except (TemplateError, *_FAILURES) as error:  # its words may quote a variable, its kind does not
+        except (TemplateError, *_FAILURES) as error:  # only the type is shown: the message may quote a variable
             raise self._fault(f"cannot be rendered: {type(error).__name__}", error) from error
 
     @contextmanager
@@ -98,7 +98,7 @@ class PromptTemplate:
             raise ConfigError(f"is no valid template ({error.message})", where=self.place(error.lineno), remedy=remedy) from None
 
     def place(self, line: int | None = None) -> str:
-        """Name the template in an error, and *line* of it."""
+        """Return the template's name and *line* for an error message."""
         return f"{self.where}:{line}" if line else self.where
 
     def _fault(self, message: str, error: Exception) -> ConfigError:
@@ -115,7 +115,7 @@ def _traces(trace: TracebackType | None) -> Iterator[TracebackType]:
 
 @lru_cache(maxsize=2)
 def _environment(*, trusted: bool) -> Environment:
-    # Prompts are plain text for a model, never HTML: escaping would change the values they carry.
+    # No autoescape: prompts are plain text, and HTML escaping would change the values in them.
     environment = (Environment if trusted else ImmutableSandboxedEnvironment)(
         undefined=StrictUndefined,
         autoescape=False,
@@ -128,7 +128,7 @@ def _environment(*, trusted: bool) -> Environment:
 
 
 def _as_json(value: object) -> str:
-    """*value* as JSON on one line: however a text is written, it cannot end the string that it stands in."""
+    """Return *value* as JSON on one line, so that quotes in a text cannot end the string in the prompt."""
     if isinstance(value, Undefined):
         return str(value)  # raises the error that names the variable
     return json.dumps(value, ensure_ascii=False)

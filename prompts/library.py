@@ -1,8 +1,8 @@
-"""Finding prompt templates: those that ship, and those of the user's own in their place.
+"""Find prompt templates: the shipped ones, and the user's own that replace them.
 
-A template file ``<name>.v<n>.j2`` has two blocks, ``system`` and ``user``. What stays the same over the calls of a stage
-stands in ``system`` (providers cache stable prefixes), what changes stands in ``user``. The newest version of a name is
-the one in use. A library never changes: one made again after a file was edited is another one.
+A template file ``<name>.v<n>.j2`` has two blocks, ``system`` and ``user``. Text that is the same in all calls of a stage
+belongs in ``system`` (providers cache stable prefixes), the rest in ``user``. The newest version of a name is used. A library
+is immutable: opening a folder again after a file was edited gives another library.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from piiloom.prompts.overlays import FILE_NAME, OverlayFile, checked, read_overl
 
 
 class PromptLibrary:
-    """Templates by name; made by ``open_library``."""
+    """Templates by name; create it with ``open_library``."""
 
     def __init__(self, templates: Mapping[str, PromptTemplate]) -> None:
         self._templates = dict(sorted(templates.items()))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that have a template, sorted."""
+        """The names of all templates, sorted."""
         return tuple(self._templates)
 
     def find(self, name: str) -> PromptTemplate:
@@ -37,10 +37,10 @@ class PromptLibrary:
 
 
 def open_library(folder: Path | None = None) -> PromptLibrary:
-    """Give the shipped templates, those in *folder* replacing them by name.
+    """Return the shipped templates, replaced by those of the same name in *folder*.
 
-    The folder is read at every call, so nothing stale is ever used; what was compiled from the same files is kept.
-    Raises ``ConfigError`` naming file and line for a template that could not be used.
+    The folder is read at every call, so that edits take effect; the library is cached by the files' content. Raises
+    ``ConfigError``, naming file and line, if a template cannot be used.
     """
     return _shipped() if folder is None else _overlaid(read_overlay(folder))
 

@@ -1,7 +1,7 @@
-"""Templates of the user's own: a folder of files that stand in for shipped templates of the same name.
+"""The user's own templates: a folder of files that replace shipped templates of the same name.
 
-``situation.j2`` or ``situation.v9.j2`` replaces the template ``situation``. Every file is checked before anything is
-asked, so that a slip costs no money. Files that do not end in ``.j2`` are left alone.
+``situation.j2`` or ``situation.v9.j2`` replaces the template ``situation``. Every file is checked before the first request is
+sent, so that a mistake costs no money. Files that do not end in ``.j2`` are ignored.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.prompts.compiling import BLOCKS, PromptTemplate
 
 FILE_NAME = re.compile(r"(?P<name>[a-z_]+)(?:\.v(?P<version>\d+))?\.j2")
-# What would bring in another file: the fingerprint of a template is that of one file.
+# Statements that load another file. They are refused, because a template's hash covers only its own file.
 _BORROWING = (nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlayFile:
-    """A file of the folder: the name it stands in for, and its text."""
+    """A file of the folder: the name of the template that it replaces, its version if the file name has one, and its text."""
 
     path: Path
     name: str
@@ -32,7 +32,11 @@ class OverlayFile:
 
 
 def read_overlay(folder: Path) -> tuple[OverlayFile, ...]:
-    """Read the templates in *folder*, the newest version of each name; raises ``ConfigError`` when there are none."""
+    """Read the templates in *folder*, the newest version of each name.
+
+    Raises ``ConfigError`` if the folder does not exist or has no template, if a file is badly named or unreadable, or if a name
+    has two files of which one has no version.
+    """
     if not folder.is_dir():
         raise ConfigError("there is no such folder", where=str(folder), remedy="Name a folder of .j2 files with --prompts")
     found: dict[str, OverlayFile] = {}
@@ -63,7 +67,10 @@ def _read(path: Path) -> OverlayFile:
 
 
 def checked(file: OverlayFile, shipped: Mapping[str, PromptTemplate]) -> PromptTemplate:
-    """Make the template of *file*; raises ``ConfigError`` with file and line for whatever would fail later."""
+    """Build the template of *file* and check its syntax, blocks and variables against the *shipped* one that it replaces.
+
+    Returns the shipped template if the content is the same. Raises ``ConfigError`` with file and line.
+    """
     replaced = shipped.get(file.name)
     if replaced is None:
         raise ConfigError(f"there is no template {file.name} to stand in for", where=str(file.path), remedy=f"Known: {', '.join(shipped)}")

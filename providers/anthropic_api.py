@@ -1,6 +1,6 @@
 """Anthropic's Messages API (``POST /v1/messages``) with structured output through ``output_config``.
 
-The system prompt travels apart from the messages. Temperature and top_p do not exist in this API and are refused before a run starts.
+The system prompt is sent apart from the messages. This API has no temperature and top_p; they are refused before a run starts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
         self._output_config = SchemaCache(self._output_config_of)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
-        """The body of ``POST /v1/messages``. The system prompt, the same for all calls of a template, is marked for caching."""
+        """Return the body of ``POST /v1/messages``.
+
+        The system prompt is marked for caching, because all calls of a template share it.
+        """
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages if message.role != "system"],
@@ -64,7 +67,7 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
         return with_sampling(body, call.settings)
 
     def read_body(self, body: object) -> SdkReply:
-        """The reply in *body*, whatever its stop reason."""
+        """Return the reply in *body*, whatever its stop reason; raises ``InvalidRequest`` if it is no response of this API."""
         if part(body, "type") != "message":
             raise self.translator.not_our_api(body)
         text = "".join(str(part(block, "text") or "") for block in parts(body, "content") if part(block, "type") == "text")
@@ -88,8 +91,8 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
         return True
 
     def _output_config_of(self, name: str, schema: JsonSchema) -> Mapping[str, Any]:
-        """The request for a reply of *schema*; what the API cannot enforce moves into descriptions (the SDK's own rule)."""
-        # There is no name beside the schema in this API, so it travels as the title.
+        """Return the ``output_config`` for *schema*; the SDK moves constraints that the API cannot enforce into descriptions."""
+        # This API has no field for the schema's name, so it is sent as the title.
         wanted = anthropic.transform_schema(plain({**schema, "title": format_name(name)}))
         config: dict[str, Any] = {"format": {"type": "json_schema", "schema": wanted}}
         if self.spec.effort:
@@ -98,7 +101,7 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
 
 
 def _usage(usage: object) -> TokenUsage:
-    """Token usage. This API counts cached and written tokens beside ``input_tokens``."""
+    """Return the token usage. This API does not include tokens read from or written to the cache in ``input_tokens``."""
     fresh = as_count(part(usage, "input_tokens"))
     cached = as_count(part(usage, "cache_read_input_tokens"))
     written = as_count(part(usage, "cache_creation_input_tokens"))

@@ -1,7 +1,7 @@
-"""Anthropic's Message Batches API: requests go up in one body, results come back as one stream of lines in any order.
+"""Anthropic's Message Batches API: requests are sent in one body, results come back as a stream of lines in any order.
 
-A batch holds nothing of ours but the ids of its requests, which carry our id of the batch. They can be read only when the
-batch has ended; until then a batch of the same size and time may be ours or not, and we wait to see.
+The API has no batch metadata, so our batch id is part of the custom ids of the requests. Those can be read only from the
+results, once the batch has ended. Until then a running batch of the right size and time may or may not be ours.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T")
 # https://platform.claude.com/docs/en/build-with-claude/batch-processing: 100,000 requests or 256 MB a batch.
 LIMITS = BatchLimits(requests=100_000, bytes=256_000_000)
 _PAGE = 100
-# The status that a single call would have failed with, by the type of error in a result.
+# Error type in a batch result -> the HTTP status that a single call would have failed with.
 _STATUS: Mapping[str, int] = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -49,7 +49,7 @@ _STATUS: Mapping[str, int] = {
 
 
 class AnthropicBatches:
-    """The batches of *provider*'s workspace, for its model."""
+    """``BatchApi`` for Anthropic: the batches of *provider*'s workspace, for its model."""
 
     def __init__(self, provider: AnthropicProvider, limits: BatchLimits = LIMITS) -> None:
         self.name, self.endpoint, self.model = provider.name, provider.endpoint, provider.model
@@ -58,21 +58,24 @@ class AnthropicBatches:
         self._batches = provider.client.messages.batches
 
     def body(self, call: PromptCall, messages: Sequence[Message]) -> Mapping[str, Any]:
-        """The request for *call*; raises ``InvalidRequest`` for one that cannot be sent."""
+        """Return the request body for *call*; raises ``InvalidRequest`` if it cannot be sent."""
         return self._provider.request_body(call, messages)
 
     def size(self, request: BatchRequest) -> int:
-        """How many bytes *request* adds to its batch."""
+        """Return how many bytes *request* adds to the body of its batch (its JSON and a comma)."""
         return len(encoded(_entry(request))) + 1
 
     async def create(self, batch_id: str, requests: Sequence[BatchRequest]) -> RemoteBatch:  # noqa: ARG002 - their ids carry it
-        """Hand *requests* over; their ids, made by ``custom_id``, carry the id of the batch."""
+        """Submit *requests*. Their ids, made by ``custom_id``, already contain our batch id."""
         entries = cast("list[Request]", [_entry(request) for request in requests])
         made = self._batches.create(requests=entries, timeout=TRANSFER_TIMEOUT_S)
         return _read(await self._guarded(made, TRANSFER_TIMEOUT_S))
 
     async def find(self, batch_id: str, *, requests: int, since: datetime, known: Collection[str]) -> Sighting:
-        """Look for the batch among those of *requests* requests made after *since* whose ids are not *known* to be others'."""
+        """Search for the batch among those with *requests* requests that were created after *since* and are not in *known*.
+
+        Ended batches are identified by the custom id of their first result. Running ones are counted as ``unsure``.
+        """
         return await guarded_reading(self._provider, self._search(batch_id, requests, since, known))
 
     async def _search(self, batch_id: str, requests: int, since: datetime, known: Collection[str]) -> Sighting:
@@ -98,21 +101,21 @@ class AnthropicBatches:
             await lines.close()
 
     async def look_up(self, remote_id: str) -> RemoteBatch:
-        """The batch as it is now; raises ``BatchUnknown`` where the workspace has none of that id."""
+        """Return the current state of the batch; raises ``BatchUnknown`` if the workspace has none with this id."""
         return _read(await self._guarded(self._known(self._batches.retrieve(remote_id), remote_id)))
 
     async def cancel(self, remote_id: str) -> RemoteBatch:
-        """Have the batch end early."""
+        """Cancel the batch; does nothing if it has ended or is being cancelled."""
         before = await self.look_up(remote_id)
         if before.state != "working" or before.cancelled:
             return before
         try:
             return _read(await self._guarded(self._known(self._batches.cancel(remote_id), remote_id)))
         except InvalidRequest:
-            return await self.look_up(remote_id)  # it has ended between the two requests
+            return await self.look_up(remote_id)  # the batch ended between the two requests
 
     async def results(self, batch: RemoteBatch) -> AsyncGenerator[BatchResult, None]:
-        """What became of the requests of a batch that has ended, in any order."""
+        """Yield the results of a batch that has ended, in any order; raises ``BatchUnknown`` if they are no longer kept."""
         if not batch.files:
             raise BatchUnknown(f"{self.name}: the results of {batch.id} are not kept any longer", where=self.endpoint)
         opened = self._known(self._batches.results(batch.id, timeout=TRANSFER_TIMEOUT_S), batch.id)
@@ -125,11 +128,11 @@ class AnthropicBatches:
             await stream.close()
 
     def read(self, result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
-        """The completion in *result*, at batch prices; raises the ``ProviderError`` that it is otherwise."""
+        """Return the completion in *result*, at batch prices; raise a ``ProviderError`` if the request failed."""
         return completion_of(self._provider, result, call, latency_s=latency_s)
 
     async def _known(self, work: Awaitable[T], name: str) -> T:
-        """Await *work*; a 404 says that what *name* names is not there (any more, or not for this key)."""
+        """Await *work*; raise ``BatchUnknown`` on a 404: *name* does not exist, no longer exists, or is not visible to this key."""
         try:
             return await work
         except anthropic.NotFoundError:
@@ -150,7 +153,7 @@ def _total(batch: MessageBatch) -> int:
 
 
 def _read(batch: MessageBatch) -> RemoteBatch:
-    """*batch* in common terms."""
+    """Convert the SDK's *batch*."""
     counts = batch.request_counts
     return RemoteBatch(
         id=batch.id,
@@ -164,7 +167,7 @@ def _read(batch: MessageBatch) -> RemoteBatch:
 
 
 def _result(line: MessageBatchIndividualResponse) -> BatchResult:
-    """One line of the results."""
+    """Convert one line of the results."""
     found = line.result
     if found.type == "succeeded":
         return BatchResult(custom_id=line.custom_id, fate="answered", body=found.message.to_dict(mode="json"))

@@ -1,7 +1,7 @@
-"""Batches: many requests handed over at once, answered within a day, at half the price.
+"""Common interface to the vendors' batch APIs: many requests submitted at once, answered within a day, at half the price.
 
-What the two makers offer differs in files, limits and names; ``BatchApi`` is what ``execution`` sees of it. A batch is
-found again by our own id: in its metadata at OpenAI, in the ids of its requests at Anthropic.
+OpenAI and Anthropic differ in file handling, limits and naming; ``BatchApi`` is the interface that ``execution`` uses. A
+batch can be found again by our own id, which is stored in its metadata (OpenAI) or in the ids of its requests (Anthropic).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from piiloom.foundation.errors import ProviderError
 from piiloom.providers.protocol import Completion, Message, PromptCall
 from piiloom.providers.sdk_errors import ServerFault
 
-# Uploads of hundreds of megabytes, and files of results, take longer than an answer to one call may.
+# Time limit of one upload or download. Files of hundreds of megabytes take longer than the time limit of a single call.
 TRANSFER_TIMEOUT_S = 600.0
-# What our ids of requests are made of suits both makers: letters, digits and dashes, at most 64 characters.
+# Digits of the request number in a custom id. Both vendors accept letters, digits and dashes, at most 64 characters.
 _CUSTOM_ID_DIGITS = 6
 
 RemoteState = Literal["working", "ended", "refused"]
@@ -26,7 +26,7 @@ Fate = Literal["answered", "errored", "expired", "cancelled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLimits:
-    """The most that one batch may hold. ``bytes`` is the size of the file or request that hands it over."""
+    """The limits of one batch: the number of requests, and the bytes of the uploaded file or request body."""
 
     requests: int
     bytes: int
@@ -34,7 +34,7 @@ class BatchLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRequest:
-    """One request: its id within the provider's account, and the body that would be sent for one call."""
+    """One request of a batch: its id (see ``custom_id``), and the same body as for a single call."""
 
     custom_id: str
     body: Mapping[str, Any]
@@ -42,7 +42,11 @@ class BatchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFault:
-    """Why a provider refused a batch as a whole. ``lines`` are the requests at fault, counted from 1, where it names them."""
+    """Why a provider refused a whole batch.
+
+    ``code`` is the provider's error code and ``error`` the exception to raise. ``lines`` are the 1-based numbers of the
+    requests at fault, if the provider names them. ``queue_full``: the account has too much queued; try again later.
+    """
 
     code: str
     error: ProviderError
@@ -54,9 +58,10 @@ class BatchFault:
 class RemoteBatch:
     """A batch as its provider describes it.
 
-    ``state`` is "ended" as soon as results can be had, also for a batch that expired or was cancelled half-way; "refused":
-    it never began, and nothing of it is billed. ``cancelled``: its early end was asked for; ``cut_short``: it ended before
-    all was done, so that what has no result was not done. ``files`` name where the results are.
+    ``id`` is the provider's id. ``state`` is "working"; "ended" once results are available, also after expiry or
+    cancellation; or "refused" if the batch never started and nothing is billed. ``cancelled``: cancellation was requested.
+    ``cut_short``: it ended early, so requests without a result were not processed. ``files`` are the ids or URLs of the
+    result files. ``fault`` is set if the batch was refused.
     """
 
     id: str
@@ -71,7 +76,10 @@ class RemoteBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """Whether a batch of ours exists at its provider. ``unsure``: how many others may be it, which time will tell."""
+    """Result of ``BatchApi.find``: the batch, or None.
+
+    ``unsure`` counts batches that may be the one looked for but cannot be identified before they end; search again later.
+    """
 
     batch: RemoteBatch | None = None
     unsure: int = 0
@@ -79,7 +87,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """What became of one request: the ``body`` of its answer, or the ``fault`` that it errored with."""
+    """Outcome of one request: the ``body`` of the response if "answered", the ``fault`` if "errored"."""
 
     custom_id: str
     fate: Fate
@@ -88,11 +96,14 @@ class BatchResult:
 
 
 class BatchUnknown(ProviderError):
-    """The provider has no such batch, or no results of it any more."""
+    """The provider does not have the batch, or no longer has its results."""
 
 
 class BatchApi(Protocol):
-    """The batches of one account, for one model. All methods raise what ``piiloom.providers.errors`` lists, and ``BatchUnknown``."""
+    """Batch API client for one account and one model.
+
+    All methods may raise ``BatchUnknown`` and the errors in ``piiloom.providers.errors``.
+    """
 
     name: str
     endpoint: str
@@ -100,46 +111,49 @@ class BatchApi(Protocol):
     limits: BatchLimits
 
     def body(self, call: PromptCall, messages: Sequence[Message]) -> Mapping[str, Any]:
-        """The request for *call*; raises ``InvalidRequest`` for one that cannot be sent."""
+        """Return the request body for *call*; raises ``InvalidRequest`` if it cannot be sent."""
         ...
 
     def size(self, request: BatchRequest) -> int:
-        """How many bytes *request* adds to its batch."""
+        """Return how many bytes *request* adds to its batch (see ``BatchLimits.bytes``)."""
         ...
 
     async def create(self, batch_id: str, requests: Sequence[BatchRequest]) -> RemoteBatch:
-        """Hand *requests* over as the batch that we call *batch_id*."""
+        """Submit *requests* as one batch. *batch_id* is our own id, by which ``find`` finds the batch again."""
         ...
 
     async def find(self, batch_id: str, *, requests: int, since: datetime, known: Collection[str]) -> Sighting:
-        """Look for the batch that we call *batch_id*, of that many requests, made after *since*; *known* ids are others."""
+        """Search the account for the batch with our id *batch_id*, for example after a crash during ``create``.
+
+        It has *requests* requests and was created after *since*. *known* are provider ids of batches known to be other ones.
+        """
         ...
 
     async def look_up(self, remote_id: str) -> RemoteBatch:
-        """The batch as it is now."""
+        """Return the current state of the batch with the provider's id *remote_id*."""
         ...
 
     async def cancel(self, remote_id: str) -> RemoteBatch:
-        """Have the batch end early; what was answered by then is kept and billed. Does nothing to one that has ended."""
+        """Cancel the batch; requests answered so far are kept and billed. Does nothing if the batch has ended."""
         ...
 
     def results(self, batch: RemoteBatch) -> AsyncGenerator[BatchResult, None]:
-        """What became of the requests of a batch that has ended, in any order; some may be missing."""
+        """Yield the results of a batch that has ended, in any order; some requests may have none."""
         ...
 
     def read(self, result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
-        """The completion in *result*, at batch prices; raises the ``ProviderError`` that it is otherwise.
+        """Return the completion in *result*, at batch prices; raise a ``ProviderError`` if the request failed.
 
-        Without its *call* a reply is not held against the schema, and its data is None.
+        If *call* is None, the reply is not validated against a schema and ``Completion.data`` is None.
         """
         ...
 
 
 def custom_id(batch_id: str, ordinal: int) -> str:
-    """The id of request number *ordinal* (from 0) of a batch."""
+    """Return the id of request number *ordinal* (0-based) of our batch *batch_id*."""
     return f"{batch_id}-{ordinal:0{_CUSTOM_ID_DIGITS}d}"
 
 
 def belongs_to(batch_id: str, request_id: str) -> bool:
-    """Whether *request_id* is one that ``custom_id`` made for the batch."""
+    """Whether *request_id* was made by ``custom_id`` for *batch_id*."""
     return request_id.rpartition("-")[0] == batch_id

@@ -1,10 +1,10 @@
-"""What a chat completions server understands, found out by asking.
+"""Variants of the chat completions request, since OpenAI-compatible servers do not all support the same fields.
 
-Servers that call themselves OpenAI-compatible differ in ``response_format`` (json_schema, json_object with a schema beside it
-as llama.cpp has it, json_object alone, none at all), in the name of the output limit, and in whether they take a ``seed``. What a
-server takes is found by a probe (``format_probe``) before a run, or is set; else the provider begins with the most and steps down
-when a request comes back naming what was not understood. A 400 or 422 says so for certain. After a 404 or a 500 that names it (as
-llama.cpp answers) the simpler request must succeed: the server may just be failing.
+They differ in ``response_format`` (json_schema; json_object with a schema beside it, as in llama.cpp; json_object alone; none),
+in the name of the output limit, and in whether they accept a ``seed``. The variant is set by the user or found by a probe
+(``format_probe``) before a run. Otherwise the provider starts with the richest variant and falls back to a simpler one when an
+error names the unsupported field. A 400 or 422 is taken as proof. After a 404 or a 500 that names the field (as llama.cpp
+sends) the fallback is kept only if the simpler request succeeds, because the server may simply be failing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from piiloom.providers.schema_cache import SchemaCache
 from piiloom.providers.schemas import format_name, plain, strict_schema
 
 FormatKind = Literal["json_schema", "json_object", "json_object_bare", "plain"]
-# What ``--response-format`` says, and the format that it begins with.
+# Value of ``--response-format`` -> the format to start with.
 CHOICES: dict[str, FormatKind] = {"auto": "json_schema", "json_schema": "json_schema", "json_object": "json_object", "text": "plain"}
 
 _NEXT_FORMAT: dict[FormatKind, FormatKind] = {
@@ -29,7 +29,7 @@ _NEXT_FORMAT: dict[FormatKind, FormatKind] = {
 }
 _REFUSED = frozenset({400, 422})
 _PERHAPS_REFUSED = frozenset({404, 405, 415, 500, 501})
-# By these words servers say that the format of the reply is what they do not take (llama.cpp and vLLM speak of grammars).
+# Words in an error message that mean that the server does not support the reply format (llama.cpp and vLLM mention grammars).
 _FORMAT_SIGNS = (
     "response_format",
     "response format",
@@ -44,7 +44,11 @@ _FORMAT_SIGNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How requests to one server are put. A ``fixed`` format is not given up, but for a schema beside json_object."""
+    """The request variant used with one server.
+
+    ``fixed``: the user chose the format, so there is no fallback to another one; only json_object may drop its schema.
+    ``limit_name`` is the field for the output limit; ``seeded``: the server accepts a seed.
+    """
 
     reply_format: FormatKind = "json_schema"
     fixed: bool = False
@@ -52,7 +56,7 @@ class Dialect:
     seeded: bool = True
 
     def after_refusal(self, status: int, message: str) -> Dialect | None:
-        """The dialect to try after an answer of *status* that says *message*; None when another dialect would not help."""
+        """Return the dialect to try after an error with HTTP *status* and *message*; None if no other dialect would help."""
         if status not in _REFUSED | _PERHAPS_REFUSED:
             return None
         said = message.casefold()
@@ -72,7 +76,10 @@ class Dialect:
         return replace(self, reply_format=_NEXT_FORMAT[self.reply_format])
 
     def request(self, call: PromptCall, messages: Sequence[Message], *, model: str, limit: int) -> dict[str, Any]:
-        """The body of the request. Without a schema the server enforces, the schema goes into the system message."""
+        """Return the request body; *limit* is the output limit in tokens.
+
+        Unless the format is json_schema, the schema is also put into the system message.
+        """
         body: dict[str, Any] = {"model": model, self.limit_name: limit}
         turns = [{"role": message.role, "content": message.content} for message in messages]
         if self.reply_format == "json_schema":
@@ -90,7 +97,7 @@ class Dialect:
 
 
 def is_certain(status: int) -> bool:
-    """Whether an answer of *status* that names what was not understood settles it; else the simpler request must succeed."""
+    """Whether an error with HTTP *status* that names an unsupported field proves it; otherwise the simpler request must succeed."""
     return status in _REFUSED
 
 
@@ -100,13 +107,13 @@ def _response_format(name: str, schema: JsonSchema) -> Mapping[str, Any]:
 
 
 def schema_instruction(name: str, schema: JsonSchema) -> str:
-    """The sentence that asks for JSON of *schema* in words."""
+    """Return the prompt text that asks for one JSON object matching *schema*."""
     wanted = json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing else. It must match this JSON schema ({format_name(name)}):\n{wanted}"
 
 
 def _with_instruction(turns: list[dict[str, str]], instruction: str) -> list[dict[str, str]]:
-    """*turns* with *instruction* at the end of the first system message, which is made when there is none."""
+    """Return *turns* with *instruction* appended to the first system message; one is added if there is none."""
     for index, turn in enumerate(turns):
         if turn["role"] == "system":
             extended = {"role": "system", "content": f"{turn['content']}\n\n{instruction}"}

@@ -1,7 +1,7 @@
-"""Chat completions (``POST <base URL>/chat/completions``) at any server that speaks them: vLLM, Ollama, llama.cpp, gateways.
+"""Chat completions (``POST <base URL>/chat/completions``) on any compatible server: vLLM, Ollama, llama.cpp, gateways.
 
-It runs on the OpenAI SDK, but nothing of an OpenAI account reaches the server: its key, organisation and project headers
-are kept back even where the environment sets them.
+It uses the OpenAI SDK, but sends nothing of the user's OpenAI account to the server: the key, organization and project headers
+are left out even if the environment sets them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from piiloom.providers.sampling import with_sampling
 from piiloom.providers.sdk_errors import Translator, read_error_body
 from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
 
-# The SDK wants a key; servers that need none ignore it.
+# The SDK requires a key; servers that need none ignore it.
 NO_KEY = "not-needed"
-# format three times, limit name, seed, and the request itself
+# Three format changes, one of the limit's name, one of the seed, and the request itself.
 _MAX_TRIES = 6
-# What probes have found, by endpoint and model, for as long as the process lives.
+# Dialects found by probes, by endpoint and model, for the lifetime of the process.
 _FOUND: dict[tuple[str, str], Dialect] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatTrial:
-    """What came of one request in a format: a reply and the dialect it came by, or the status of a refusal."""
+    """Result of one request in a format: a reply and the dialect that got it, or the HTTP status of a refusal."""
 
     kind: FormatKind
     reply: SdkReply | None = None
@@ -40,7 +40,7 @@ class FormatTrial:
 
 
 class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
-    """Any chat completions server. ``dialect`` is what the server has been found to understand so far."""
+    """Provider for any chat completions server. ``dialect`` is the request variant that the server supports, as far as known."""
 
     path = "/chat/completions"
 
@@ -56,7 +56,7 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         http_client: httpx2.AsyncClient | None = None,
         response_format: str = "auto",
     ) -> None:
-        """*response_format* is one of ``chat_dialects.CHOICES``; any but "auto" is kept to, whatever the server says of it."""
+        """*response_format* is a key of ``chat_dialects.CHOICES``; a format other than "auto" is never replaced by another one."""
         key = api_key or NO_KEY
         headers: dict[str, Any] = {
             "Authorization": f"Bearer {key}",
@@ -79,11 +79,11 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         self.dialect = begin if begin.fixed else _FOUND.get((self.endpoint, model), begin)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
-        """The body of ``POST /chat/completions`` in the dialect found so far."""
+        """Return the body of ``POST /chat/completions`` in the current dialect."""
         return self._body(self.dialect, call, messages)
 
     def read_body(self, body: object) -> SdkReply:
-        """The reply in *body*, whatever its finish reason."""
+        """Return the reply in *body*, whatever its finish reason; raises ``InvalidRequest`` if it is no response of this API."""
         choices = parts(body, "choices")
         message = part(choices[0], "message") if choices else None
         if message is None:
@@ -110,15 +110,18 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
 
     @property
     def probed(self) -> bool:
-        """Whether a probe in this process has found what the server takes."""
+        """Whether a probe in this process has found the server's dialect."""
         return (self.endpoint, self.model) in _FOUND
 
     def adopt(self, dialect: Dialect) -> None:
-        """Put requests in *dialect* from now on, also those of later providers of this endpoint and model in this process."""
+        """Use *dialect* from now on, also in providers for this endpoint and model that this process creates later."""
         self.dialect = _FOUND[self.endpoint, self.model] = replace(dialect, fixed=False)
 
     async def try_format(self, kind: FormatKind, call: PromptCall) -> FormatTrial:
-        """Ask *call* in one format, whatever has been found so far; raises what ``complete`` raises where no status came back."""
+        """Send *call* in the format *kind*, ignoring the current dialect.
+
+        Raises the same errors as ``complete`` if no HTTP status came back.
+        """
         messages = call.render()
 
         async def work() -> FormatTrial:
@@ -135,7 +138,10 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         return reply
 
     async def _exchange(self, tried: Dialect, call: PromptCall, messages: Sequence[Message]) -> tuple[SdkReply, Dialect]:
-        """Send the request in *tried*, and in simpler dialects as long as the server names what it did not understand."""
+        """Send the request in the dialect *tried*, then in simpler ones as long as an error names an unsupported field.
+
+        Returns the reply and the dialect that got it.
+        """
         failed: openai.APIStatusError | None = None
         for _ in range(_MAX_TRIES - 1):
             try:
@@ -154,10 +160,10 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         return await self._post(self._body(tried, call, messages)), tried
 
     def _learnt(self, tried: Dialect, simpler: Dialect, *, settled: bool) -> Dialect:
-        """The dialect to try next; a *settled* refusal is learnt from at once."""
+        """Return the dialect to try next; if the refusal is *settled* (certain), ``self.dialect`` is updated at once."""
         if settled and self.dialect == tried:
             self.dialect = simpler
-        # Another call may have found out more meanwhile; its finding stands.
+        # A concurrent call may have found a simpler dialect in the meantime; it is used.
         return simpler if tried.fixed or not settled else self.dialect
 
     async def _look_up_model(self) -> bool | None:
@@ -172,7 +178,7 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
 
 
 def _usage(usage: object) -> TokenUsage:
-    """Token usage as chat completions count it; prompt tokens count the cached ones already."""
+    """Return the token usage; ``prompt_tokens`` already includes cached tokens."""
     details = part(usage, "prompt_tokens_details")
     return TokenUsage(
         input=as_count(part(usage, "prompt_tokens")),

@@ -1,7 +1,7 @@
-"""How the providers' connections are kept: as many as there are calls in flight, in pools small enough to be quick.
+"""HTTP connection pools for many concurrent calls: one connection per call in flight, in several small pools.
 
-The SDKs' own client keeps 100 connections alive, so that with more calls in flight each further one connects anew; and its
-one pool looks at every connection twice a call, which with 1,024 of them costs more than all the rest of a call together.
+The SDKs' default client keeps 100 connections alive, so each call beyond 100 in flight opens a new one. Its single pool also
+scans all connections twice a call, which with 1,024 connections costs more than the rest of the call.
 """
 
 from __future__ import annotations
@@ -16,30 +16,36 @@ from urllib.request import getproxies
 
 import httpx2
 
-# One pool's connections. A pool this small costs a few µs a call; a run of no more in flight shares one.
+# Requests in flight per pool. Scanning a pool of this size costs a few µs a call.
 POOL_SIZE = 16
-# A server that does not take a connection within this time is not there; how long an answer takes says nothing about it.
+# Upper limit of the connect time-out in seconds, independent of how long a reply may take.
 CONNECT_S = 15.0
-# What httpx2 takes the authorities that it trusts from; without them from where the system keeps its own.
+# Environment variables from which httpx2 reads the trusted CA certificates; if unset, it uses its default.
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=1024)
 
 
 def time_limits(timeout_s: float) -> httpx2.Timeout:
-    """The limits of one request that takes *timeout_s* in all: connecting has a shorter one, so that the two can be told apart."""
+    """Return the HTTP time-outs for a request that may take *timeout_s* in total.
+
+    The connect time-out is shorter, so that a failed connection can be distinguished from a slow reply.
+    """
     return httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s / 2))
 
 
 def wide_client(sdk_default: Callable[..., httpx2.AsyncClient]) -> httpx2.AsyncClient:
-    """The client that *sdk_default* makes, for any number of calls in flight.
+    """Build a client with *sdk_default* (the SDK's client class) that supports any number of calls in flight.
 
-    Where the environment names proxies, the client is left to find them for itself, with one pool.
+    If the environment sets proxies, the client handles them itself and uses a single pool.
     """
     return sdk_default(limits=_LIMITS) if getproxies() else sdk_default(transport=PooledTransport())
 
 
 class PooledTransport(httpx2.AsyncBaseTransport):
-    """Connection pools of ``POOL_SIZE``, as many as there are requests in flight for; the first with room takes a request."""
+    """HTTP transport with several connection pools of ``POOL_SIZE`` requests in flight each.
+
+    A request goes to the first pool that is not full; a new pool is added if all are full.
+    """
 
     def __init__(self) -> None:
         self._ssl = _ssl_context(*(os.environ.get(name) for name in _CERTIFICATES))
@@ -47,7 +53,7 @@ class PooledTransport(httpx2.AsyncBaseTransport):
         self._busy: list[int] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send *request* through a pool; it counts as in flight until its response is closed."""
+        """Send *request* through a pool. It counts as in flight until its response is closed."""
         index = next((index for index, busy in enumerate(self._busy) if busy < POOL_SIZE), len(self._busy))
         if index == len(self._busy):
             self._pools.append(httpx2.AsyncHTTPTransport(verify=self._ssl, limits=_LIMITS, socket_options=_socket_options()))
@@ -72,12 +78,15 @@ class PooledTransport(httpx2.AsyncBaseTransport):
 
 @lru_cache(maxsize=2)
 def _ssl_context(*_certificates: str | None) -> ssl.SSLContext:
-    """httpx2's own context, which no client changes: reading the authorities' certificates takes 60 ms, so all clients share one."""
+    """Return httpx2's default SSL context, shared by all clients, because loading the CA certificates takes 60 ms.
+
+    The arguments are only the cache key: the values of the environment variables that determine the certificates.
+    """
     return httpx2.create_ssl_context()
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """*stream*, telling *closed* when it is closed."""
+    """Wrap *stream* and call *closed* once when it is closed."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, closed: Callable[[], None]) -> None:
         self._stream = stream
@@ -95,7 +104,7 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
-    """Signs of life on connections that wait for an answer: without, a router may forget one after some minutes of silence."""
+    """Return socket options for TCP keep-alive; without it a router may drop a connection that waits minutes for a reply."""
     wanted = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 60), ("TCP_KEEPCNT", 5))
     known = [(socket.IPPROTO_TCP, getattr(socket, name), value) for name, value in wanted if hasattr(socket, name)]
     return [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), *known]

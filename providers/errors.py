@@ -1,21 +1,21 @@
-"""What can go wrong at a provider, in words that do not depend on whose API it is.
+"""Provider errors, independent of the API that they come from.
 
 ::
 
     ProviderError
-    ├── RateLimited(retry_after)     429; worth asking again
+    ├── RateLimited(retry_after)     429; can be retried
     ├── ProviderUnavailable(retry_after, maybe_billed, overloaded)
-    │                                5xx, time-out, connection lost or refused; worth asking again
-    ├── InvalidRequest               4xx that no retry will mend
-    │   └── NotServed                there is no such model or path; ends the run
+    │                                5xx, time-out, connection lost or refused; can be retried
+    ├── InvalidRequest               4xx that a retry does not fix
+    │   └── NotServed                the model or path does not exist; ends the run
     ├── AuthFailed                   no key, wrong key, no permission; ends the run
     ├── BudgetExceeded               the account or the run has no money left; ends the run
-    └── ReplyRejected                an answer came (and was paid), but cannot be used
+    └── ReplyRejected                a reply came (and was billed) but cannot be used
         ├── Refused                  the model declined
-        ├── Truncated                the answer was cut at the token limit
-        └── InvalidReply             the answer is not the JSON that was asked for
+        ├── Truncated                the reply was cut at the token limit
+        └── InvalidReply             the reply is not JSON of the requested schema
 
-``ReplyRejected`` carries the ``completion``, since it has to be accounted for.
+``ReplyRejected`` carries the ``completion``, because its cost must be accounted for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from piiloom.providers.protocol import Completion
 
 
 class RateLimited(ProviderError):
-    """Too many requests; ``retry_after`` in seconds where the server said so."""
+    """Too many requests; ``retry_after`` is the wait in seconds if the server gave one."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, where: str | None = None, remedy: str | None = None) -> None:
         super().__init__(message, where=where, remedy=remedy)
@@ -33,11 +33,11 @@ class RateLimited(ProviderError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The server failed, timed out, or could not be reached; ``retry_after`` in seconds where the server said so.
+    """The server failed, timed out, or could not be reached.
 
-    ``maybe_billed``: the request may have been answered, and be paid for, without the answer having come (time-out, reset,
-    a cut or unreadable body). False where it is certain that it was not: an error status, no connection.
-    ``overloaded``: the server is there and says that it has too much to do (503, 529), which calls for fewer requests.
+    ``retry_after`` is the wait in seconds if the server gave one. ``maybe_billed``: the request may have been processed and
+    billed although no reply arrived (time-out, connection reset, incomplete or unreadable body); False if it certainly was
+    not (error status, no connection). ``overloaded``: the server reports overload (503, 529); send fewer requests.
     """
 
     def __init__(
@@ -57,15 +57,15 @@ class ProviderUnavailable(ProviderError):
 
 
 class InvalidRequest(ProviderError):
-    """The server will not answer this request however often it is sent."""
+    """The server refuses this request; a retry does not help."""
 
 
 class NotServed(InvalidRequest):
-    """There is no such model, or no such path, on the server: no request of the run would fare better."""
+    """The model or path does not exist on the server, so every request of the run would fail."""
 
 
 class AuthFailed(ProviderError):
-    """The key is missing, wrong, or lacks the right."""
+    """The API key is missing, wrong, or lacks the permission."""
 
 
 class BudgetExceeded(ProviderError):
@@ -73,7 +73,7 @@ class BudgetExceeded(ProviderError):
 
 
 class ReplyRejected(ProviderError):
-    """A paid answer that cannot be used; ``replayed``: it was paid for before, and came from the journal."""
+    """A billed reply that cannot be used. ``replayed``: it came from the journal, so it was already paid for."""
 
     replayed = False
 
@@ -94,5 +94,5 @@ class InvalidReply(ReplyRejected):
     """The answer is not JSON of the wanted shape."""
 
 
-# What no other request could escape: nobody goes on asking, and the run ends.
+# Errors that every other request would get, too: no more requests are sent, and the run ends.
 ENDS_RUN = (AuthFailed, BudgetExceeded, NotServed)

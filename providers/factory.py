@@ -1,4 +1,4 @@
-"""The provider of a name, with its key from the environment. Importing this module imports no SDK."""
+"""Build a provider by name, with its API key from the environment. Importing this module imports no SDK."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What sets a provider apart: where its key and URL come from, and the class that speaks its API."""
+    """Description of one kind of provider: where its key and base URL come from, and a loader for its class.
+
+    ``load`` imports the SDK and returns the class. ``url_ends_in_v1`` is used to suggest a correction for a wrong base URL.
+    """
 
     load: Callable[[], Callable[..., SdkProvider[Any]]]
     key_variable: str
@@ -99,12 +102,15 @@ def make_provider(
     prices: ModelSpec | None = None,
     response_format: str = "auto",
 ) -> SdkProvider[Any]:
-    """The provider *name* (openai, anthropic, compatible). It asks once; ``execution`` decides what is asked again.
+    """Build the provider *name* (openai, anthropic, compatible). It does not retry; ``execution`` does.
 
-    Raises ``UsageError`` for an unknown name, a malformed URL, or a missing model, ``ConfigError`` for a models file that
-    cannot be read, and ``AuthFailed`` naming the environment variable when a needed key is not set. *http_client* is
-    closed with the provider. Prices are *prices*, or come from *models_file*, the file named by ``PIILOOM_MODELS``, and the
-    shipped list. *response_format* (auto, json_schema, json_object, text) is for compatible servers.
+    *model* defaults to the provider's default model, *base_url* to the environment or the vendor's URL. *api_key_env* names
+    another environment variable for the key. *timeout_s* bounds each request. *http_client* is closed with the provider.
+    Prices are *prices* if given; otherwise they come from *models_file* or the file named by ``PIILOOM_MODELS``, laid over
+    the shipped list. *response_format* (auto, json_schema, json_object, text) is used for compatible servers only.
+
+    Raises ``UsageError`` for an unknown name, a malformed URL or a missing model, ``ConfigError`` for a models file that
+    cannot be read, and ``AuthFailed``, naming the environment variable, if a required key is not set.
     """
     kind = KINDS.get(name)
     if kind is None:
@@ -129,7 +135,7 @@ def make_provider(
 
 
 def choose_model(name: str, model: str | None, models_file: Path | None = None) -> str:
-    """*model*, or the default of provider *name*; raises ``UsageError`` where there is none."""
+    """Return *model*, or the default model of provider *name*; raises ``UsageError`` if there is neither."""
     chosen = (model or load_models(models_file).defaults.get(name, "")).strip()
     if not chosen:
         raise UsageError(f"the provider {name!r} needs the name of a model", remedy="Give it with --model, as the server spells it")
@@ -137,7 +143,10 @@ def choose_model(name: str, model: str | None, models_file: Path | None = None) 
 
 
 def _spec(name: str, model: str, book: ModelBook) -> ModelSpec:
-    """What is known of *model*. A local server's model gets no extra room for thinking: its context may be small."""
+    """Return what is known of *model*.
+
+    An unknown model of a compatible server gets no extra output tokens for thinking, because its context may be small.
+    """
     return book.find(name, model) or (ModelSpec() if name == "compatible" else UNKNOWN)
 
 
@@ -150,7 +159,11 @@ def _base_url(kind: Kind, base_url: str | None) -> str:
 
 
 def _key(name: str, kind: Kind, variable: str, *, explicit: bool) -> str | None:
-    """The key in the environment variable *variable*; ``AuthFailed`` when it is needed, or was named, and is not there."""
+    """Read the API key from the environment variable *variable*; None if it is not set and not needed.
+
+    Raises ``AuthFailed`` if it is not set although the provider needs one or the user named the variable (*explicit*), or if
+    it contains characters that no key has.
+    """
     key = os.environ.get(variable, "").strip()
     if not key:
         if kind.key_needed or explicit:
@@ -160,13 +173,13 @@ def _key(name: str, kind: Kind, variable: str, *, explicit: bool) -> str | None:
             )
         return None
     if not (key.isascii() and key.isprintable()) or " " in key:
-        # Such a key cannot travel in a header, and the HTTP library would quote it in its error.
+        # Such a key cannot be sent in a header, and the error of the HTTP library would quote it.
         raise AuthFailed(f"the key in {variable} holds white space or characters no key has", remedy="Copy it anew")
     return key
 
 
 def _missing_path_remedy(kind: Kind, shown: str) -> str:
-    """What to do when the server knows no such path."""
+    """Return the advice for a path that does not exist: check the base URL, with a suggestion if "/v1" is missing or too much."""
     if kind.url_ends_in_v1 == shown.endswith("/v1"):
         return "Check the base URL"
     right = f"{shown}/v1" if kind.url_ends_in_v1 else shown.removesuffix("/v1")
@@ -186,7 +199,7 @@ def _translator(name: str, kind: Kind, url: str, key: str | None, key_variable: 
 
 
 def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
-    """The batches of *provider*'s account; raises ``UsageError`` for a provider that has none."""
+    """Return the batch API client for *provider*'s account; raises ``UsageError`` if the provider has no batch API."""
     if provider.name == "openai":
         from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
         from piiloom.providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK

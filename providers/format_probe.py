@@ -1,8 +1,8 @@
-"""Which ``response_format`` a compatible server takes, asked with tiny calls before a run.
+"""Find out with small calls before a run which ``response_format`` a compatible server supports.
 
-The question is one that nobody answers in JSON unless made to, so a server that accepts a format and does not keep to it is
-noticed. A 500 counts as a refusal only if another format is answered and the same request fails again after that; a server that
-fails whatever it is asked, or says nothing about formats (a refused key, too many requests, a time-out), is not judged.
+The probe asks a question that a model does not answer in JSON unless it must, so a server that accepts a format but ignores it
+is noticed. A 5xx counts as a refusal only if another format works and the same request fails again afterwards. If the server
+always fails, or fails for a reason unrelated to formats (refused key, rate limit, time-out), there is no verdict.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCHEMA: Final = {
     "required": ["capital"],
     "additionalProperties": False,
 }
-# Models that think before they speak need some room; others use a dozen tokens.
+# Output limit in tokens: enough for models that think first; others use about a dozen.
 _LIMIT: Final = 512
 _AGAIN_S: Final = 0.25
 _FORMATS: Final[tuple[FormatKind, ...]] = ("json_schema", "json_object", "plain")
@@ -37,13 +37,17 @@ _NAMES: Final[dict[FormatKind, str]] = {
     "json_object_bare": "json_object",
     "plain": "text",
 }
-# These say nothing about a format: key, money, time, too many requests, overload.
+# HTTP status codes that are unrelated to the format: key, money, time-out, rate limit, overload.
 _OTHER_REASONS: Final = frozenset({401, 402, 403, 408, 409, 425, 429, 503, 529})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatFinding:
-    """What one format came to. ``refused`` has a ``status``; ``ignored`` was accepted, but the reply was no JSON of the schema."""
+    """The outcome for one format.
+
+    "kept": the reply matched the schema. "ignored": accepted, but the reply did not match. "refused": an error with ``status``.
+    "unclear": no verdict. ``dialect`` is the request variant that got the reply.
+    """
 
     kind: FormatKind
     outcome: Literal["kept", "ignored", "refused", "unclear"]
@@ -58,7 +62,7 @@ class FormatFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatReport:
-    """All findings in the order of asking, and the one that a run is to use; None where the server could not be judged."""
+    """All findings in the order of the requests, and the one to use in a run; None if there is no verdict."""
 
     findings: Sequence[FormatFinding]
     chosen: FormatFinding | None
@@ -69,7 +73,10 @@ class FormatReport:
 
 
 async def probe_formats(provider: CompatibleProvider, *, every: bool = False) -> FormatReport:
-    """Find what the server takes and have *provider* use it; the first format that is kept to ends the search, unless *every*."""
+    """Find the formats that the server supports and make *provider* use the best one.
+
+    The search stops at the first format that the reply keeps to, unless *every* is true.
+    """
     findings: list[FormatFinding] = []
     for kind in _FORMATS:
         found = await _find(provider, kind)
@@ -80,7 +87,7 @@ async def probe_formats(provider: CompatibleProvider, *, every: bool = False) ->
             break
     chosen = next((found for found in findings if found.outcome == "kept"), None)
     last = findings[-1]
-    # A text in words is all that is left of a server that keeps to nothing: the schema stands in the prompt.
+    # The server keeps to no format: fall back to plain text, with the schema in the prompt.
     chosen = chosen or (last if last.kind == "plain" and last.outcome == "ignored" else None)
     if chosen is not None:
         findings, chosen = await _settled(provider, findings, chosen)
@@ -92,7 +99,11 @@ async def probe_formats(provider: CompatibleProvider, *, every: bool = False) ->
 async def _settled(
     provider: CompatibleProvider, findings: list[FormatFinding], chosen: FormatFinding
 ) -> tuple[list[FormatFinding], FormatFinding]:
-    """Ask again what came back with a server error: now that another format is answered, it is a refusal or it has passed."""
+    """Repeat the requests that got a server error, now that another format is known to work.
+
+    If one fails again, its format is refused. If it succeeds and comes before *chosen*, it becomes the chosen one. Returns the
+    updated findings (changed in place) and the chosen one.
+    """
     for place, found in enumerate(findings):
         if found.outcome != "unclear" or found.status is None:
             continue
@@ -120,7 +131,7 @@ def _judged(trial: FormatTrial) -> FormatFinding:
         unclear = trial.status is None or trial.status >= 500 or trial.status in _OTHER_REASONS
         return FormatFinding(kind=trial.kind, outcome="unclear" if unclear else "refused", status=trial.status)
     kept = True
-    if trial.reply.outcome != "truncated":  # a model that thought to the end of its room says nothing about the format
+    if trial.reply.outcome != "truncated":  # a model that used up its tokens on thinking tells nothing about the format
         try:
             read_reply(trial.reply.text, SCHEMA)
         except BadReply:
@@ -129,7 +140,7 @@ def _judged(trial: FormatTrial) -> FormatFinding:
 
 
 def probe_call() -> PromptCall:
-    """The call that is sent: about 60 tokens in, a dozen out."""
+    """Return the probe's call: about 60 input tokens and a dozen output tokens."""
     return PromptCall(
         stage="probe",
         template="format_probe",

@@ -1,7 +1,7 @@
 """OpenAI's Responses API (``POST /v1/responses``) with structured output in strict mode.
 
-Sampling parameters are sent only where they are asked for: the newest models refuse them while they reason. ``store`` is off,
-so OpenAI keeps no copy for retrieval.
+Sampling parameters are sent only if the user set them, because the newest models refuse them while reasoning. ``store`` is off,
+so that OpenAI keeps no copy for retrieval.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part
 # ``error.code`` of a response whose status is "failed" (openai.types.responses.ResponseError).
 _REFUSAL_CODES = frozenset({"invalid_prompt", "bio_policy", "misalignment_policy_violation"})
 _TRANSIENT_CODES = frozenset({"server_error", "vector_store_timeout"})
-# The longest ``prompt_cache_key`` that the API takes.
+# Maximum length of ``prompt_cache_key``.
 _CACHE_KEY_CHARS = 64
 
 
@@ -52,7 +52,10 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
         self._text_config = SchemaCache(_text_config)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
-        """The body of ``POST /v1/responses``. Calls of one template share a cache key: their system prompt is the same."""
+        """Return the body of ``POST /v1/responses``.
+
+        Calls of one template share a prompt cache key, because they have the same system prompt.
+        """
         body: dict[str, Any] = {
             "model": self.model,
             "input": [{"role": message.role, "content": message.content} for message in messages if message.role != "system"],
@@ -69,7 +72,10 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
         return with_sampling(body, call.settings)
 
     def read_body(self, body: object) -> SdkReply:
-        """The reply in *body*, whatever its status; raises for a response that failed on the server's side."""
+        """Return the reply in *body*, also if it is refused or truncated.
+
+        Raises ``InvalidRequest`` if *body* is no response of this API, and what ``_failed`` raises for a failed response.
+        """
         if part(body, "object") != "response":
             raise self.translator.not_our_api(body)
         texts, refusals = _texts(body)
@@ -95,7 +101,10 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
         return True
 
     def _failed(self, body: object, status: str, reply: SdkReply) -> SdkReply:
-        """A refusal where the server declined, else the error for a response that came to nothing."""
+        """Handle a response that failed or did not finish: return a refusal if the server declined, otherwise raise.
+
+        Raises ``RateLimited``, ``ProviderUnavailable`` for transient failures, or ``InvalidRequest``.
+        """
         error = part(body, "error")
         code = str(part(error, "code") or status)
         if code in _REFUSAL_CODES:
@@ -103,18 +112,18 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
         if code == "rate_limit_exceeded":
             raise RateLimited(f"{self.name}: too many requests ({code})", where=self.endpoint)
         if code in _TRANSIENT_CODES or error is None:
-            # Unlike an error status, such a response may have been worked on before it failed.
+            # Unlike a request with an error status, it may have been processed and billed before it failed.
             raise ProviderUnavailable(f"{self.name}: the response came to nothing ({code})", where=self.endpoint, maybe_billed=True)
         raise self.translator.invalid(f"the response failed ({code})")
 
 
 def _text_config(name: str, schema: JsonSchema) -> Mapping[str, Any]:
-    """The request for a reply of *schema*."""
+    """Return the ``text`` field that requests a reply of *schema*."""
     return {"format": {"type": "json_schema", "name": format_name(name), "schema": strict_schema(schema), "strict": True}}
 
 
 def _texts(body: object) -> tuple[list[str], list[str]]:
-    """Texts and refusals in the message items of *body* (reasoning items are passed over)."""
+    """Return the texts and the refusals in the message items of *body*; reasoning items are ignored."""
     texts: list[str] = []
     refusals: list[str] = []
     for item in parts(body, "output"):
@@ -128,7 +137,7 @@ def _texts(body: object) -> tuple[list[str], list[str]]:
 
 
 def _usage(usage: object) -> TokenUsage:
-    """Token usage; input counts cached and written tokens already."""
+    """Return the token usage; ``input_tokens`` already includes cached and written tokens."""
     details = part(usage, "input_tokens_details")
     return TokenUsage(
         input=as_count(part(usage, "input_tokens")),

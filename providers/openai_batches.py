@@ -1,7 +1,7 @@
-"""OpenAI's Batch API: a file of requests goes up, a batch is made of it, and its answers come back as files.
+"""OpenAI's Batch API: a file of requests is uploaded, a batch is created from it, and the results are downloaded as files.
 
-Answers are in the output file, errors in the error file, both in any order. A batch that expired or was cancelled has both
-for what was done by then; what is in neither was not done. Our own id travels in the batch's metadata.
+Replies are in the output file and errors in the error file, both in any order. After expiry or cancellation both hold what was
+finished; a request in neither was not processed. Our batch id is stored in the batch's metadata.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _URL: Literal["/v1/responses"] = "/v1/responses"
 _OUR_ID = "piiloom_batch"
 _PAGE = 100
 _WORKING = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
-# Codes of a batch that was refused because too many tokens of the account wait already.
+# Error codes of a batch that was refused because the account has too many tokens queued.
 _QUEUE_FULL = frozenset({"token_limit_exceeded", "request_limit_exceeded", "rate_limit_exceeded"})
 _NO_MODEL = "model_not_found"
 _NO_MONEY = frozenset({"billing_hard_limit_reached", "insufficient_quota", "billing_not_active"})
-# Codes of single requests within a batch that has ended early.
+# Error codes of single requests in a batch that ended early.
 _FATES: Mapping[str, Fate] = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
 
 
 class OpenAIBatches:
-    """The batches of *provider*'s account, for its model."""
+    """``BatchApi`` for OpenAI: the batches of *provider*'s account, for its model."""
 
     def __init__(self, provider: OpenAIProvider, limits: BatchLimits = LIMITS) -> None:
         self.name, self.endpoint, self.model = provider.name, provider.endpoint, provider.model
@@ -58,15 +58,15 @@ class OpenAIBatches:
         self._client = provider.client
 
     def body(self, call: PromptCall, messages: Sequence[Message]) -> Mapping[str, Any]:
-        """The request for *call*; raises ``InvalidRequest`` for one that cannot be sent."""
+        """Return the request body for *call*; raises ``InvalidRequest`` if it cannot be sent."""
         return self._provider.request_body(call, messages)
 
     def size(self, request: BatchRequest) -> int:
-        """How many bytes *request* adds to its batch."""
+        """Return how many bytes *request* adds to the file of its batch."""
         return len(self._line(request))
 
     async def create(self, batch_id: str, requests: Sequence[BatchRequest]) -> RemoteBatch:
-        """Upload *requests* and make the batch that we call *batch_id*."""
+        """Upload *requests* and create the batch, with our id *batch_id* in its metadata."""
         data = b"".join(self._line(request) for request in requests)
         upload = self._client.files.create(file=(f"{batch_id}.jsonl", data), purpose="batch", timeout=TRANSFER_TIMEOUT_S)
         file = await self._guarded(upload, TRANSFER_TIMEOUT_S)
@@ -74,7 +74,7 @@ class OpenAIBatches:
         return self._read(await self._guarded(made))
 
     async def find(self, batch_id: str, *, requests: int, since: datetime, known: Collection[str]) -> Sighting:  # noqa: ARG002 - the protocol's
-        """Look for the batch whose metadata names *batch_id*, among those made after *since*."""
+        """Search for the batch with *batch_id* in its metadata, among those created after *since*."""
 
         async def search() -> Batch | None:
             async for batch in self._client.batches.list(limit=_PAGE):
@@ -88,34 +88,37 @@ class OpenAIBatches:
         return Sighting(batch=None if found is None else self._read(found))
 
     async def look_up(self, remote_id: str) -> RemoteBatch:
-        """The batch as it is now; raises ``BatchUnknown`` where the account has none of that id."""
+        """Return the current state of the batch; raises ``BatchUnknown`` if the account has none with this id."""
         return self._read(await self._guarded(self._known(self._client.batches.retrieve(remote_id), remote_id)))
 
     async def cancel(self, remote_id: str) -> RemoteBatch:
-        """Have the batch end early; OpenAI takes up to ten minutes for it."""
+        """Cancel the batch, which takes OpenAI up to ten minutes; does nothing if it has ended or is being cancelled."""
         before = await self.look_up(remote_id)
         if before.state != "working" or before.cancelled:
             return before
         try:
             return self._read(await self._guarded(self._known(self._client.batches.cancel(remote_id), remote_id)))
         except InvalidRequest:
-            return await self.look_up(remote_id)  # it has ended between the two requests
+            return await self.look_up(remote_id)  # the batch ended between the two requests
 
     async def results(self, batch: RemoteBatch) -> AsyncGenerator[BatchResult, None]:
-        """What became of the requests of a batch that has ended, in any order; some may be missing."""
+        """Yield the results of a batch that has ended, in any order; some requests may have none."""
         for file in batch.files:
             async for line in self._lines(file):
                 yield _result(line)
 
     def read(self, result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
-        """The completion in *result*, at batch prices; raises the ``ProviderError`` that it is otherwise."""
+        """Return the completion in *result*, at batch prices; raise a ``ProviderError`` if the request failed."""
         return completion_of(self._provider, result, call, latency_s=latency_s)
 
     def _line(self, request: BatchRequest) -> bytes:
         return encoded({"custom_id": request.custom_id, "method": "POST", "url": _URL, "body": request.body}) + b"\n"
 
     async def _lines(self, file: str) -> AsyncIterator[Mapping[str, Any]]:
-        """The JSON lines of a file. Split here: the SDK's lines also end at characters that may stand within a JSON string."""
+        r"""Yield the parsed JSON lines of a result file.
+
+        Lines are split at ``\n`` here, because the SDK also splits at characters that may occur inside a JSON string.
+        """
         rest = b""
         async for chunk in self._chunks(file):
             *whole, rest = (rest + chunk).split(b"\n")
@@ -132,7 +135,7 @@ class OpenAIBatches:
                 except ValueError:
                     if last:
                         raise self._provider.translator.unavailable("a file of results came cut") from None
-                    continue  # whose it was nobody can tell; the request counts as one without a result
+                    continue  # the line cannot be assigned to a request, which then has no result
                 yield value
 
     async def _chunks(self, file: str) -> AsyncIterator[bytes]:
@@ -146,7 +149,7 @@ class OpenAIBatches:
             await content.__aexit__(None, None, None)
 
     async def _known(self, work: Awaitable[T], name: str) -> T:
-        """Await *work*; a 404 says that what *name* names is not there (any more, or not for this key)."""
+        """Await *work*; raise ``BatchUnknown`` on a 404: *name* does not exist, no longer exists, or is not visible to this key."""
         try:
             return await work
         except openai.NotFoundError:
@@ -157,7 +160,7 @@ class OpenAIBatches:
         return await self._provider.guarded(work, timeout_s=timeout_s)
 
     def _read(self, batch: Batch) -> RemoteBatch:
-        """*batch* in common terms; servers that imitate the API leave much of it out."""
+        """Convert the SDK's *batch*. Fields may be missing, because servers that imitate the API omit many."""
         status = str(batch.status)
         counts = batch.request_counts
         files = tuple(file for file in (batch.output_file_id, batch.error_file_id) if file)
@@ -174,7 +177,7 @@ class OpenAIBatches:
         )
 
     def _fault(self, batch: Batch) -> BatchFault:
-        """Why *batch* was refused. The server's words are not shown: they may quote a request."""
+        """Return why *batch* was refused. The server's messages are not shown, because they may quote a request."""
         errors = (batch.errors.data if batch.errors else None) or []
         code = next((error.code for error in errors if error.code), "") or "unknown"
         lines = tuple(sorted({error.line for error in errors if error.line}))
@@ -185,7 +188,7 @@ class OpenAIBatches:
 
 
 def _result(line: Mapping[str, Any]) -> BatchResult:
-    """One line of an output or error file."""
+    """Convert one line of an output or error file."""
     custom_id = str(part(line, "custom_id") or "")
     response, error = part(line, "response"), part(line, "error")
     status, body = part(response, "status_code"), part(response, "body")
@@ -194,6 +197,6 @@ def _result(line: Mapping[str, Any]) -> BatchResult:
     code, message = read_error_body(error if error is not None else body)
     if code in _FATES:
         return BatchResult(custom_id=custom_id, fate=_FATES[code])
-    # A line without a status, or with status 0, tells of a failure inside the batch.
+    # A line without a status, or with status 0, is a failure inside the batch service.
     fault = ServerFault(status=status if isinstance(status, int) and status >= 400 else 500, code=code, message=message)
     return BatchResult(custom_id=custom_id, fate="errored", fault=fault)

@@ -1,4 +1,4 @@
-"""Whether a model may be used without a price: only on one's own hardware, or when that is asked for."""
+"""Check whether a model may be used without known prices: only on the user's own hardware, or with ``--unpriced``."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from urllib.parse import urlsplit
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.prices import ModelSpec
 
-# Names that resolve inside a host or a house only (RFC 6761, 6762, 8375, and .internal).
+# Domains that resolve only on one host or in a local network (RFC 6761, 6762, 8375, and .internal).
 _PRIVATE_ENDINGS = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
 
 
 def needs_prices(provider: str, base_url: str | None, spec: ModelSpec) -> bool:
-    """Whether a price is missing that somebody will charge: not so for a compatible server at a private address."""
+    """Whether prices are missing for calls that will be charged. A compatible server at a private address does not charge."""
     return not spec.priced and not (provider == "compatible" and is_private(base_url))
 
 
 def check_priced(provider: str, model: str, base_url: str | None, spec: ModelSpec, *, unpriced: bool, budget: bool = False) -> None:
-    """Raise ``UsageError`` for a model of unknown price, unless calls without a known cost are accepted by *unpriced*.
+    """Raise ``UsageError`` if the model has no known price, unless *unpriced* accepts calls of unknown cost.
 
-    With a *budget* there must be a price in any case: nothing else could hold the run to it.
+    With a *budget*, prices are always required, because it could not be enforced without them.
     """
     if spec.priced or not (budget or (not unpriced and needs_prices(provider, base_url, spec))):
         return
@@ -32,7 +32,7 @@ def check_priced(provider: str, model: str, base_url: str | None, spec: ModelSpe
 
 
 def is_private(base_url: str | None) -> bool:
-    """Whether *base_url* names this machine or one of the same network, as far as the text tells; nothing is looked up."""
+    """Whether *base_url* points to this machine or the local network, judged by the text alone, without a DNS lookup."""
     try:
         host = (urlsplit(base_url or "").hostname or "").rstrip(".").casefold()
     except ValueError:
@@ -40,7 +40,7 @@ def is_private(base_url: str | None) -> bool:
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        # A name without a dot, as containers have, cannot be one of the public internet.
+        # A host name without a dot, for example of a container, is not on the public internet.
         return bool(host) and ("." not in host or host.endswith(_PRIVATE_ENDINGS))
     mapped = getattr(address, "ipv4_mapped", None) or address
     return not mapped.is_global

@@ -1,6 +1,6 @@
-"""What a model costs and takes: ``data/models.yaml`` (dated), overlaid by the user's own file and by ``--price``.
+"""Prices and limits of models: ``data/models.yaml`` (dated), overlaid by the user's own file and by ``--price``.
 
-A model that nobody has priced can be used all the same where that is allowed; its cost is then None, never a guess.
+A model without a known price can be used where ``price_checks`` allows it. Its cost is then None, never a guess.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from piiloom.foundation.yaml_files import load_yaml
 from piiloom.providers.protocol import TokenUsage
 
 MODELS_VARIABLE = "PIILOOM_MODELS"
-# Room for thinking when nothing is known of a model: newer models think unless told not to, and it counts as output.
+# Extra output tokens for an unknown model: newer models think by default, and thinking counts as output.
 UNKNOWN_THINKING_TOKENS = 4096
 PRICES = ("input", "cached", "output", "cache_write")
 _PER_MILLION = 1e-6
-# Makers name a snapshot after its date: gpt-6-luna-2026-09-22, claude-haiku-4-5-20251001.
+# Vendors append the date to the name of a snapshot: gpt-6-luna-2026-09-22, claude-haiku-4-5-20251001.
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})\Z")
 
 # Strict, since YAML reads "yes" as true, and true would be a price of one dollar.
@@ -34,10 +34,10 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
 
 class ModelSpec(BaseModel):
-    """One model: prices in USD per million tokens (None: unknown), limits, and what is sent with every call.
+    """One model: prices in USD per million tokens (None: unknown), limits, and settings sent with every call.
 
-    ``batch_discount`` is the factor on all prices in batch mode (None: no other price is known there than the usual one);
-    ``overhead_tokens`` are the most input tokens that the API may add to a prompt and its schema.
+    ``batch_discount`` is the factor on all prices in batch mode (None: the usual prices apply). ``overhead_tokens`` is an upper
+    bound on the input tokens that the API adds to a prompt and its schema. ``thinking_tokens`` are added to each output limit.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,14 +55,14 @@ class ModelSpec(BaseModel):
 
     @property
     def priced(self) -> bool:
-        """Whether the cost of a call can be told."""
+        """Whether the cost of a call can be computed: input and output prices are known."""
         return self.input is not None and self.output is not None
 
     def cost_usd(self, usage: TokenUsage, *, batch: bool = False) -> float | None:
-        """USD for *usage*; None where a price is unknown, and for an answer whose server has not said what it took.
+        """Return the cost of *usage* in USD; None if a price is unknown or the server reported no usage.
 
-        (input − cached − written) · input price + cached · cached price + written · write price + output · output price.
-        Without a price of their own, cached and written tokens cost what other input tokens cost.
+        (input − cached − written) · input price + cached · cached price + written · write price + output · output price,
+        times the batch discount if *batch*. Cached and written tokens without a price of their own cost the input price.
         """
         if self.input is None or self.output is None or not (usage.input or usage.output):
             return None
@@ -73,10 +73,10 @@ class ModelSpec(BaseModel):
         return self._dollars(dollars, batch=batch)
 
     def worst_case_usd(self, input_bytes: int, max_output_tokens: int, *, batch: bool = False) -> float | None:
-        """The most that one call can cost whose prompt and schema have *input_bytes* bytes of UTF-8; None where unpriced.
+        """Return an upper bound in USD on the cost of one call; None if the model has no prices.
 
-        No tokenizer makes more tokens of a text than it has bytes; each is charged at the dearest rate that input has, and
-        the answer at the full length of the limit that is sent for *max_output_tokens*.
+        *input_bytes* is the size of prompt and schema in UTF-8. A text has at most as many tokens as bytes; each is charged at
+        the highest input rate. The output is charged at the full limit that is sent for *max_output_tokens*.
         """
         if self.input is None or self.output is None:
             return None
@@ -85,12 +85,12 @@ class ModelSpec(BaseModel):
         return self._dollars(tokens * dearest + self.output_limit(max_output_tokens) * self.output, batch=batch)
 
     def output_limit(self, wanted: int) -> int:
-        """The output limit to send for an answer of *wanted* tokens: room for thinking added, the model's own limit kept."""
+        """Return the output limit to send for a reply of *wanted* tokens: plus ``thinking_tokens``, capped at the model's limit."""
         limit = wanted + self.thinking_tokens
         return limit if self.max_output_tokens is None else min(limit, self.max_output_tokens)
 
     def with_prices(self, prices: ModelSpec) -> ModelSpec:
-        """Give this model the *prices* of another spec; its own go altogether, as two price lists must not be mixed."""
+        """Return a copy with all prices taken from *prices*. Its own are dropped, even if unset there: price lists must not mix."""
         return self.model_copy(update={name: getattr(prices, name) for name in PRICES})
 
     def _dollars(self, millionths: float, *, batch: bool) -> float:
@@ -102,9 +102,9 @@ UNKNOWN = ModelSpec(thinking_tokens=UNKNOWN_THINKING_TOKENS)
 
 
 class ModelBook(BaseModel):
-    """All known models by provider and name, the date the prices are from, and the model used when none is named.
+    """All known models by provider and name, with the date of the prices and each provider's default model.
 
-    ``every`` holds by provider what is true of all its models unless the model's own entry says otherwise.
+    ``every`` holds, by provider, values that apply to all its models unless the model's own entry sets them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -115,22 +115,22 @@ class ModelBook(BaseModel):
     models: Mapping[str, Mapping[str, ModelSpec]]
 
     def find(self, provider: str, model: str) -> ModelSpec | None:
-        """The entry for *model*, or for the model it is a dated snapshot of; None when unknown."""
+        """Return the entry for *model*, or for the model of which it is a dated snapshot; None if unknown."""
         known = self.models.get(provider, {})
         found = known.get(model) or known.get(_SNAPSHOT.sub("", model))
         return None if found is None else self._completed(provider, found)
 
     def resolve(self, provider: str, model: str, prices: ModelSpec | None = None) -> ModelSpec:
-        """What is known of *model*, which may be little, at *prices* where they are given.
+        """Return the spec of *model*, or defaults if it is unknown, with *prices* if they are given.
 
-        A local server's model gets no extra room for thinking: its context may be small.
+        An unknown model of a compatible server gets no extra output tokens for thinking, because its context may be small.
         """
         unknown = ModelSpec() if provider == "compatible" else UNKNOWN
         found = self.find(provider, model) or self._completed(provider, unknown)
         return found if prices is None else found.with_prices(prices)
 
     def overlaid(self, other: ModelBook) -> ModelBook:
-        """A book of this one with the entries of *other* added; those of *other* win."""
+        """Return a book with the entries of both; those of *other* win."""
         names = list(dict.fromkeys([*self.models, *other.models]))
         merged = {name: {**self.models.get(name, {}), **other.models.get(name, {})} for name in names}
         every = {**self.every, **other.every}
@@ -151,9 +151,9 @@ def shipped_models() -> ModelBook:
 
 
 def load_models(extra: Path | None = None) -> ModelBook:
-    """The shipped book, overlaid by *extra* or else by the file that ``PIILOOM_MODELS`` names.
+    """Return the shipped book, overlaid by the file *extra* or, if None, the file named by ``PIILOOM_MODELS``.
 
-    ``ConfigError`` names file, line and key of what cannot be read there.
+    Raises ``ConfigError``, naming file, line and key, if the file does not exist or cannot be read.
     """
     named = os.environ.get(MODELS_VARIABLE, "").strip()
     path = extra or (Path(named) if named else None)
@@ -166,7 +166,10 @@ def load_models(extra: Path | None = None) -> ModelBook:
 
 
 def parse_prices(text: str) -> ModelSpec:
-    """The prices in *text*, ``input=0.5,output=1.5`` with ``cached`` and ``cache_write`` if wished; ``UsageError`` otherwise."""
+    """Parse ``input=0.5,output=1.5`` (USD per million tokens; optionally ``cached`` and ``cache_write``).
+
+    Raises ``UsageError`` for anything else.
+    """
     found: dict[str, float] = {}
     for part in text.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))

@@ -1,7 +1,7 @@
-"""What a provider is: something that completes a ``PromptCall``.
+"""The provider interface: a provider takes a ``PromptCall`` and returns a ``Completion``.
 
-Stages build calls, providers answer them. The call carries both the rendered prompt (lazily: a provider that needs no
-prompt never pays for rendering) and the stage's variables, so the embedded composer can answer from the latter.
+Stages build calls, providers answer them. A call carries both the prompt, rendered lazily so that providers that need none
+do not pay for it, and the stage's variables, from which the built-in composer answers.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingSettings:
-    """Settings of one call. ``max_output_tokens`` is always sent; ``seed`` only where an API takes one; the others where given.
+    """Sampling settings of one call.
 
-    ``extra_body`` are further fields of the request (JSON values), as the provider spells them.
+    ``max_output_tokens`` is always sent, ``seed`` only if the API accepts one, the others only if given. ``extra_body`` holds
+    further request fields (JSON values) under the provider's own names.
     """
 
     max_output_tokens: int = 1024
@@ -36,7 +37,11 @@ class SamplingSettings:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What of it shapes a reply. The later settings count only where given, so that older replies keep their keys."""
+        """The settings that influence a reply, as part of its cache key.
+
+        Temperature, top_p and extra_body were added later. They are included only if given, so that the keys of replies stored
+        before stay valid.
+        """
         later = {"temperature": self.temperature, "top_p": self.top_p, "extra_body": self.extra_body}
         given = {name: value for name, value in later.items() if value is not None}
         return (self.max_output_tokens, self.seed, *([given] if given else []))
@@ -44,11 +49,11 @@ class SamplingSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptCall:
-    """One question to a provider.
+    """One request to a provider.
 
-    ``variables`` are JSON values only. ``schema`` is the JSON schema of the wanted reply (every stage wants JSON).
-    ``attempt`` counts from 0 and grows when a validator refused the reply before; ``variables["fault"]`` then says why.
-    ``item_id`` identifies the item for logs and ledgers, never the model.
+    ``variables`` are the template's variables, JSON values only; ``render`` returns the messages. ``schema`` is the JSON
+    schema of the expected reply (all replies are JSON). ``attempt`` starts at 0 and is raised each time a validator refuses
+    a reply; ``variables["fault"]`` then says why. ``item_id`` identifies the item in logs and is never sent to the model.
     """
 
     stage: str
@@ -64,7 +69,10 @@ class PromptCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsage:
-    """Tokens of one call. Part of ``input``: ``cached``, read from the maker's prompt cache, ``cache_write``, written to it."""
+    """Token counts of one call.
+
+    ``input`` includes ``cached`` (read from the vendor's prompt cache) and ``cache_write`` (written to it).
+    """
 
     input: int = 0
     cached: int = 0
@@ -74,9 +82,9 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One answer: its ``text`` as sent, ``data`` parsed from it, and what it took (USD, seconds).
+    """One reply: its raw ``text``, the ``data`` parsed from it, its usage, cost (USD) and latency (seconds).
 
-    ``cost_usd`` is None where no price is known. ``retries`` counts the transport retries before this answer.
+    ``cost_usd`` is None if no price is known. ``retries`` counts the transport retries before this reply.
     """
 
     text: str
@@ -91,13 +99,13 @@ class Completion:
 
 @runtime_checkable
 class Provider(Protocol):
-    """Anything that can complete a call.
+    """Interface of a provider.
 
-    ``paid`` says whether replies cost money or time worth keeping (they are journaled) or can be recomputed at will.
-    ``endpoint`` names where replies come from, without credentials; it is part of what identifies a reply.
+    ``paid``: replies cost money or much time, so they are journaled; otherwise they can be recomputed at will.
+    ``endpoint`` is the base URL without credentials; it is part of the identity of a reply.
 
-    Two more attributes are there where they mean something, and are read with ``getattr``: ``spec`` (a ``ModelSpec``: prices
-    and limits) and ``on_rates`` (settable: called with a ``RateReport`` for each response whose headers speak of rate limits).
+    Two optional attributes are read with ``getattr``: ``spec`` (a ``ModelSpec``: prices and limits) and ``on_rates`` (a
+    callback that may be set; it is called with a ``RateReport`` for each response that has rate-limit headers).
     """
 
     name: str

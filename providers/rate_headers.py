@@ -1,9 +1,9 @@
-"""What the headers of a response say about rate limits.
+"""Parse the rate-limit headers of a response.
 
 OpenAI and the servers that follow it send ``x-ratelimit-{limit,remaining,reset}-{requests,tokens}``, with resets as
-durations ("120ms", "6m0s"); Anthropic sends ``anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,
-remaining,reset}``, with resets as moments. Headers that are missing or make no sense are None: a limit is never guessed.
-``retry-after`` comes with an error, and from all of them.
+durations ("120ms", "6m0s"). Anthropic sends ``anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,
+remaining,reset}``, with resets as timestamps (RFC 3339). Missing or malformed headers give None: a limit is never guessed.
+All of them send ``retry-after`` with an error.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _DURATION = re.compile(rf"(?:{_NUM}d)?(?:{_NUM}h)?(?:{_NUM}m)?(?:{_NUM}s)?(?:{_N
 _UNITS = (86_400.0, 3_600.0, 60.0, 1.0, 0.001)
 _NUMBER = re.compile(_NUM, re.ASCII)
 
-# Hundreds of answers a second carry the same date.
+# Cached, because hundreds of responses a second carry the same date.
 _parsed = lru_cache(maxsize=4)(parsedate_to_datetime)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateReport:
-    """Limits per window, what is left of them, and in how many seconds they are whole again; None where not said."""
+    """Limits per window, what remains of them, and the seconds until they are fully reset; None if not stated."""
 
     limit_requests: float | None = None
     remaining_requests: float | None = None
@@ -45,12 +45,12 @@ class _Window(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The part of the limit that is left; a window that does not say binds nobody."""
+        """The remaining fraction of the limit; 1.0 if the limit or the remainder is not stated."""
         return self.remaining / self.limit if self.limit and self.remaining is not None else 1.0
 
 
 def read_rates(raw: Iterable[tuple[bytes, bytes]]) -> RateReport | None:
-    """The report in *raw* headers (name and value as sent); None when no header speaks of rates."""
+    """Return the report in the *raw* headers (name and value pairs, as sent); None if there is no rate-limit header."""
     found: dict[str, str] = {}
     date = ""
     for name, value in raw:
@@ -65,13 +65,16 @@ def read_rates(raw: Iterable[tuple[bytes, bytes]]) -> RateReport | None:
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the server asks: ``retry-after-ms``, or ``retry-after`` in seconds or as an HTTP date."""
+    """Return the wait in seconds that the server asks for; None if it gives none or an invalid one.
+
+    Reads ``retry-after-ms``, or ``retry-after`` in seconds or as an HTTP date.
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
         except ValueError:
             continue
-        # Neither "nan" nor "inf" nor a negative number is a wait.
+        # Ignore "nan", "inf" and negative numbers.
         return seconds if 0 <= seconds < float("inf") else None
     try:
         return _wait(parsedate_to_datetime(headers.get("retry-after", "")), headers.get("date", ""))
@@ -89,10 +92,10 @@ def _anthropic(found: Mapping[str, str], date: str) -> RateReport:
 
 
 def _binding(whole: _Window, given: _Window, made: _Window) -> _Window:
-    """One window of all tokens out of Anthropic's three: whole, input and output.
+    """Merge Anthropic's three token windows (all, input, output) into one.
 
-    The limit is that of input and output together, so that it counts what callers count and does not jump from answer to
-    answer; of it is left the share that is left of the scarcest, which also says when it is whole again.
+    The limit is the window for all tokens, or the sum of input and output, so that it counts what callers count and does not
+    change from response to response. The remaining fraction and the reset time are those of the window with the least left.
     """
     scarcest = min((window for window in (whole, given, made) if window.limit), key=lambda window: window.share, default=whole)
     sides = [window.limit for window in (given, made) if window.limit]
@@ -114,9 +117,9 @@ def _report(requests: _Window, tokens: _Window) -> RateReport:
 
 
 def _window(found: Mapping[str, str], name: str, date: str) -> _Window:
-    """The window whose three headers *name* stands for."""
+    """Read one window; *name* is the header name with ``{}`` in place of limit, remaining and reset."""
     limit, remaining, reset = (found.get(name.format(what), "") for what in ("limit", "remaining", "reset"))
-    # A limit of 0 or of -1 is how gateways say that there is none.
+    # Gateways send a limit of 0 or -1 if there is none.
     return _Window(_number(limit) or None, _number(remaining), _seconds(reset, date))
 
 
@@ -125,7 +128,7 @@ def _number(text: str) -> float | None:
 
 
 def _seconds(text: str, date: str) -> float | None:
-    """Seconds until *text*: a duration ("6m0s", "120ms"), a number of seconds, or a moment (RFC 3339)."""
+    """Return the seconds until *text*: a duration ("6m0s", "120ms"), a number of seconds, or a timestamp (RFC 3339)."""
     if not text:
         return None
     if _NUMBER.fullmatch(text):
@@ -144,5 +147,8 @@ def _until(moment: str, date: str) -> float | None:
 
 
 def _wait(moment: datetime, date: str) -> float:
-    """Seconds from the response's own *date* to *moment*; our clock may differ from the server's, so it comes second."""
+    """Return the seconds from the response's *date* header to *moment*, at least 0.
+
+    Without a date the local clock is used, which may differ from the server's.
+    """
     return max(0.0, (moment - (_parsed(date) if date else datetime.now(UTC))).total_seconds())

@@ -1,4 +1,4 @@
-"""What a server says, made fit to show: without keys, without the prompt it was sent, and short."""
+"""Redact server messages before they are shown: no keys, no quotes of the prompt, limited length."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from piiloom.foundation.words import words
 
 MAX_CHARS = 240
 QUOTE_WORDS = 5
-# Keys that are not ours may be echoed too: "sk-…", "Bearer …".
+# Text that looks like a key, since keys that we do not know may be echoed too: "sk-…", "Bearer …".
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|api)[-_][\w-]{12,}|(?<=Bearer )\S+", re.IGNORECASE)
 WITHHELD = "the server's explanation repeats the prompt and is not shown"
 
 
 class Redactor:
-    """Takes keys, passwords and quotations of the prompt out of text. Never shows what it knows."""
+    """Removes *secrets* (keys, passwords) and quotes of the prompt from text. Its ``repr`` does not show the secrets."""
 
     __slots__ = ("_secrets",)
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        # Very short strings would blank half of every message, and are no secrets.
+        # Shorter strings are not secrets, and removing them would blank much of every message.
         self._secrets = tuple(sorted({secret for secret in secrets if len(secret) >= 4}, key=len, reverse=True))
 
     def __repr__(self) -> str:
         return f"Redactor({len(self._secrets)} secrets)"
 
     def hide_secrets(self, text: str) -> str:
-        """*text* with every known secret, and whatever looks like a key, replaced by three dots."""
+        """Replace every known secret, and everything that looks like a key, with "…"."""
         for secret in self._secrets:
             text = text.replace(secret, "…")
         return _KEY_LIKE.sub("…", text)
 
     def presentable(self, text: str, *, prompt: Sequence[str] = ()) -> str:
-        """*text* on one line, at most ``MAX_CHARS`` long; a stand-in when it repeats five words in a row of *prompt*."""
+        """Return *text* without secrets, on one line of at most ``MAX_CHARS`` characters.
+
+        If it repeats ``QUOTE_WORDS`` consecutive words of *prompt*, ``WITHHELD`` is returned instead.
+        """
         flat = " ".join(self.hide_secrets(text).split())
         if _quotes(flat, prompt):
             return WITHHELD
@@ -41,12 +44,12 @@ class Redactor:
 
 
 def _quotes(text: str, prompt: Sequence[str]) -> bool:
-    """Whether *text* repeats ``QUOTE_WORDS`` words in a row of *prompt*."""
+    """Whether *text* repeats ``QUOTE_WORDS`` consecutive words of *prompt*."""
     runs = set(_runs(text))
     return bool(runs) and any(run in runs for part in prompt for run in _runs(part))
 
 
 def _runs(text: str) -> Iterable[tuple[str, ...]]:
-    """Every run of ``QUOTE_WORDS`` words in *text*, case-folded."""
+    """Return every sequence of ``QUOTE_WORDS`` consecutive words in *text*, case-folded."""
     found = [word.casefold() for word in words(text)]
     return (tuple(found[i : i + QUOTE_WORDS]) for i in range(len(found) - QUOTE_WORDS + 1))

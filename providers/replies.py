@@ -1,8 +1,8 @@
-"""The JSON in a model's reply: taken out of its wrapping and held against the schema that was asked for.
+"""Extract the JSON from a model's reply and validate it against the requested schema.
 
-Tolerated around the JSON: white space, a byte order mark, a fenced block (with prose around the fence), and a leading
-``<think>`` block as local reasoning models send it. Anything else is a ``BadReply``, whose text names the fault and the
-place in the schema but never the reply.
+Accepted around the JSON: white space, a byte order mark, a fenced block (with prose around the fence), and a leading
+``<think>`` block, which local reasoning models send. Anything else raises ``BadReply``, whose message names the fault and the
+place in the schema but does not quote the reply's values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from piiloom.providers.schemas import Json, admits_null
 _THINK = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(?:json|JSON|json5)?[ \t]*\r?\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
 _ONE_LINE_FENCE = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
-# Lone surrogates cannot be written as UTF-8, and NUL ends strings elsewhere.
+# Lone surrogates cannot be encoded as UTF-8, and NUL terminates strings in other programs.
 _UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
 
 _KINDS: dict[str, Callable[[Json], bool]] = {
@@ -34,19 +34,19 @@ _KINDS: dict[str, Callable[[Json], bool]] = {
 
 
 class BadReply(ValueError):
-    """The text is not the JSON that was asked for; the message may be shown to the model and to people."""
+    """The text is not the requested JSON. The message may be shown to the model and to users."""
 
 
 def read_reply(text: str, schema: JsonSchema) -> Json:
-    """The JSON value in *text*, conforming to *schema*; ``BadReply`` otherwise."""
+    """Return the JSON value in *text*, conformed to *schema*; raises ``BadReply`` if there is none or it does not match."""
     return conform(extract_json(text), schema)
 
 
 def with_data(completion: Completion, schema: JsonSchema, *, provider: str) -> Completion:
-    """*completion* with the data in its text; raises ``InvalidReply`` where it does not conform to *schema*.
+    """Return *completion* with ``data`` parsed from its text; raises ``InvalidReply`` if that does not conform to *schema*.
 
-    A reply may be read when it comes, or by a later sitting out of the journal: the fault has the same words, since the model is
-    told them, and a prompt in other words would be paid for once more.
+    A reply is read when it arrives, or later from the journal by a resumed run. The error message must be the same in both cases:
+    it becomes part of the next prompt, and a different prompt would be paid for again.
     """
     try:
         return replace(completion, data=read_reply(completion.text, schema))
@@ -56,13 +56,13 @@ def with_data(completion: Completion, schema: JsonSchema, *, provider: str) -> C
 
 
 def extract_json(text: str) -> Json:
-    """The JSON value in *text*, bare or fenced; ``BadReply`` when there is none, or it cannot be stored."""
+    """Return the JSON value in *text*, bare or fenced; raises ``BadReply`` if there is none or it cannot be stored."""
     body = _THINK.sub("", text.removeprefix("\ufeff"), count=1).strip()
     if not body:
         raise BadReply("the reply is empty")
     found = _FENCE.search(body) or _ONE_LINE_FENCE.match(body)
     try:
-        # A reply that is bare JSON may hold fences inside its strings, so it goes first.
+        # Bare JSON takes precedence, because its strings may contain fences.
         return _load(body) if found is None or body[0] in "{[" else _load(found.group(1))
     except RecursionError:
         raise BadReply("the reply is nested too deeply") from None
@@ -74,7 +74,7 @@ def extract_json(text: str) -> Json:
 
 
 def _load(body: str) -> Json:
-    """Parse strict JSON (no NaN or Infinity) whose strings can be stored."""
+    """Parse strict JSON; raises ``BadReply`` for NaN, Infinity and strings that cannot be stored."""
     value = json.loads(body, parse_constant=_refuse_constant)
     if "\\u" in body or _UNSTORABLE.search(body):
         _check_storable(value)
@@ -86,7 +86,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _check_storable(value: Json) -> None:
-    """``BadReply`` when a string anywhere in *value* has a lone surrogate or a NUL."""
+    """Raise ``BadReply`` if any string in *value* contains a lone surrogate or a NUL."""
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
             raise BadReply("the reply holds characters that cannot be stored (a lone surrogate or NUL)")
@@ -100,10 +100,10 @@ def _check_storable(value: Json) -> None:
 
 
 def conform(value: Json, schema: JsonSchema) -> Json:
-    """*value* held against *schema*: types, required keys, enumerations and items, through references and alternatives.
+    """Validate *value* against *schema*: types, required keys, enumerations, items, references and alternatives.
 
-    Returned is a copy without the keys that a closed object does not know and without nulls for optional keys. Lengths,
-    patterns and ranges are left to the stages' validators, whose faults the model is told. ``BadReply`` names the place.
+    Returns a copy without keys that a closed object does not define and without nulls for optional keys. Lengths, patterns
+    and ranges are checked by the stages' validators, whose faults are sent to the model. Raises ``BadReply`` naming the place.
     """
     return _conform(value, schema, schema, "reply")
 
@@ -123,7 +123,7 @@ def _conform(value: Json, part: JsonSchema, root: JsonSchema, place: str) -> Jso
 
 
 def _first_fit(value: Json, options: Json, root: JsonSchema, place: str) -> Json:
-    """*value* as the first of *options* takes it."""
+    """Conform *value* to the first of *options* that accepts it; raises ``BadReply`` if none does."""
     faults = []
     for option in options:
         try:
@@ -162,7 +162,7 @@ def _conform_object(value: dict[str, Json], part: JsonSchema, root: JsonSchema, 
 
 
 def _resolve(reference: str, root: JsonSchema) -> JsonSchema:
-    """The schema that a local *reference* (``#/$defs/Name``) points at."""
+    """Return the schema to which the local *reference* (``#/$defs/Name``) points."""
     node: Json = root
     for step in reference.removeprefix("#").strip("/").split("/"):
         node = node[step]

@@ -1,4 +1,4 @@
-"""Sampling settings in requests: which a provider takes, and how they get into the body."""
+"""Sampling settings: check which ones a provider accepts, and add them to the request body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OURS = "piiloom sets it itself"
 _UNREADABLE = "the answer could not be read"
 _DEARER = "it changes what a call costs, and no budget could hold"
 _OWN = "it has a setting of its own"
-# Fields that stay ours, whichever API they belong to.
+# Request fields that ``extra_body`` must not set, of all APIs together, with the reason.
 _RESERVED: Mapping[str, str] = {
     **dict.fromkeys(("model", "messages", "input", "instructions", "system", "prompt_cache_key", "store"), _OURS),
     **dict.fromkeys(("text", "response_format", "output_config", "max_tokens", "max_completion_tokens", "max_output_tokens"), _OURS),
@@ -24,7 +24,10 @@ _RESERVED: Mapping[str, str] = {
 
 
 def check_sampling(provider: str, model: str, spec: ModelSpec, wish: SamplingSettings, *, where: str) -> None:
-    """Raise ``UsageError`` where *provider* or *model* cannot take *wish*; a server may still refuse what is not known here."""
+    """Raise ``UsageError`` if *provider* or *model* is known not to accept the settings *wish*.
+
+    A server may still refuse settings that pass this check. *where* names the source of the settings in the error.
+    """
     extra = wish.extra_body or {}
     if provider == "composer":
         raise UsageError("the composer samples no tokens", where=where, remedy="Leave temperature, top_p and extra_body out")
@@ -49,7 +52,10 @@ def _effort(extra: Mapping[str, Any], spec: ModelSpec) -> object:
 
 
 def with_sampling(body: dict[str, Any], settings: SamplingSettings) -> dict[str, Any]:
-    """*body* with what *settings* add to it; fields of ``extra_body`` go where the SDKs' own ``extra_body`` would put them."""
+    """Return *body* with temperature, top_p and the ``extra_body`` fields of *settings* added at the top level.
+
+    This is where the SDKs' own ``extra_body`` argument would put them. *body* itself may be changed.
+    """
     for name in ("temperature", "top_p"):
         value = getattr(settings, name)
         if value is not None:

@@ -1,4 +1,4 @@
-"""What an API wants instead of a stage's schema, made once: a stage hands the same schema over with every call."""
+"""Cache for converted schemas: a stage passes the same schema object with every call, so it is converted once."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import Any
 from piiloom.providers.protocol import JsonSchema
 
 Put = Callable[[str, JsonSchema], Mapping[str, Any]]
-# More schemas than a run has stages; one made anew for every call must not pile up.
+# Maximum number of entries, more than a run has stages. Bounds memory if a schema object is created for every call.
 _MOST = 256
 
 
 class SchemaCache:
-    """*put* (from a name and a schema to what is sent for it), remembered for as long as the same objects come."""
+    """Memoize *put*, which converts a name and a schema to the part of the request that is sent for them.
+
+    Keyed by name and identity of the schema object.
+    """
 
     def __init__(self, put: Put) -> None:
         self._put = put
-        # The schema is kept beside what was made of it, so that its id stays its own.
+        # The schema is stored with the result to keep it alive, so that its id() is not reused.
         self._made: dict[tuple[str, int], tuple[JsonSchema, Mapping[str, Any]]] = {}
 
     def __call__(self, name: str, schema: JsonSchema) -> Mapping[str, Any]:
-        """What to send for *schema*; shared between calls, so not to be changed."""
+        """Return what to send for *schema*. The result is shared between calls and must not be modified."""
         known = self._made.get((name, id(schema)))
         if known is not None:
             return known[1]

@@ -1,7 +1,7 @@
-"""JSON schemas as the strict modes of the APIs take them.
+"""Convert JSON schemas to the form that the strict modes of the APIs accept.
 
-OpenAI's strict mode wants every object closed (``additionalProperties: false``) and every property required. A property
-that a stage leaves optional is therefore asked for as "or null", and ``replies.conform`` drops the null again.
+OpenAI's strict mode requires every object to be closed (``additionalProperties: false``) and every property to be required.
+An optional property is therefore made required but nullable, and ``replies.conform`` drops the null again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from piiloom.providers.protocol import JsonSchema
 
-# What ``json.loads`` may give; its shape is checked where it is read.
+# A value from ``json.loads``; its structure is checked where it is used.
 Json = Any
 
 # Keywords whose value is a mapping of names to schemas, a single schema, or a list of schemas.
@@ -24,7 +24,7 @@ _NULL = {"type": "null"}
 
 
 def plain(value: Json) -> Json:
-    """*value* with every mapping a dict and every sequence a list, as JSON encoders want it."""
+    """Return *value* with mappings converted to dicts and sequences to lists, recursively, for JSON encoders."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -33,7 +33,7 @@ def plain(value: Json) -> Json:
 
 
 def strict_schema(schema: JsonSchema) -> dict[str, Any]:
-    """A copy of *schema* with closed objects, all properties required, and without keywords that strict mode refuses."""
+    """Return a copy of *schema* with closed objects, all properties required, and without keywords that strict mode refuses."""
     node: dict[str, Any] = {key: plain(value) for key, value in schema.items() if key not in _DROPPED}
     for key in _MAPS:
         if key in node:
@@ -52,12 +52,12 @@ def strict_schema(schema: JsonSchema) -> dict[str, Any]:
 
 
 def _or_null(part: dict[str, Any]) -> dict[str, Any]:
-    """*part* with null allowed beside what it allows."""
+    """Return *part*, made nullable if it is not yet."""
     return part if admits_null(part) else {"anyOf": [part, dict(_NULL)]}
 
 
 def admits_null(part: JsonSchema) -> bool:
-    """Whether *part* names null among its types, constants or alternatives (references are not followed)."""
+    """Whether *part* allows null by its type or by an ``anyOf``/``oneOf`` alternative (references are not followed)."""
     kinds = part.get("type")
     if kinds == "null" or (isinstance(kinds, list | tuple) and "null" in kinds):
         return True
@@ -65,5 +65,5 @@ def admits_null(part: JsonSchema) -> bool:
 
 
 def format_name(name: str) -> str:
-    """*name* as the APIs allow it: letters, digits, ``_`` and ``-``, at most 64 of them."""
+    """Return *name* as a schema name that the APIs accept: letters, digits, ``_`` and ``-``, at most 64 characters."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "reply"

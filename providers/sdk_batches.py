@@ -1,4 +1,4 @@
-"""What the two batch APIs share: reading results as calls are read."""
+"""Helpers shared by the two batch APIs: read batch results like the replies to single calls."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was canc
 
 
 def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
-    """The completion in *result*, at batch prices; raises the ``ProviderError`` that it is otherwise.
+    """Return the completion in *result*, at batch prices; raise a ``ProviderError`` if the request failed.
 
-    Without its *call* a reply is not held against the schema, and its data is None.
+    If *call* is None, the reply is not validated against a schema and ``Completion.data`` is None.
     """
     if result.fate == "answered":
         reply = provider.read_body(result.body)
@@ -30,14 +30,17 @@ def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptC
         # Such requests are not billed.
         raise ProviderUnavailable(f"{provider.name}: {_ENDED_EARLY[result.fate]} before the request was answered", where=provider.endpoint)
     if call is None:
-        # Whose prompt it was is not known here, so the server's words could quote it unseen.
+        # The prompt is not known here, so quotes of it in the server's message could not be removed.
         raise provider.translator.from_status(replace(result.fault, message=""), model=provider.model)
     raise provider.translator.from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
 
 
 async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
-    """Await a piece of a long answer; what the SDKs let through when a stream breaks off is an error of the provider's too."""
-    import httpx2  # noqa: PLC0415 - the SDKs have it loaded by now; whoever sends no batch should not have to
+    """Await one part of a streamed response.
+
+    The SDKs do not wrap the HTTP errors of a broken stream, so these are turned into a ``ProviderUnavailable`` here.
+    """
+    import httpx2  # noqa: PLC0415 - the SDKs have loaded it by now; a run without batches need not import it
 
     try:
         return await provider.guarded(work, timeout_s=TRANSFER_TIMEOUT_S)
@@ -47,7 +50,7 @@ async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
 
 
 def encoded(value: Mapping[str, Any]) -> bytes:
-    """*value* as compact JSON; raises ``UnicodeEncodeError`` for text that UTF-8 cannot hold."""
+    """Encode *value* as compact JSON; raises ``UnicodeEncodeError`` for text that UTF-8 cannot encode (lone surrogates)."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 

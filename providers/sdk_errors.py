@@ -1,17 +1,17 @@
-"""SDK exceptions and HTTP status codes, translated to ``piiloom.providers.errors``.
+"""Translate SDK exceptions and HTTP status codes to ``piiloom.providers.errors``.
 
 ======================================================  ==================================================
 time-out, connection refused or lost, 408, 409, 5xx     ``ProviderUnavailable`` (503, 529: ``overloaded``)
-a body that is not JSON (a proxy's page, a cut answer)  ``ProviderUnavailable``
+body that is not JSON (proxy page, incomplete reply)    ``ProviderUnavailable``
 429                                                     ``RateLimited``
 429 insufficient_quota, 402, exhausted credit           ``BudgetExceeded``
-401, 403, 400 that speaks of the key                    ``AuthFailed``
+401, 403, 400 that mentions the key                     ``AuthFailed``
 404, 405 (unknown model, unknown path)                  ``NotServed``
 any other 4xx (prompt too long, filter)                 ``InvalidRequest``
 ======================================================  ==================================================
 
-Both SDKs name their exceptions alike, so they are told apart by what they carry and neither SDK is imported here. What
-the server says is shown only after ``redaction``: servers echo keys and prompts.
+Exceptions are recognized by their attributes and class names, which are the same in both SDKs, so neither SDK is imported
+here. The server's message is shown only after ``redaction``, because servers echo keys and prompts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest,
 from piiloom.providers.rate_headers import read_retry_after
 from piiloom.providers.redaction import Redactor
 
-# Codes and phrases by which servers say that money, not patience, is missing.
+# Codes and phrases that mean that the account has no money or quota left, so that waiting does not help.
 _NO_MONEY = (
     "insufficient_quota",
     "billing_hard_limit",
@@ -36,7 +36,7 @@ _NO_MONEY = (
     "billing_not_active",
     "api usage limits",
 )
-# By these they say that the prompt is too long for the model, or that a filter in front of it did not let it through.
+# Codes and phrases that mean that the prompt is too long (_TOO_LONG) or was refused by a content filter (_FILTERED).
 _TOO_LONG = (
     "context_length_exceeded",
     "context length",
@@ -60,12 +60,12 @@ _FILTERED = (
 _BAD_KEY = ("invalid_api_key", "api_key_invalid", "api key not valid")
 _TRANSIENT = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({503, 529})
-# What the HTTP library raises before anything of a request has left: no connection, none free, or a proxy that refused it.
+# Exceptions that the HTTP library raises before it sends anything: no connection, none free in the pool, refused by a proxy.
 _NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
 
 
 class ErrorResponse(Protocol):
-    """The HTTP response that an error status came with."""
+    """The HTTP response of a status error."""
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -74,20 +74,20 @@ class ErrorResponse(Protocol):
 
 
 class StatusError(Protocol):
-    """What the status errors of both SDKs have in common."""
+    """Common interface of the status errors of both SDKs."""
 
     status_code: int
     body: object
 
     @property
     def response(self) -> ErrorResponse:
-        """The response itself."""
+        """The HTTP response."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFault:
-    """What a server answered instead of a completion: HTTP status, machine-readable code, its own words."""
+    """An error response: HTTP status, machine-readable code, the server's message, and the wait in seconds if given."""
 
     status: int
     code: str = ""
@@ -97,7 +97,7 @@ class ServerFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translator:
-    """Turns failures of one provider into errors that name it, its endpoint and the next step."""
+    """Turns failures of one provider into errors that name the provider, its endpoint and a remedy."""
 
     provider: str
     endpoint: str
@@ -107,7 +107,7 @@ class Translator:
     missing_path_remedy: str
 
     def translate(self, error: Exception, *, model: str, prompt: Sequence[str] = ()) -> ProviderError:
-        """The error to raise for *error*, which an SDK raised."""
+        """Return the error to raise for *error*, an SDK's exception or a ``ValueError`` from parsing the response."""
         if hasattr(error, "status_code") and hasattr(error, "response"):
             return self.from_status(read_fault(cast("StatusError", error)), model=model, prompt=prompt)
         if isinstance(error, ValueError):
@@ -115,7 +115,7 @@ class Translator:
         return self.from_connection(error)
 
     def from_connection(self, error: Exception) -> ProviderUnavailable:
-        """The error for a request that got no whole answer."""
+        """Return the error for a request that got no complete response."""
         cause = error.__cause__
         kind = type(cause or error).__name__
         if kind in _NOT_CONNECTED:
@@ -125,7 +125,7 @@ class Translator:
         return self.unavailable(f"the connection was lost before the whole answer arrived ({kind})", maybe_billed=True)
 
     def timed_out(self, message: str) -> ProviderUnavailable:
-        """The error for a request that was sent, but whose answer took too long."""
+        """Return the error for a request that was sent but not answered in time."""
         return self.unavailable(message, remedy="Raise the time-out or lower the concurrency", maybe_billed=True)
 
     def unavailable(
@@ -137,7 +137,7 @@ class Translator:
         maybe_billed: bool = False,
         overloaded: bool = False,
     ) -> ProviderUnavailable:
-        """A ``ProviderUnavailable`` that names provider and endpoint."""
+        """Return a ``ProviderUnavailable`` that names provider and endpoint."""
         return ProviderUnavailable(
             f"{self.provider}: {message}",
             where=self.endpoint,
@@ -148,18 +148,18 @@ class Translator:
         )
 
     def invalid(self, message: str, *, remedy: str | None = None) -> InvalidRequest:
-        """An ``InvalidRequest`` that names provider and endpoint."""
+        """Return an ``InvalidRequest`` that names provider and endpoint."""
         return InvalidRequest(f"{self.provider}: {message}", where=self.endpoint, remedy=remedy)
 
     def not_our_api(self, response: object) -> InvalidRequest:
-        """The error for a success that is no answer of this API: a web page, or another server's idea of an error."""
+        """Return the error for a response with a success status that is not one of this API, such as a web page."""
         stated = response.get("error") if isinstance(response, Mapping) else None
         said = self.redactor.presentable(": ".join(part for part in read_error_body(stated) if part)) if stated else ""
         tail = f": {said}" if said else ""
         return self.invalid(f"the answer is not one of this API{tail}", remedy=self.missing_path_remedy)
 
     def from_status(self, fault: ServerFault, *, model: str, prompt: Sequence[str] = ()) -> ProviderError:
-        """The error for an answer with an error status."""
+        """Return the error for a response with an error status; *prompt* are texts that the message must not quote."""
         said = self._said(fault, prompt)
         if fault.status == 402 or is_out_of_money(fault):
             message = f"{self.provider}: the account has no money or quota left{said}"
@@ -177,7 +177,7 @@ class Translator:
         return self._refused(fault, model, said)
 
     def _refused(self, fault: ServerFault, model: str, said: str) -> InvalidRequest:
-        """Any other 4xx, with what to do about it where the server says enough."""
+        """Return the error for any other 4xx, with a specific remedy if the server's message allows one."""
         what, remedy = "the request was refused", "Check the model and its settings"
         if _is_filtered(fault):
             what = "a content filter of the server refused the prompt"
@@ -196,13 +196,13 @@ class Translator:
         return NotServed(f"{self.provider}: {what} ({fault.status}){said}", where=self.endpoint, remedy=remedy)
 
     def _said(self, fault: ServerFault, prompt: Sequence[str]) -> str:
-        """The server's own code and words, made fit to show, as a tail to a message."""
+        """Return the server's code and message, redacted, as a suffix ``": …"``; empty if there is nothing to show."""
         shown = self.redactor.presentable(": ".join(part for part in (fault.code, fault.message) if part), prompt=prompt)
         return f": {shown.rstrip('.')}" if shown else ""
 
 
 def is_out_of_money(fault: ServerFault) -> bool:
-    """Whether waiting will not help because there is nothing left to pay with."""
+    """Whether the account has no money or quota left, so that waiting does not help."""
     return _tells(fault, _NO_MONEY, {400, 403, 429})
 
 
@@ -211,23 +211,23 @@ def _is_filtered(fault: ServerFault) -> bool:
 
 
 def _tells(fault: ServerFault, signs: Sequence[str], statuses: Collection[int]) -> bool:
-    """Whether *fault* has one of *statuses* and its code or words hold one of *signs*."""
+    """Whether *fault* has one of *statuses* and its code or message contains one of *signs*."""
     told = f"{fault.code} {fault.message}".casefold()
     return fault.status in statuses and any(sign in told for sign in signs)
 
 
 def read_fault(error: StatusError) -> ServerFault:
-    """What *error*, an SDK's status error, says; bodies come in many shapes."""
+    """Read an SDK's status error."""
     response = error.response
     code, message = read_error_body(error.body)
     return ServerFault(status=int(error.status_code), code=code, message=message, retry_after=read_retry_after(response.headers))
 
 
 def read_error_body(body: object) -> tuple[str, str]:
-    """Code and message from an error body.
+    """Return code and message of an error body; either may be empty.
 
-    Known shapes: ``{"error": {"code", "type", "message", "details"}}`` or its inside (OpenAI, Anthropic), ``{"error": "…"}``
-    and ``{"message": "…"}`` (Ollama, gateways), ``{"detail": …}`` (FastAPI), plain text.
+    Known forms: ``{"error": {"code", "type", "message", "details"}}`` or the inner object (OpenAI, Anthropic),
+    ``{"error": "…"}`` and ``{"message": "…"}`` (Ollama, gateways), ``{"detail": …}`` (FastAPI), plain text. HTML is dropped.
     """
     if isinstance(body, Mapping):
         inner = body.get("error", body)

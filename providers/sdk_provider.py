@@ -1,11 +1,11 @@
-"""What the providers on top of an SDK share: the time limit, error translation, cost, and reading the reply.
+"""Base class of the providers that use an SDK: time limit, error translation, cost, and reading the reply.
 
-A call goes ``request_body`` → HTTP → ``read_body`` → ``completion_from``. A line of a batch takes the same three steps, with
-the maker's batch API in place of the request, so that both give the same completion or the same error.
+A call goes ``request_body`` → HTTP → ``read_body`` → ``completion_from``. A line of a batch takes the same steps, with the
+vendor's batch API in place of the HTTP request, so that both give the same completion or the same error.
 
-Requests are sent through the SDK's own ``post`` with plain JSON on both sides: connection, headers, authentication and
-errors are the SDK's, but its typed copies of request and response, of which nothing here would be used, are not made. At
-OpenAI's SDK these take 0.5 ms a call, more than all else that it does.
+Requests are sent through the SDK's low-level ``post`` with plain JSON in both directions. The SDK does connections, headers,
+authentication and errors, but does not build its typed request and response models, which are not needed here and take
+0.5 ms a call in OpenAI's SDK, more than everything else it does.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ T = TypeVar("T")
 
 
 class Sdk(Protocol):
-    """An SDK's client, as far as it is used here."""
+    """The part of an SDK's client that is used here."""
 
     async def post(self, path: str, *, cast_to: type[object], body: object) -> object:
-        """Send *body* to *path* and return the JSON of the answer."""
+        """Send *body* to *path* and return the parsed JSON of the response."""
         ...
 
     async def close(self) -> None:
@@ -49,7 +49,7 @@ SdkT = TypeVar("SdkT", bound=Sdk)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdkReply:
-    """An answer as an API gave it, in common terms. ``note`` says more about a refusal or a cut, never in words of the reply."""
+    """A reply in a form common to all APIs. ``note`` explains a refusal or truncation and never quotes the reply."""
 
     text: str
     model: str
@@ -61,7 +61,7 @@ class SdkReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ping:
-    """What ``ping`` found. ``model_known`` is None where the server does not say which models it has."""
+    """Result of ``SdkProvider.ping``. ``model_known`` is None if the server does not list its models."""
 
     endpoint: str
     model: str
@@ -70,10 +70,10 @@ class Ping:
 
 
 class SdkProvider(ABC, Generic[SdkT]):
-    """A provider that speaks through an SDK client. Subclasses build the request and read the response.
+    """A provider that uses an SDK client. Subclasses build the request and read the response.
 
-    ``timeout_s`` bounds each request as a whole. The client is this object's own and is closed with it. ``on_rates`` hears
-    of each response, those with an error status too, whose headers tell of rate limits.
+    *timeout_s* bounds each request as a whole. The provider owns the client and closes it. ``on_rates`` is called for each
+    response with rate-limit headers, also for one with an error status.
     """
 
     paid = True
@@ -113,14 +113,20 @@ class SdkProvider(ABC, Generic[SdkT]):
 
     @abstractmethod
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
-        """The JSON to send for *call*, whose prompt is *messages*."""
+        """Return the JSON to send for *call*, whose prompt is *messages*."""
 
     @abstractmethod
     def read_body(self, body: object) -> SdkReply:
-        """The reply in *body*, the JSON of an answer; ``ProviderError`` where it is none of this API or came to nothing."""
+        """Return the reply in *body*, the JSON of a response.
+
+        Raises a ``ProviderError`` if it is no response of this API or if the response failed.
+        """
 
     def completion_from(self, reply: SdkReply, call: PromptCall, *, latency_s: float, batch: bool = False) -> Completion:
-        """The completion that *reply* is to *call*, at batch prices if *batch*; ``ReplyRejected`` where it cannot be used."""
+        """Turn *reply* into the completion of *call*, at batch prices if *batch*.
+
+        Raises ``Refused``, ``Truncated`` or ``InvalidReply`` (all ``ReplyRejected``) if the reply cannot be used.
+        """
         completion = Completion(
             text=reply.text,
             data=None,
@@ -138,7 +144,7 @@ class SdkProvider(ABC, Generic[SdkT]):
         return with_data(completion, call.schema, provider=self.name)
 
     async def ping(self) -> Ping:
-        """Reach the server without paying for tokens; raises what ``complete`` would raise."""
+        """Contact the server with a request that costs no tokens; raises the same errors as ``complete``."""
         started = time.perf_counter()
         known = await self.guarded(self._look_up_model())
         return Ping(endpoint=self.endpoint, model=self.model, model_known=known, latency_s=time.perf_counter() - started)
@@ -148,10 +154,10 @@ class SdkProvider(ABC, Generic[SdkT]):
         await self.client.close()
 
     async def guarded(self, work: Awaitable[T], *, prompt: Sequence[str] = (), timeout_s: float | None = None) -> T:
-        """Await *work* within the time limit; what the SDK raises comes out as a ``ProviderError``.
+        """Await *work* within the time limit and translate the SDK's exceptions to ``ProviderError``.
 
-        The error is raised outside the ``except``: the SDK's own exception holds the request with its key and its text,
-        and must not hang on as context.
+        *prompt* are texts that the message must not quote; *timeout_s* overrides the usual limit. The error is raised outside
+        the ``except`` block so that the SDK's exception, which holds the request with the key, is not kept as its context.
         """
         failure: ProviderError
         limit = self._timeout_s if timeout_s is None else timeout_s
@@ -170,20 +176,23 @@ class SdkProvider(ABC, Generic[SdkT]):
 
     async def _post(self, body: dict[str, Any]) -> SdkReply:
         answer = await self.client.post(self.path, cast_to=object, body=body)
-        # The SDKs hand out as text what a server does not declare as JSON; not all servers do, though they send it.
+        # The SDKs return text if the content type is not JSON, and some servers send JSON under another content type.
         return self.read_body(json.loads(answer) if isinstance(answer, str) and answer.startswith("{") else answer)
 
     @abstractmethod
     async def _look_up_model(self) -> bool | None:
-        """Whether the server knows the model; None when it does not say."""
+        """Whether the server has the model; None if it does not list its models."""
 
     @property
     @abstractmethod
     def _failure(self) -> type[Exception]:
-        """The root of what the SDK raises when a request fails."""
+        """The base class of the exceptions that the SDK raises."""
 
     async def _hear(self, response: httpx2.Response) -> None:
-        """Tell ``on_rates`` what the headers of *response* say. Other paths (models, batches) have limits of their own."""
+        """Pass the rate limits in the headers of *response* to ``on_rates``.
+
+        Responses of other paths (models, batches) are ignored, because those have limits of their own.
+        """
         if self.on_rates is None or not response.request.url.raw_path.partition(b"?")[0].endswith(self._raw_path):
             return
         rates = read_rates(response.headers.raw)
@@ -192,16 +201,16 @@ class SdkProvider(ABC, Generic[SdkT]):
 
 
 def as_count(value: object) -> int:
-    """*value* where it is a plausible token count, else 0 (servers leave usage out or send null)."""
+    """Return *value* if it is a positive integer, else 0 (some servers omit the usage or send null)."""
     return value if type(value) is int and value > 0 else 0
 
 
 def part(body: object, key: str) -> Any:
-    """What *body* holds under *key*; None where it is no object or has no such key. Servers send null for whole objects."""
+    """Return ``body[key]``; None if *body* is not an object (servers may send null instead) or has no such key."""
     return body.get(key) if isinstance(body, Mapping) else None
 
 
 def parts(body: object, key: str) -> Sequence[Any]:
-    """The list that *body* holds under *key*; empty where there is none."""
+    """Return the list ``body[key]``; empty if there is none."""
     found = part(body, key)
     return found if isinstance(found, list) else ()

@@ -1,8 +1,9 @@
-"""Duplicates: no context and no question repeats, or nearly repeats, one accepted before, but for the text of a contrast group.
+"""Duplicates gate: refuse contexts and questions that repeat, exactly or nearly, those of an accepted record.
 
-Near means a Jaccard similarity of 5-word shingles at or above the threshold (``piiloom.corpus.near_duplicates``). The gate
-remembers what it lets pass, so records must come in plan order; it stands last in a screen, because a record that another
-gate refuses must not be remembered. A record is never its own duplicate: an id seen before passes.
+Texts are near-duplicates if the Jaccard similarity of their 5-word shingles reaches the threshold
+(``piiloom.corpus.near_duplicates``). Records of one contrast group share their context, which is no duplicate. The gate stores
+the records that pass, so records must come in plan order, and it must be the last gate of a screen, because a record that
+another gate refuses must not be stored. A record id that was seen before passes.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from piiloom.screening.gate import Expectations, Verdict
 
 
 class DuplicatesGate:
-    """Refuses contexts and questions that an earlier record has nearly; one gate object a run.
+    """Refuses near-duplicates of earlier records; use one gate object per run.
 
-    *questions* false lets a question come again with another context. Records of one contrast group have one context.
+    *threshold* is the Jaccard similarity in (0, 1]. With *questions* false, questions are not compared.
     """
 
     name = "duplicate"
@@ -36,7 +37,7 @@ class DuplicatesGate:
         self._seen: set[str] = set()
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
-        """Compare with all earlier records and remember this one if it is new."""
+        """Compare *record* with all earlier ones and store it if it is new."""
         if record.id in self._seen:
             return None
         asked = shingle_hashes(record.question) if record.question and self._question_counts else None
@@ -54,7 +55,7 @@ class DuplicatesGate:
         return None
 
     def prime(self, record: Record) -> None:
-        """Remember a record accepted earlier, without judging it."""
+        """Store a record that was accepted earlier, without checking it."""
         if record.id not in self._seen:
             if not self._is_known(record):
                 self._contexts.put(record.id, shingle_hashes(record.context))
@@ -64,7 +65,7 @@ class DuplicatesGate:
                 self._questions.put(record.id, shingle_hashes(record.question))
 
     def _is_known(self, record: Record) -> bool:
-        """Whether the context is that of a contrast group of which a record was let pass."""
+        """Whether an accepted record of the same contrast group has the same context."""
         group = record.contrast_group
         return group is not None and self._texts.get(group) == record.context
 

@@ -1,7 +1,7 @@
-"""Exactness: every expected value stands in the context, and every mention of it is a span with the right labels.
+"""Exactness gate: every expected value occurs in the context, and every mention of it is a span with the right labels.
 
-``Record`` already refuses spans that are unsorted, empty, overlapping or outside the context. Whole words are those of
-``piiloom.corpus.word_edges``; which spellings mention a value is ``piiloom.corpus.mention_search``'s to say.
+``Record`` already refuses spans that are unsorted, empty, overlapping or outside the context. ``piiloom.corpus.word_edges``
+defines whole words; ``piiloom.corpus.mention_search`` defines which spellings mention a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
 
 
 class ExactnessGate:
-    """Refuses spans that cut words, values without a span, spans of something else, and mentions without a span."""
+    """Refuses spans that cut words or do not match their value, values without a span, and mentions without a span."""
 
     name = "exactness"
     codes = MappingProxyType(
@@ -31,7 +31,7 @@ class ExactnessGate:
     )
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
-        """Judge the spans one by one, then the values that lack one, then the mentions that are none."""
+        """Check each span, then look for values without a span, then for mentions without a span."""
         values = {value.id: value for value in expected.values}
         for span in record.spans:
             verdict = _judge_span(record, span, values)

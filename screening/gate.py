@@ -1,8 +1,8 @@
-"""What a gate is, what it may know, and what it answers.
+"""The interface of a gate, its input (``Expectations``) and its result (``Verdict``).
 
-A gate judges a finished record from the record itself and from what was asked for, nothing else: not the provider's
-word, not the stage results. Its reason codes are stable strings, ``<gate>.<fault>``; they end up in rejects, statistics
-and the words with which a stage asks again. A detail names ids, types and offsets and never quotes the text.
+A gate judges a finished record by the record and the expectations alone; it does not use provider or stage results. Reason
+codes are stable strings, ``<gate>.<fault>``; they are used in rejects, in statistics and in the prompt of a retry. A
+verdict's detail names ids, types and offsets and never quotes the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from piiloom.corpus.record import Record, Relevance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedValue:
-    """A value that the context must mention; ``text`` is the spelling agreed on (a repaired one replaces the drawn one)."""
+    """A value that the context must mention. ``text`` is the final spelling: a repaired one replaces the one first drawn."""
 
     id: str
     text: str
@@ -26,10 +26,11 @@ class ExpectedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectations:
-    """What was asked for.
+    """What was requested of a record.
 
-    ``min_words`` and ``max_words`` bound the context (``piiloom.foundation.words`` counts; None: no upper bound). ``language`` is
-    an ISO 639-1 code. ``high_types`` must each have a high-relevance span; None means both types of ``pair``, () that nothing matters.
+    ``pair`` are the two entity types of the record. ``min_words`` and ``max_words`` bound the context (counted by
+    ``piiloom.foundation.words``; None: no upper bound). ``language`` is an ISO 639-1 code. Each of ``high_types`` must have a
+    high-relevance span; None means both types of ``pair``, () means none.
     """
 
     pair: tuple[str, str]
@@ -42,7 +43,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Why a record is refused."""
+    """Why a record is refused: a reason code of the gate and a detail."""
 
     code: str
     detail: str
@@ -50,23 +51,23 @@ class Verdict:
 
 @runtime_checkable
 class Gate(Protocol):
-    """One reason, or one family of reasons, to refuse a record. ``codes`` explains every code it can give."""
+    """Interface of a gate: a check for one kind of fault. ``codes`` explains every reason code that it can give."""
 
     @property
     def name(self) -> str:
-        """The part of its codes before the dot."""
+        """The part before the dot in the gate's reason codes."""
 
     @property
     def codes(self) -> Mapping[str, str]:
-        """Code to explanation."""
+        """Explanation of each reason code."""
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
-        """None when the record may pass."""
+        """Return why *record* is refused, or None if it passes."""
 
 
 @runtime_checkable
 class MemoryGate(Gate, Protocol):
-    """A gate that compares records with each other, in the order in which they come."""
+    """A stateful gate that compares each record with the earlier ones."""
 
     def prime(self, record: Record) -> None:
-        """Remember *record* without judging it (it was accepted before)."""
+        """Store *record*, which was accepted before, without checking it."""

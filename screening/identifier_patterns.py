@@ -1,9 +1,9 @@
-"""Strict patterns for identifiers that stand in a text whether or not anybody meant them to.
+"""Strict patterns that find identifiers (e-mail, URL, IP, card, IBAN, SSN, phone) in a text, intended or not.
 
 Each finder yields half-open code-point ranges. They are strict: "7:45 pm", "$14,300", 5'7", "2012-2019" and order
-numbers are nothing. Card numbers pass Luhn or stand in four groups of four that begin with 3 to 6; IBANs pass their
-check digits; IP addresses parse; telephone numbers have the North American form, the international "+" form, a trunk
-zero, or are valid for the region.
+numbers do not match. Card numbers pass the Luhn check or are four groups of four digits that begin with 3 to 6; IBANs have
+valid check digits; IP addresses parse; telephone numbers have the North American form, the international "+" form or a
+trunk zero, or are valid in the region.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from stdnum import iban, luhn
 
 Range = tuple[int, int]
 
-# Every numeric identifier below but an IP address has seven digits close together; most texts have none.
+# Cheap test before the slow patterns: all numeric identifiers except IP addresses match it, and most texts do not.
 _SEVEN_DIGITS = re.compile(r"\d(?:[^\w]{0,3}\d){6}|[A-Z]{2}\d{2} ?[A-Z0-9]{4}")
 _EMAIL = re.compile(r"[\w.%+-]+@\w[\w-]*(?:\.\w[\w-]*)+")
-_TOP_LEVEL = r"com|org|net|edu|gov|info|biz|example|co\.uk|org\.uk|co\.in|com\.au"  # none that is a word ("tired.in the end")
+_TOP_LEVEL = r"com|org|net|edu|gov|info|biz|example|co\.uk|org\.uk|co\.in|com\.au"  # no words ("tired.in the end")
 _URL = re.compile(
     rf"(?:https?|ftp)://[^\s<>\"]+|(?<![\w@])www\.[\w-]+\.[^\s<>\"]+|(?<![\w@.-])[a-z0-9][a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:{_TOP_LEVEL})\b(?![\w@-])(?:/[^\s<>\"]*)?"
 )
@@ -35,7 +35,7 @@ _NORTH_AMERICAN = re.compile(
     r"(?<![\w-])(?:\+?1[-. ]?)?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?![\w-])|(?<![\w$£€.,-])[2-9]\d{2}-\d{4}(?![\w-])"
 )
 _INTERNATIONAL = re.compile(r"(?<!\w)\+\d{1,3}[ .-]?\(?\d(?:[ ().-]{0,2}\d){5,13}(?!\w)")
-# National numbers with a trunk zero, ten or eleven digits in two or three groups; fictitious ranges fail validators.
+# National numbers with a trunk zero: ten or eleven digits in two or three groups. A pattern, since validators refuse fictitious ones.
 _TRUNK = re.compile(
     r"(?<![\w$£€₹.,/-])\(?0(?:\d{2}\)?[ -]\d{4}[ -]?\d{4}|\d{3}\)?[ -]\d{3}[ -]?\d{3,4}|\d{4}\)?[ -]\d{3}[ -]?\d{3})(?![\w/]|[.,]\d)"
 )
@@ -49,7 +49,7 @@ def find_emails(text: str) -> Iterator[Range]:
 
 
 def find_urls(text: str) -> Iterator[Range]:
-    """Web addresses, with a scheme, with "www." or as a lower-case domain of a common top level."""
+    """Web addresses with a scheme, with "www.", or as a lower-case domain with a common top-level domain."""
     if _URL_HINT.search(text):
         for found in _URL.finditer(text):
             yield found.start(), found.start() + len(found.group().rstrip(".,;:!?)'\"”’"))
@@ -63,7 +63,7 @@ def find_cards(text: str) -> Iterator[Range]:
 
 
 def find_ibans(text: str) -> Iterator[Range]:
-    """International bank account numbers with right check digits, alone or followed by more capitals."""
+    """International bank account numbers with valid check digits, also if more groups of capitals or digits follow."""
     for found in _IBAN.finditer(text):
         number = found.group()
         while number:
@@ -91,7 +91,7 @@ def find_phones(text: str, region: str | None) -> Iterator[Range]:
     plain = [found.span() for pattern in (_NORTH_AMERICAN, _INTERNATIONAL, _TRUNK) for found in pattern.finditer(text)]
     yield from plain
     for found in _PHONE_LIKE.finditer(text):
-        # The matcher costs 0.3 ms or more, so it sees only runs of nine digits or more that are not yet found.
+        # The matcher costs at least 0.3 ms, so it is run only on runs of nine digits or more that are not yet found.
         if any(start <= found.start() and found.end() <= end for start, end in plain):
             continue
         for match in phonenumbers.PhoneNumberMatcher(found.group(), region, leniency=phonenumbers.Leniency.VALID):
@@ -111,7 +111,7 @@ _NUMERIC: dict[str, Callable[[str], Iterator[Range]]] = {"card": find_cards, "ib
 
 
 def find_identifiers(text: str, region: str | None) -> Iterator[tuple[str, Range]]:
-    """(kind, range) of everything above; kinds: email, url, ip, card, iban, ssn, phone."""
+    """Yield (kind, range) of all identifiers; kinds: email, url, ip, card, iban, ssn, phone. *region* is for ``find_phones``."""
     for kind, find in _ALWAYS.items():
         for place in find(text):
             yield kind, place

@@ -1,12 +1,12 @@
-"""Language: the context is written in the language asked for.
+"""Language gate: the context is written in the requested language.
 
-py3langid decides among the languages that models drift into. It gives calibrated probabilities; a record is refused only
-when another language wins with at least 0.9, so names, dialect and slang never refuse a text. The spans' texts are left
-out (a name says nothing about the language around it), and what is then shorter than 40 characters passes.
+py3langid chooses among ``LANGUAGES`` and the requested one and gives normalized probabilities. A record is refused only if
+another language gets at least 0.9, so that names, dialect and slang do not cause a refusal. The texts of spans are removed first
+(a name says nothing about the language around it); a rest of fewer than 40 characters passes.
 
 Loading the classifier takes about 0.7 s and 120 MB, a call 0.15 ms per 100 words (measured on two shared cores), so it is
-loaded when a text first needs it: an English text in which one word in eight is an English word that hardly another of
-these languages has, or nearly one in three a common English word (of few words: has one at all, or a contraction), is English without it.
+loaded only when a text needs it. If English is requested, a text is accepted without it if it has a contraction, if one word
+in eight is hardly used in another language, if three in ten are common English words, or if it is short and has a typical one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from piiloom.screening.gate import Expectations, Verdict
 LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk el ar he fa hi bn ta zh ja ko th".split())
 MIN_CHARACTERS = 40
 MIN_PROBABILITY = 0.9
-SELDOM = 500  # texts, on average, between two that the classifier has to see
+SELDOM = 500  # if on average more texts than this pass per text that needs the classifier, it is unloaded after use
 _ENGLISH_ONLY = frozenset(
     "the and my with that this have of to from which they would their what were been when because there you your i'm i've i'd i'll "
     "it's don't can't won't didn't isn't that's but not are was could should how why who any just get got know think want about "
@@ -44,13 +44,13 @@ _ENGLISH_ONLY = frozenset(
     "wanted asked asks told says said made asking getting trying tried living moved thinking worried new old next month year years".split()
 )
 _ENGLISH_SHARE = 0.125
-# Common English words that some other language has too; so many of them together only English has.
+# Common English words, some of which occur in other languages too; a share of ``_COMMON_SHARE`` occurs only in English.
 _COMMON = _ENGLISH_ONLY | frozenset(
     "a i is in for me so at on no up as be by do go if or us am an im id one all out now here more some them make way good day "
     "hey ok thanks help need say".split()
 )
 _COMMON_SHARE = 0.3
-_FEW_WORDS = 15  # of so few, one that only English has decides, unless it looks like a word of another language
+_FEW_WORDS = 15  # in a shorter text one English-only word is enough, unless it looks like a word of another language (_LOOKALIKES)
 _CONTRACTION = re.compile(r"(?i)\b\w+(?:n['’]t|['’](?:ve|re|ll))\b")
 _LOOKALIKES = frozenset(
     "just by her his was were been have of not but are it he get want she any well only own first same gave made".split()
@@ -58,7 +58,7 @@ _LOOKALIKES = frozenset(
 
 
 class LanguageGate:
-    """Refuses contexts that are clearly in another language than the one asked for."""
+    """Refuses contexts that are clearly in another language than the requested one."""
 
     name = "language"
     codes = MappingProxyType({"language.other": "the context is clearly in another language"})
@@ -67,7 +67,7 @@ class LanguageGate:
         self._checked = self._classified = 0
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
-        """Classify the context without its spans. Raises ``UsageError`` for a language the classifier does not know."""
+        """Classify the context without its spans. Raises ``UsageError`` if the classifier does not know the requested language."""
         self._checked += 1
         text = _without_spans(record)
         if len(text) < MIN_CHARACTERS or (expected.language == "en" and _is_plainly_english(text)):
@@ -75,7 +75,7 @@ class LanguageGate:
         language, probability = _classifier(expected.language).classify(text)
         self._classified += 1
         if self._checked > SELDOM * self._classified:
-            _classifier.cache_clear()  # 80 MB for one text in a thousand: loading it again costs less
+            _classifier.cache_clear()  # frees 80 MB; it is needed so rarely that loading it again costs less
         if language == expected.language or probability < MIN_PROBABILITY:
             return None
         return Verdict(code="language.other", detail=f"{language} with probability {probability:.2f} instead of {expected.language}")

@@ -1,4 +1,4 @@
-"""Length: the context has as many words as was asked for."""
+"""Length gate: the number of words of the context is within the requested bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from piiloom.screening.gate import Expectations, Verdict
 
 
 class LengthGate:
-    """Refuses contexts outside the expected band of words."""
+    """Refuses contexts with fewer or more words than requested."""
 
     name = "length"
     codes = MappingProxyType(

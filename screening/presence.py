@@ -1,4 +1,4 @@
-"""Presence: the types that the question turns on are each disclosed with high relevance."""
+"""Presence gate: each entity type on which the answer depends has a high-relevance span."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class PresenceGate:
     codes = MappingProxyType({"presence.no_high_span": "a type that must be of high relevance has no such span"})
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
-        """Name the first type that is missing."""
+        """Return a verdict for the first type without a high-relevance span."""
         present = {span.entity_type for span in record.spans if span.relevance == "high"}
         for entity_type in expected.pair if expected.high_types is None else expected.high_types:
             if entity_type not in present:

@@ -1,8 +1,8 @@
-"""Question leaks: the question must need the context, so it repeats nothing of it and names no type of the pair.
+"""Question gate: the question must not reveal what the context discloses, so that the context is needed to answer it.
 
-A question leaks when it holds a whole value of any relevance (any case and typography), a word that names a type of the
-pair ("health" for health: the taxonomy's ``type_words``), or a content word of a high-relevance value, be it in another
-number or tense (``piiloom.screening.stemming``). Both the expected spelling and the one that stands in the context count.
+A question is refused if it contains a whole value of any relevance (in any case and typography), a word that names a type of
+the pair ("health" for health: the taxonomy's ``type_words``), or a content word of a high-relevance value, also in another
+number or tense (``piiloom.screening.stemming``). The expected spelling and the one in the context are both checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from piiloom.foundation.words import content_words
 from piiloom.screening.gate import Expectations, Verdict
 from piiloom.screening.stemming import content_stems, stem
 
-# "How much is that over half a year?" gives nothing of "$450 a month" away: units of time and small numbers are anybody's words.
+# Stems of units of time and small numbers, which reveal nothing: "How much is that over half a year?" for "$450 a month".
 ANYBODYS = content_stems(
     "second minute hour day week weekday weekend month year half quarter third once twice one two three four five six seven eight nine ten "
     "weekly monthly yearly daily hourly first second last next"
@@ -26,14 +26,15 @@ ANYBODYS = content_stems(
 
 
 def telling_words(value: str, common_words: frozenset[str] = ANYBODYS) -> list[str]:
-    """The words of *value* that a question on which it decides must not hold, in any form."""
+    """Return the content words of *value* that a question must not contain in any form, sorted; stems in *common_words* may occur."""
     return sorted(word for word in content_words(value) if stem(word) not in common_words)
 
 
 class QuestionLeaksGate:
-    """Refuses questions that give away what the context discloses. *type_words* maps a type to the words that name it.
+    """Refuses questions that reveal what the context discloses.
 
-    A question may share *common_words* (stems) with a value that matters.
+    *type_words* maps an entity type to the words that name it. A question may share the stems *common_words* with a
+    high-relevance value.
     """
 
     name = "question"
@@ -69,7 +70,7 @@ class QuestionLeaksGate:
 
 
 def _values(record: Record, expected: Expectations) -> Iterator[tuple[str, str, bool]]:
-    """(name, spelling, is of high relevance) of each value, expected or found."""
+    """Yield (name, spelling, whether relevance is high) of each expected value and each span."""
     seen: set[tuple[str, bool]] = set()
     for value in expected.values:
         seen.add((value.text, value.relevance == "high"))

@@ -1,7 +1,8 @@
-"""Refusals: what a model says about its task instead of doing it, and what a template leaves behind.
+"""Refusal gate: text in which the model talks about its task instead of doing it, and leftovers of a template.
 
-Only wording that no forum post has: "as an AI", a refusal of *this request*, an introduction of the rewritten text at the
-very start, mention marks, unfilled slots and placeholders. "I cannot help my sister with her rent" passes.
+The patterns match only wording that does not occur in a forum post: "as an AI", a refusal of *this request*, an introduction
+such as "Here is the rewritten text" at the very start, mention marks, unfilled slots and placeholders. "I cannot help my sister
+with her rent" passes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _REFUSAL = re.compile(
     rf"|\bi ?{_CANNOT} (?:generate|create|produce|provide|write|rewrite|share) (?:\w+ ){{0,4}}?"
     r"(?:content|text|texts|information about real people|personal data|personal information|pii|personally identifiable)\b"
 )
-# At the very start only: "Here is the thing" further on, and in general, is how people write.
+# Introductions of the output, matched only at the very start and only before such nouns: people write "Here is the thing".
 _META = re.compile(
     r"\W*(?:(?:sure|certainly|of course|absolutely|okay|ok)[,!.:]? )?"
     r"(?:here(?:'s| is| are| you go)[,:]? (?:the |an? |your |one )?(?:\w+ ){0,3}?"
@@ -34,7 +35,7 @@ _META = re.compile(
     r"|(?:rewritten|paraphrased|revised|final|abstracted) (?:\w+ )?(?:text|version|context|question|post)\b ?:"
     r"|(?:context|question|output|answer|response|situation|text) ?:)"
 )
-# What the slow patterns cannot match without: a look with "in" is fifty times cheaper.
+# Each slow pattern matches only if the text contains one of its hints; testing for them with "in" is fifty times cheaper.
 _ASSISTANT_HINTS = ("model", " ai", "assistant", "intelligence", "knowledge cutoff", "training data", "my guidelines", "my programming")
 _CANNOT_HINTS = ("cannot", "can't", "can not", "won't", "will not", "able to")
 _LEFTOVER_HINTS = ("{", "}", "<", "[", "]", "`", "|", "PLACEHOLDER", "REDACTED", "TODO", "orem ipsum", "XXXX", "xxxx")
@@ -48,7 +49,7 @@ _LEFTOVER = re.compile(
 
 
 class RefusalsGate:
-    """Refuses records whose context or question speaks of the task or holds leftovers of it."""
+    """Refuses records whose context or question talks about the task or contains leftovers of it."""
 
     name = "refusal"
     codes = MappingProxyType(
@@ -62,7 +63,7 @@ class RefusalsGate:
     )
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
-        """Judge the context, then the question."""
+        """Check the context, then the question."""
         for part, text in (("context", record.context), ("question", record.question or "")):
             code = _fault(text)
             if code:

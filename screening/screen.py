@@ -1,4 +1,4 @@
-"""The gates in their order: cheap ones first, those that remember last, so that only sound records are remembered."""
+"""A sequence of gates. Cheap gates come first, stateful ones last, so that they store only records that pass all others."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 class Screen:
-    """Gates that a record must pass one after the other."""
+    """An ordered list of gates, all of which a record must pass."""
 
     def __init__(self, gates: Sequence[Gate]) -> None:
         self.gates = tuple(gates)
 
     @property
     def codes(self) -> Mapping[str, str]:
-        """Every reason code that the gates can give, explained."""
+        """Explanation of every reason code that the gates can give."""
         return {code: explanation for gate in self.gates for code, explanation in gate.codes.items()}
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
-        """The verdict of the first gate that refuses *record*; None when all let it pass."""
+        """Return the verdict of the first gate that refuses *record*; None if it passes all."""
         for gate in self.gates:
             verdict = gate.check(record, expected)
             if verdict is not None:
@@ -37,7 +37,7 @@ class Screen:
         return None
 
     def prime(self, record: Record) -> None:
-        """Let the gates that compare records remember one accepted earlier (a resumed run, an existing corpus)."""
+        """Store *record*, accepted earlier (by a resumed run, in an existing corpus), in the stateful gates."""
         for gate in self.gates:
             if isinstance(gate, MemoryGate):
                 gate.prime(record)
@@ -46,10 +46,10 @@ class Screen:
 def default_screen(
     *, near_duplicate_threshold: float = 0.5, repeated_questions: bool = False, common_words: frozenset[str] = frozenset()
 ) -> Screen:
-    """All gates in their fixed order, with the type words of the taxonomy; a new one for each run, as it remembers.
+    """Build the screen of all gates in their fixed order. It is stateful, so build a new one for each run.
 
-    With *repeated_questions* a question may be asked again, of another text. *common_words* are stems that a question may share with a
-    value that matters.
+    *near_duplicate_threshold* is a Jaccard similarity. With *repeated_questions*, a question may occur again with another context.
+    *common_words* are stems that a question may share with a high-relevance value.
     """
     type_words = {name: entity_type.type_words for name, entity_type in load_taxonomy().types.items()}
     return Screen(

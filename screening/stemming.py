@@ -1,9 +1,9 @@
-"""A light stem: enough that a question cannot hide a value behind a plural or a tense.
+"""A light stemmer for English, so that a question cannot contain a value in another number or tense unnoticed.
 
-Rules, in order, on a case-folded word: a possessive goes; "ies" and "ied" become "y"; a plural "s" goes (not of "ss" or
-"us"), and the "e" before it after s, x, z, ch, sh; "ing" and "ed" go when a vowel stays among at least three letters
-(not of "eed"), with the second of a doubled consonant; a final "e" goes. Words of up to three letters and words with a
-digit stay as they are. Derived nouns ("teacher" of "teach") are other words.
+Rules, in order, on a case-folded word: remove a possessive; replace "ies" and "ied" by "y"; remove a plural "s" (not in "ss"
+or "us"), with the "e" before it after s, x, z, ch, sh; remove "ing" and "ed" (not in "eed") if at least three letters with a
+vowel remain, and then the second of a doubled consonant; remove a final "e". Words of up to three letters and words with a
+digit stay unchanged. Derived nouns ("teacher" from "teach") are not reduced.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """The stem of one word (any case); words that differ only in number, tense or accents share it."""
+    """Return the stem of one word (any case). Words that differ only in number, tense or accents have the same stem."""
     plain = _POSSESSIVE.sub("", _without_accents(word.casefold()))
     if len(plain) <= 3 or any(c.isdigit() for c in plain):
         return plain
@@ -37,7 +37,7 @@ def stem(word: str) -> str:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of the content words of *text* (function words left out)."""
+    """Return the stems of the content words of *text*; function words are left out."""
     return frozenset(stem(word) for word in content_words(text))
 
 

@@ -1,8 +1,7 @@
-"""Unlisted identifiers: what a pattern finds in the text must be covered by spans.
+"""Unlisted gate: identifiers that a pattern finds in the text must be covered by spans.
 
-A match inside a span (or inside neighbouring spans with nothing but punctuation between them) is listed. A match outside,
-or one that sticks out of its span, is personal information that the record does not own up to. In the question nothing
-may be found at all.
+A match is covered if it lies in a span, or in neighboring spans with only punctuation or spaces between them. A match that is
+outside of spans, or extends beyond its span, is unmarked personal information. The question must contain no match at all.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from piiloom.screening.identifier_patterns import find_identifiers
 
 
 class UnlistedGate:
-    """Refuses records with an e-mail address, URL, telephone, card, account or social security number or IP address that is no span."""
+    """Refuses records with an e-mail or IP address, URL, phone, card, account or social security number outside of spans."""
 
     name = "unlisted"
     codes = MappingProxyType(
@@ -32,7 +31,7 @@ class UnlistedGate:
     )
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
-        """Look through the context, then the question."""
+        """Check the context, then the question."""
         region = record.locale.partition("_")[2] or None
         for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
             for kind, (start, end) in find_identifiers(text, region):

@@ -1,4 +1,4 @@
-"""What goes into the engine and what comes out of it, one document at a time."""
+"""The engine's input (``Document``) and output (``Filled``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from piiloom.surrogates.mentions import Mention
 
 
 class Document(NamedTuple):
-    """One text. ``number`` is its place in the input order (0-based); ``mentions`` are given where spans came with the text."""
+    """One text. ``number`` is its position in the input (0-based).
+
+    ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text.
+    """
 
     number: int
     id: str
@@ -23,7 +26,7 @@ class Document(NamedTuple):
 class Placed(NamedTuple):
     """One surrogate: ``[start, end)`` in the input text became ``[new_start, new_end)`` of the output text.
 
-    ``value_id`` joins what belongs to one person, place or value of the document.
+    All offsets are code points. Surrogates with the same ``value_id`` belong to one person, place or value of the document.
     """
 
     start: int
@@ -39,9 +42,10 @@ class Placed(NamedTuple):
 
 @dataclass(slots=True)
 class Filled:
-    """A document with its surrogates, in text order.
+    """The output text of a document and its surrogates, in text order.
 
-    ``unknown`` and ``left`` are ranges of the input text; ``tallies`` add up to the report.
+    ``unknown`` (placeholders of unknown meaning) and ``left`` (brackets that are no placeholders) are ranges of the input text.
+    ``tallies`` are counts that are summed over all documents for the report.
     """
 
     text: str

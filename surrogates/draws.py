@@ -1,4 +1,4 @@
-"""What a value is drawn from: a seed, the country and language of the text, whose value it is, and what stood there."""
+"""The arguments from which a surrogate value is drawn: seed, country, language, owner, original text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from piiloom.surrogates.persona import Persona
 
 
 class Draw(NamedTuple):
-    """All that a value may depend on; equal draws give equal values in every process.
+    """Everything a value may depend on. Equal draws give equal values in every process.
 
-    ``country`` (ISO 3166 alpha-2) and ``language`` (ISO 639-1) are those of the text. ``owner`` is the person whose value it is.
-    ``shift`` are the days by which known dates move; ``anchor`` is the day about which dates lie that the text does not tell.
+    ``country`` (ISO 3166 alpha-2) and ``language`` (ISO 639-1) are those of the text. ``owner`` is the person whom the value belongs
+    to. ``shift`` is the number of days by which known dates move. Dates that the text does not tell are drawn relative to ``anchor``.
+    ``original`` is the replaced value where it is known, ``form`` the variant of the kind, ``index`` the placeholder's number.
     """
 
     seed: int
@@ -23,4 +24,4 @@ class Draw(NamedTuple):
     owner: Persona | None = None
     original: str = ""
     form: str = ""
-    index: str = ""  # type: ignore[assignment]  # nobody looks for a place in the tuple
+    index: str = ""  # type: ignore[assignment]  # hides tuple.index, which is not used

@@ -1,7 +1,7 @@
-"""The engine: looks at all documents, hands out groups, and fills each document.
+"""The surrogate engine: plans all documents, assigns people to groups over the whole corpus, and fills each document.
 
-The same seed gives the same bytes for any number of workers and any size of chunk: what a document becomes depends on its place
-in the input, and the people's groups on their places among all people of the corpus.
+The same seed gives the same bytes for any number of workers and any chunk size. A document's result depends on its position in the
+input; a person's group depends on the position among all people of the corpus.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ class Finder(Protocol):
     """Finds placeholders in a text."""
 
     def find(self, text: str, where: str = "document") -> Found:
-        """The mentions, what looks like a placeholder but is none we know, and brackets that are none."""
+        """Return the mentions, the unknown placeholders and the brackets that are no placeholders. *where* is for error messages."""
         ...
 
 
 class Engine:
-    """Makes plans, gathers what they ask for, and fills. ``finder`` None: mentions come with the documents.
+    """Plans documents, assigns groups to all people, and fills the documents. Without ``finder`` the documents must bring mentions.
 
-    ``given`` tells for a document's number which of its values were drawn elsewhere (by a model), by their numbers in the plan.
+    ``genders`` maps folded given names to genders. ``given`` maps a document's number to the values that were drawn elsewhere (by a
+    model): value number in the plan -> value.
     """
 
     def __init__(
@@ -66,12 +67,15 @@ class Engine:
         self._groups: bytes = b""
         self._starts: list[int] = []
         self._shared: Shared = {}
-        self.plans: list[Plan] = []  # of the documents that were filled last
+        self.plans: list[Plan] = []  # plans of the documents that were filled last
 
     # Pass 1
 
     def plan(self, document: Document) -> tuple[Plan, Found | None]:
-        """What the text asks for."""
+        """Return the plan of a document, and what the finder found (None if the mentions came with the document).
+
+        Raises ``DataError`` if the document has no mentions and there is no finder.
+        """
         found: Found | None = None
         mentions: Sequence[Mention]
         if document.mentions is not None:
@@ -88,7 +92,10 @@ class Engine:
         return plan, found
 
     def look(self, documents: Sequence[Document]) -> bytes:
-        """The people that a chunk asks for: codes of those of single documents, and (role, index, code, size) of shared ones."""
+        """Return the people this chunk needs, as marshalled bytes.
+
+        One gender code per document-local person, and (role, index, code, size) for each person shared across the corpus.
+        """
         codes = bytearray()
         shared: dict[tuple[str, str], list[int]] = {}
         for document in documents:
@@ -97,7 +104,7 @@ class Engine:
         return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()]))
 
     def gather(self, looks: Iterable[bytes]) -> bytes:
-        """Hand out the groups of the whole corpus; what ``open`` reads."""
+        """Assign a group to each person of the corpus, from the ``look`` results in input order. Return the bytes that ``open`` reads."""
         parts: list[bytes] = []
         sizes: list[int] = []
         shared: dict[tuple[str, str], list[int]] = {}
@@ -125,16 +132,16 @@ class Engine:
     # Pass 2
 
     def open(self, gathered: Path) -> None:
-        """Take over what ``gather`` wrote."""
+        """Load the file that holds the result of ``gather``."""
         self.take(gathered.read_bytes())
 
     def take(self, gathered: bytes) -> None:
-        """The same from memory."""
+        """Load the result of ``gather`` from memory."""
         self._groups, self._starts, people, _ = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
         self._shared = {(role, index): (seed_of("shared", self._seed, role, index), groups) for role, index, groups in people}
 
     def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
-        """Fill the documents of the chunk that was looked at as number *first_look*."""
+        """Fill the documents of a chunk. *first_look* is the chunk's number, in the order in which ``gather`` got the looks."""
         with unhurried():
             planned = [self.plan(document) for document in documents]
             self.plans = [plan for plan, _ in planned]
@@ -151,7 +158,7 @@ class Engine:
             yield done
 
     def fill_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Filled:
-        """Fill one planned document; *number* is its place in the input, *groups* are those of its own people."""
+        """Fill one planned document; *number* is its position in the input, *groups* has one group per document-local person."""
         given = self._given(number) if self._given is not None else NOTHING_GIVEN
         return self._filler.fill(plan, self._document_seed(number), groups, self._shared, given)
 
@@ -159,7 +166,7 @@ class Engine:
         return mix(self._first_seed, number)
 
     def fill_all(self, documents: Sequence[Document]) -> Iterator[Filled]:
-        """Both passes over documents in memory, each planned once; they are filled one after another, as they are asked for."""
+        """Run both passes over documents in memory. Each document is planned once, and filled when the iterator reaches it."""
         with unhurried():
             yield from self._both_passes(documents)
 
@@ -175,7 +182,7 @@ class Engine:
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """Without the cyclic garbage collector: filling makes many objects and no cycles, and a fifth of the time went into looking."""
+    """Disable the cyclic garbage collector in the block: filling makes no reference cycles, and collecting took a fifth of the time."""
     running = gc.isenabled()
     gc.disable()
     try:
@@ -186,7 +193,7 @@ def unhurried() -> Iterator[None]:
 
 
 def note_people(plan: Plan, codes: bytearray, shared: dict[tuple[str, str], list[int]]) -> None:
-    """Add the people of *plan*: own ones to *codes*, those whom the corpus shares to *shared*."""
+    """Add the people of *plan*: document-local ones to *codes*, those shared across the corpus to *shared* (key -> [code, size])."""
     for cluster in plan.clusters:
         if cluster.corpus:
             _note_shared(shared, cluster.key, cluster.code, cluster.size)
@@ -200,9 +207,9 @@ def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str],
 
 
 def group_report(gathered: bytes, *, own_names: bool = False) -> dict[str, object]:
-    """Who was cast: people by group, how many the texts decided, and the largest difference between two groups.
+    """Summarize *gathered* for the report: people by group and by known gender, and the largest difference between two groups.
 
-    ``own_names``: all bear names of the texts' own country, so that gender alone makes the groups.
+    ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
     """
     groups, _, _, told = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
     counts = Counter(groups)

@@ -1,4 +1,4 @@
-"""From a plan to a text with surrogates: names written in their forms, values drawn, each fitted to what surrounds it."""
+"""Turn a plan into a text with surrogates: cast the people, draw the values, and fit each one to the surrounding text."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from piiloom.surrogates.seeds import below, mix
 from piiloom.surrogates.settings import Settings
 
 _PEOPLE, _VALUES, _DAYS, _AGAIN = 0x10, 0x20, 0x50, 0x60
-_SPREAD_OF_DAYS: Final = 730  # documents lie within so many days before the anchor
-_TRIES: Final = 96  # values that are tried for one that fits its article
+_SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
+_TRIES: Final = 96  # most values drawn to find one that fits its article or genitive
 _YEARS: Final = re.compile(r"(?<!\d)(?:1[01])?\d{1,2}(?!\d)")
 _AND: Final = {"en": "and", "nl": "en", "pt": "e", "de": "und", "fr": "et", "es": "y", "it": "e", "sv": "och"}
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
@@ -37,13 +37,13 @@ _GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
 NOTHING_GIVEN: Final[Mapping[int, str]] = {}
 Shared = Mapping[tuple[str, str], tuple[int, Sequence[int]]]
 People = tuple[Persona, ...]
-# Making named tuples as the tuples they are takes half the time of calling their class.
+# Building named tuples with ``tuple.__new__`` takes half the time of calling their class.
 _draw: Callable[[type[Draw], tuple[object, ...]], Draw] = tuple.__new__
 _placed: Callable[[type[Placed], tuple[object, ...]], Placed] = tuple.__new__
 
 
 class Filler:
-    """Fills documents one after another; what a document becomes depends on its seed, its plan and its groups only."""
+    """Fills documents. The result for a document depends only on its plan, seed and groups, the shared people and the given values."""
 
     def __init__(self, settings: Settings, caster: Caster) -> None:
         self.settings = settings
@@ -61,14 +61,14 @@ class Filler:
     def fill(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Filled:
         """Put surrogates into *plan*'s text.
 
-        *groups* are those of the document's own people, in the order of ``Plan.codes``; *shared* gives seed and groups of people
-        whom the corpus shares; *given* are values drawn elsewhere, by their numbers.
+        *groups* has one group per document-local person, in the order of ``Plan.codes``. *shared* maps (role, index) to the seed and
+        groups of people shared across the corpus. *given* maps value numbers to values that were drawn elsewhere (by a model).
         """
         return _Page(self, plan, seed, given).filled(groups, shared)
 
 
 class _Page:
-    """One document while it is filled."""
+    """State of one document while it is being filled."""
 
     __slots__ = (
         "_anchor",
@@ -98,7 +98,7 @@ class _Page:
         self._notable = notable_places(plan.text, plan.mentions, filler.language)
         self._styles = name_styles(plan, filler.register, seed) if plan.clusters else {}
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
-        self._dated: set[int] = set()  # owners whose birth date the text gives
+        self._dated: set[int] = set()  # owners whose birth date is known from the text
 
     def filled(self, groups: Sequence[int], shared: Shared) -> Filled:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
@@ -107,7 +107,7 @@ class _Page:
         people, fitted = (self._cast(groups, shared) if self._plan.clusters else []), self._asked
         pieces: list[str] = []
         placed: list[Placed] = []
-        drawn: dict[tuple[int, int, str], str] = {}  # what comes again is drawn once
+        drawn: dict[tuple[int, int, str], str] = {}  # repeated values are drawn once; keys: (value number, owner, form)
         put, place = pieces.append, placed.append
         at = grown = 0
         for number, mention in enumerate(self._plan.mentions):
@@ -121,7 +121,7 @@ class _Page:
                     value = cast[0].given if style == "given" else written(cast[0], style)
                 else:
                     value = self._together(cast, style)
-                    value_id = f"p{owner + 1}"  # of those who are named together, not of the first of them
+                    value_id = f"p{owner + 1}"  # the id of the pair or group, not of its first person
                 if original and len(original) > 3 and original.isupper():
                     value = value.upper()
             else:
@@ -165,7 +165,7 @@ class _Page:
         for number, cluster in enumerate(self._plan.clusters):
             value_id = f"p{number + 1}"
             if cluster.corpus:
-                # A shared person bears one name everywhere, whatever else stands in the document.
+                # A shared person has one name in the whole corpus, so nothing in this document may influence it.
                 own_seed, own_groups = shared[cluster.key]
                 people.append(self._people(own_seed, own_groups, value_id, {}, NO_NEEDS))
                 continue
@@ -195,7 +195,7 @@ class _Page:
         )
 
     def _needs(self, cluster: Cluster) -> Needs:
-        """What articles and genitives around the mentions of a person ask of the name."""
+        """Return what the articles and genitives around a person's mentions require of the given name and the family name."""
         given = family = ANY
         given_genitive = family_genitive = False
         if not any(number in self._notable for number in cluster.places):
@@ -216,7 +216,7 @@ class _Page:
         return Needs(given, family, given_genitive, family_genitive)
 
     def _tell_birth(self, people: list[People]) -> None:
-        """Known birth dates and ages decide when their owner was born, so that all else agrees with them."""
+        """Set the birth dates of people whose birth date or age is known from the text, so that all other values agree with it."""
         known = [
             (mention, owner)
             for mention, owner in zip(self._plan.mentions, self._plan.owners, strict=True)
@@ -241,7 +241,10 @@ class _Page:
         person.born = self._anchor - timedelta(days=int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363))
 
     def _suit_ages(self, people: list[People]) -> None:
-        """Articles decide ages that nothing else does: "an <AGE>-year-old". A person whom the corpus shares has one age everywhere."""
+        """Choose ages that fit their article ("an <AGE>-year-old").
+
+        Left alone: people with a known birth date, and people shared across the corpus, who have one age everywhere.
+        """
         for owner in {owner for _, owner in self._asked if owner != NOBODY}:
             sound = asked_of_age(self._plan, self._notable, owner)
             if not sound or owner in self._dated or self._plan.clusters[owner].corpus:
@@ -258,7 +261,11 @@ class _Page:
     # Values
 
     def _fitted(self, number: int, kind: str, draw: Draw) -> str:
-        """A value where something is known or asked for: drawn elsewhere, an age that must agree, an article, a genitive."""
+        """Return the value at mention *number* in the special cases.
+
+        These are: a value drawn elsewhere, a known original, and a place whose article, genitive or capitals matter. If none of
+        ``_TRIES`` values fits the article and the genitive, the first one is returned.
+        """
         value_number, owner = self._plan.values[number], self._plan.owners[number]
         if value_number in self._given:
             return cased_like(draw.original, self._given[value_number])
@@ -267,7 +274,7 @@ class _Page:
             if owner in self._dated:
                 return draw.original  # birth date and other dates move together, so the age stays right
             if not _YEARS.search(draw.original):
-                draw = draw._replace(owner=None)  # an age in words moves by itself
+                draw = draw._replace(owner=None)  # an age in words is derived from the original, not from the owner's birth date
         place = asked_of_place(self._asked.get((value_number, owner)), self._notable.get(number))
         if kind == "age":
             return draw_age(draw, place.sound if place else ANY)
@@ -282,7 +289,7 @@ class _Page:
 
 
 def _cased(place: Place, value: str) -> str:
-    """*value* in the capitals that its place asks for."""
+    """Return *value* in the capitals that its place requires."""
     if place.capitals:
         return value.upper()
     if place.begins and value[0].islower() and "@" not in value and "/" not in value:

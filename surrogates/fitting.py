@@ -1,4 +1,7 @@
-"""What is put in fits what surrounds it, which is never altered: "an" before a vowel, capitals among capitals, a genitive's -s."""
+"""Find out what the surrounding text requires of a surrogate: a vowel after "an", capitals among capitals, a word that takes an -s.
+
+The surrounding text itself is never changed.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,18 @@ _OPENING: Final = "\"'“‘«([*_- \t"
 _OPENED: Final = frozenset("\"'“‘«([*_")
 _SIBILANT: Final = frozenset("sxzßSXZ")
 
-_HANGING: Final = frozenset("s'’")  # what may begin a genitive
-_LINE: Final = 400  # code points to either side that are looked at
+_HANGING: Final = frozenset("s'’")  # the first character of a genitive ending
+_LINE: Final = 400  # code points to look at on either side, at most
 
 ANY, VOWEL, CONSONANT = 0, 1, 2
 
 
 class Place(NamedTuple):
-    """What a place asks of its surrogate: the sound it begins with, that an -s can be hung on it, capitals throughout, a capital."""
+    """What a place requires of its surrogate.
+
+    ``sound`` is the sound it must begin with (``ANY``, ``VOWEL`` or ``CONSONANT``). ``genitive``: it must be able to take an -s.
+    ``capitals``: it is written in capitals throughout. ``begins``: it begins with a capital.
+    """
 
     sound: int = ANY
     genitive: bool = False
@@ -29,7 +36,7 @@ class Place(NamedTuple):
 
 
 def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dict[int, Place]:
-    """The places that ask for something, by their mention's number; most do not, and are passed over at little cost."""
+    """Return the mentions whose surroundings require something, by mention number. Most require nothing and are skipped cheaply."""
     found: dict[int, Place] = {}
     english = language == "en"
     length = len(text)
@@ -38,8 +45,8 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
         if end < length and text[end] == " " and text[start - 1] == " " and start > 2:
             last = text[start - 2]
             if "b" <= last <= "z" and (last != "n" or text[start - 3] not in "aA"):
-                continue  # nearly all: words on both sides, and no article
-        # In the middle of a sentence, as a small letter and a blank before it tell.
+                continue  # nearly all mentions: in the middle of a line, a small letter and a space before it, no article
+        # A small letter and a space before it: the mention is in the middle of a sentence.
         inside = start > 1 and text[start - 1] == " " and ("a" <= (last := text[start - 2]) <= "z" or last.islower())
         hanging = text[end : end + 1] in _HANGING
         if inside and not hanging and (last not in "an" or (last == "n" and text[start - 3] not in "aA")):
@@ -57,9 +64,9 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
 
 
 def needed_sound(text: str, start: int, language: str) -> int:
-    """What an English article right before *start* asks for: ``VOWEL`` after "an", ``CONSONANT`` after "a", else ``ANY``.
+    """Return the sound that an English article right before *start* requires: ``VOWEL`` after "an", ``CONSONANT`` after "a", else ``ANY``.
 
-    Quotes, brackets and stars may stand between: 'an "[NAME]" fan'.
+    Quotes, brackets and asterisks may come between: 'an "[NAME]" fan'.
     """
     if language != "en":
         return ANY
@@ -76,12 +83,12 @@ def needed_sound(text: str, start: int, language: str) -> int:
 
 
 def sounds(value: str, sound: int, locale: str = "en_US") -> bool:
-    """Whether *value* begins with the sound, as the English of *locale* has it."""
+    """Whether *value* begins with *sound* in the English of *locale*. Always true for ``ANY``."""
     return sound == ANY or begins_with_vowel_sound(value, locale) == (sound == VOWEL)
 
 
 def genitive_follows(text: str, end: int) -> bool:
-    """Whether an -s of the text hangs on what is put in: "[NAME]s", "[NAME]'s"."""
+    """Whether the text goes on with a genitive ending at *end*: "[NAME]s", "[NAME]'s", "[NAME]’s"."""
     tail = text[end : end + 3]
     if not tail or tail[0] not in "s'’":
         return False
@@ -91,15 +98,18 @@ def genitive_follows(text: str, end: int) -> bool:
 
 
 def takes_genitive(value: str) -> bool:
-    """Whether an -s can be hung on *value*."""
+    """Whether *value* can take a genitive -s (it does not end in s, x, z or ß)."""
     return value[-1] not in _SIBILANT
 
 
 def in_capitals(text: str, mentions: Sequence[Mention], number: int) -> bool:
-    """Whether the rest of the line, behind a label ("NAME:") and without other placeholders, is all capitals (at least four letters)."""
+    """Whether the rest of the mention's line is all capitals (at least four letters).
+
+    A label before the mention ("NAME:") and other mentions on the line are ignored.
+    """
     start, end = mentions[number][0], mentions[number][1]
     near = text[max(0, start - 6) : start].rpartition("\n")[2] + text[end : end + 6].partition("\n")[0]
-    if not near.isupper():  # nearly always, and cheap
+    if not near.isupper():  # a cheap check that rules out nearly all lines
         return False
     line_start = max(text.rfind("\n", 0, start) + 1, start - _LINE)
     line_end = text.find("\n", end, end + _LINE)
@@ -118,7 +128,7 @@ def in_capitals(text: str, mentions: Sequence[Mention], number: int) -> bool:
 
 
 def begins_sentence(text: str, start: int) -> bool:
-    """Whether *start* is the first place of a sentence, a line or the text, behind opening signs at most."""
+    """Whether *start* begins a sentence, a line or the text. Opening quotes, brackets and the like may come before it."""
     at = start - 1
     while at >= 0 and text[at] in _OPENING:
         at -= 1
@@ -126,5 +136,5 @@ def begins_sentence(text: str, start: int) -> bool:
 
 
 def capitalised(value: str) -> str:
-    """*value* with a capital at its start, where it begins with a letter."""
+    """Return *value* (not empty) with its first character in upper case."""
     return value[0].upper() + value[1:]

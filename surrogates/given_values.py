@@ -1,4 +1,4 @@
-"""The values that a model gave, on the disk between the asking and the filling: an SQLite file that every worker reads."""
+"""Store for the values that a model gave: an SQLite file, written before the run fills documents and read by every worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _TABLES: Final = """
 
 
 class GivenFile:
-    """Writes the file; a context manager. What was put in is there when the block ends without an error."""
+    """Writer of the file; a context manager. The values are committed when the block ends without an error.
+
+    An existing file is replaced. Raises ``OutputError`` when the file cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -28,7 +31,7 @@ class GivenFile:
         self._path.unlink(missing_ok=True)
         try:
             self._connection = sqlite3.connect(self._path, isolation_level=None)
-            # Nobody reads it before it is closed, and a run that fails throws it away.
+            # No journal and no fsync: nobody reads the file before it is closed, and a failed run throws it away.
             self._connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _TABLES)
             self._connection.execute("BEGIN")
         except sqlite3.Error as error:
@@ -45,14 +48,14 @@ class GivenFile:
             self._connection.close()
 
     def put(self, document: int, numbers: Sequence[int], value: str) -> None:
-        """Keep *value* for the value *numbers* of a document."""
+        """Store *value* for the value *numbers* of the plan of document number *document*. Raises ``OutputError``."""
         try:
             self._connection.executemany("INSERT INTO given VALUES (?, ?, ?)", [(document, number, value) for number in numbers])
         except sqlite3.Error as error:
             raise self._cannot(error) from error
 
     def tell(self, report: Mapping[str, Any]) -> None:
-        """Keep what the run's report is to say."""
+        """Store what the run's report says about the model. To be called once: ``GivenValues`` expects one row."""
         self._connection.execute("INSERT INTO told VALUES (?)", [json.dumps(report, ensure_ascii=False)])
 
     def _cannot(self, error: sqlite3.Error) -> OutputError:
@@ -60,11 +63,11 @@ class GivenFile:
 
 
 class GivenValues:
-    """Reads the file, in any number of processes at once. Raises ``RunError`` when it is not there."""
+    """Reader of the file; any number of processes may read at once. Raises ``RunError`` when the file is missing or incomplete."""
 
     def __init__(self, path: Path) -> None:
         try:
-            # Immutable: nobody writes to it any more, so no lock is taken, also on file systems that have none.
+            # immutable=1: nobody writes any more, so SQLite takes no locks and works on file systems without locks.
             self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
             ((report,),) = self._connection.execute("SELECT report FROM told").fetchall()
         except (sqlite3.Error, ValueError) as error:
@@ -72,5 +75,5 @@ class GivenValues:
         self.report: dict[str, Any] = json.loads(report)
 
     def of(self, document: int) -> dict[int, str]:
-        """The values of document number *document* by their numbers."""
+        """Return the values of document number *document*, by their numbers in its plan."""
         return dict(self._connection.execute("SELECT number, value FROM given WHERE document = ?", [document]))

@@ -1,4 +1,4 @@
-"""What is known of a place in a text where a surrogate goes."""
+"""A mention: a range of a text that a surrogate replaces, and what is known about it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ Gender = Literal["female", "male"]
 
 
 class Mention(NamedTuple):
-    """``[start, end)`` code points of the input text, and what the placeholder (or the span given) tells.
+    """A range ``[start, end)`` of the input text (code points), and what the placeholder or the given span says about it.
 
-    ``kind`` is one of ``data/kinds.yaml``. Mentions of one kind family with equal ``role`` and ``index`` are one person, place …
-    within ``same``; ``same="mention"`` makes each a new one. ``form`` is how a name stands there ("full", "given", "family",
-    "initials", "nick", "family_given") or a variant of another kind; "" leaves it to the kind. ``gender`` is what the role
-    says ("dochter"); ``original`` what stood there, where that is known; ``plural``: two or more people. ``rule`` names the
-    mapping rule that found it.
+    ``kind`` is one of ``data/kinds.yaml``. Mentions of one kind with equal ``role`` and ``index`` are the same person, place …
+    within the scope ``same``; with ``same="mention"`` each one without ``index`` is a new one. ``form`` is the form of a name
+    ("full", "given", "family", "initials", "nick", "family_given") or a variant of another kind; "" leaves it to the kind.
+    ``gender`` is the gender that the role implies ("dochter"). ``original`` is the replaced text, where it is known.
+    ``plural``: two or more people. ``rule`` names the mapping rule that found the mention.
     """
 
     start: int
     end: int
     kind: str
     role: str = ""
-    index: str = ""  # type: ignore[assignment]  # nobody looks for a place in the tuple
+    index: str = ""  # type: ignore[assignment]  # hides tuple.index, which is not used
     same: Same = "document"
     form: str = ""
     gender: Gender | None = None

@@ -1,4 +1,4 @@
-"""The form in which each mention names its person, as the placeholder, the original, a title or the register has it."""
+"""Choose the form of the name at each mention of a person, from the placeholder, the original, a title or the register."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ _TITLES: Final = frozenset(
     "dr drs doctor prof professor mr mrs ms miss mister sir madam judge justice nurse officer sgt capt rev sister coach "
     "mevrouw mevr mw meneer heer dhr mej ir sr sra senhor senhora dra dona herr frau".split()
 )
-# Nearly all that is no title ends otherwise: on other three signs, the one before a short title among them.
+# Cheap pre-check for titles: the last three characters of each title (with the character before it, for short ones). Most text before
+# a name ends in none of them.
 _BEFORE_SHORT: Final = " \u00a0\n\r\t(\"'“‘"
 _SPELLED: Final = frozenset(form + dot for title in _TITLES for form in (title, title.capitalize(), title.upper()) for dot in ("", "."))
 _ENDS: Final = frozenset((sign + form)[-3:] for form in _SPELLED for sign in _BEFORE_SHORT)
 
 
 def titled(text: str, start: int) -> bool:
-    """Whether a title stands right before *start*."""
+    """Whether a title ("Dr.", "mevrouw") comes right before *start*."""
     if start < 3 or text[start - 1] not in " \u00a0":
         return False
     words = text[max(0, start - _BEFORE) : start].split()
@@ -32,7 +33,10 @@ def titled(text: str, start: int) -> bool:
 
 
 def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
-    """The form (one of ``SUBTYPES``) of each mention of a person, by the mention's number."""
+    """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number.
+
+    In order of precedence: the form that the mention gives, that of its original, "family" after a title, the register's choice.
+    """
     styles: dict[int, str] = {}
     text, mentions, of_role = plan.text, plan.mentions, register.of_role
     for cluster in plan.clusters:
@@ -57,7 +61,7 @@ def name_styles(plan: Plan, register: Register, seed: int) -> dict[int, str]:
 
 
 class _Parts(NamedTuple):
-    """What the names of several words tell of one person's given and family names; ``often``: named more than once."""
+    """One person's given and family names (folded), as known from originals of several words. ``often``: mentioned more than once."""
 
     givens: frozenset[str]
     families: frozenset[str]
@@ -65,13 +69,13 @@ class _Parts(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan, places: Sequence[int]) -> _Parts:
-        """From the mentions of a person."""
+        """Collect the names from the mentions *places* of one person."""
         names = [name_parts(original) for original in {plan.mentions[number].original for number in places}]
         full = [(given, family) for given, family in names if given != family]
         return cls(frozenset(p for given, _ in full for p in given), frozenset(p for _, family in full for p in family), len(places) > 1)
 
     def form(self, original: str, *, titled: bool) -> str:
-        """Whether a known name of one word is the family's or the person's own."""
+        """Return the form of a one-word *original*: "family" or "given" if the person's full names tell, else a guess."""
         given, _ = name_parts(original)
         if given and given[0] in self.families:
             return "family"

@@ -1,4 +1,4 @@
-"""Offsets there and back between an input text and the text with surrogates."""
+"""Map offsets between an input text and the text with surrogates, in both directions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Ranges = tuple[tuple[int, int, int, int], ...]
 
 
 class OffsetMap:
-    """Made of (start, end, new_start, new_end) of the replaced ranges, as ``map.jsonl`` has them: code points, sorted, none empty.
+    """Offset map, made of the (start, end, new_start, new_end) of the replaced ranges as in ``map.jsonl``.
 
-    Outside replaced ranges an offset maps to the same character, there and back. An offset inside a replaced range has none of its
-    own: it maps to where the other range starts, or with ``end=True`` to where that ends; so a span (start, end) maps to
-    ``(to_output(start), to_output(end, end=True))``. ``DataError`` for ranges that are no map.
+    Offsets are code points. Outside replaced ranges an offset maps to the same character. An offset inside a replaced range maps
+    to the start of the corresponding range, or with ``end=True`` to its end. So a span (start, end) maps to
+    ``(to_output(start), to_output(end, end=True))``. Raises ``DataError`` if the ranges are unsorted, empty or inconsistent.
     """
 
     __slots__ = ("_new_starts", "_starts", "ranges")
@@ -31,19 +31,19 @@ class OffsetMap:
         self._new_starts = [one[2] for one in self.ranges]
 
     def to_output(self, offset: int, *, end: bool = False) -> int:
-        """Where *offset* of the input is in the output."""
+        """Map an *offset* of the input to the output; ``end`` says that it is an exclusive end."""
         return _moved(self._starts, self.ranges, offset, 0, 2, end=end)
 
     def to_input(self, offset: int, *, end: bool = False) -> int:
-        """Where *offset* of the output was in the input."""
+        """Map an *offset* of the output to the input; ``end`` says that it is an exclusive end."""
         return _moved(self._new_starts, self.ranges, offset, 2, 0, end=end)
 
     def restore(self, output: str, originals: Sequence[str]) -> str:
-        """The input text, from the output and what stood in each replaced range."""
+        """Return the input text, from the output and the original of each replaced range, in order."""
         return "".join(self._woven(output, originals, 2))
 
     def agrees(self, text: str, output: str) -> bool:
-        """Whether *output* is *text* with nothing but the replaced ranges changed: every other code point is compared."""
+        """Whether *output* is *text* with nothing but the replaced ranges changed. Every other code point is compared."""
         if self.ranges and (self.ranges[-1][1] > len(text) or self.ranges[-1][3] > len(output)):
             return False
         values = [output[new_start:new_end] for _, _, new_start, new_end in self.ranges]
@@ -59,7 +59,7 @@ class OffsetMap:
 
 
 def _moved(starts: list[int], ranges: Ranges, offset: int, side: int, other: int, *, end: bool) -> int:
-    # An exclusive end belongs to the range before it, any other offset to the one that starts there.
+    # An exclusive end belongs to the range before it, any other offset to the range that starts there.
     number = bisect_right(starts, offset - 1 if end else offset) - 1
     if number < 0:
         return offset

@@ -1,7 +1,7 @@
-"""Names that are still known: which of them are one person, and what they tell of gender and form.
+"""Known original names: which of them are one person, and what they tell about gender and form.
 
-Where a placeholder bears its original (``<<PATIENT:Jack Smith>>``) or spans came with the text, "Jack Smith", "SMITH, JACK",
-"Dr. Smith" and "Jack" are one person as long as only one person of the document fits.
+Originals are known if a placeholder contains them (``<<PATIENT:Jack Smith>>``) or if spans came with the text. "Jack Smith",
+"SMITH, JACK", "Dr. Smith" and "Jack" are one person as long as only one person of the document fits.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _TITLES = frozenset(
 
 
 def folded(text: str) -> str:
-    """Lower case without accents."""
+    """Return *text* case-folded and without accents."""
     return "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c))
 
 
 def name_parts(original: str) -> tuple[list[str], list[str]]:
-    """Given names and family names of a written name, folded; a single name counts as both."""
+    """Return the given names and the family names of a written name, folded and without titles. A single name counts as both."""
     head, comma, tail = original.partition(",")
     after = [part for part in map(folded, _PART.findall(tail)) if part not in _TITLES]
     parts = [part for part in map(folded, _PART.findall(head)) if part not in _TITLES]
@@ -37,7 +37,10 @@ def name_parts(original: str) -> tuple[list[str], list[str]]:
 
 
 def form_of(original: str) -> str:
-    """How a known name stands there: "family_given" after a comma, "full", "formal" (initials and name), "initials" or "" for one word."""
+    """Return the form of a known name.
+
+    "family_given" (with a comma), "full", "formal" (initial and family name), "initials", or "" for one word.
+    """
     given, family = name_parts(original)
     if "," in original and given != family:
         return "family_given"
@@ -51,22 +54,22 @@ def form_of(original: str) -> str:
 
 
 class OriginalNames:
-    """Joins the names of one document. *genders* gives the gender of a folded given name, where it has one."""
+    """Resolves the known names of one document to people. *genders* maps folded given names to genders."""
 
     def __init__(self, genders: Mapping[str, Gender] | None = None) -> None:
         self._genders = genders or {}
         self._people: list[tuple[set[str], set[str]]] = []
         self._bearers: dict[str, set[int]] = {}
-        self._families: dict[str, set[int]] = {}  # by parts of family names that stood behind a given one
-        self._alone: dict[str, set[int]] = {}  # by the one name that they were known by at first
+        self._families: dict[str, set[int]] = {}  # people by the parts of family names that came with a given name
+        self._alone: dict[str, set[int]] = {}  # people by the single name that they were first mentioned with
         self._seen: dict[str, str] = {}
 
     def of_document(self) -> OriginalNames:
-        """An empty one for the next document."""
+        """Return an empty resolver with the same genders, for the next document."""
         return OriginalNames(self._genders)
 
     def key_of(self, mention: Mention) -> str:
-        """The number of the person, as text: the earlier one that every part of the name fits, else a new one."""
+        """Return the number of the mention's person in this document, as text: an earlier person whom the name fits, else a new one."""
         known = self._seen.get(mention.original)
         if known is None:
             known = self._seen[mention.original] = str(self._number(*name_parts(mention.original)))
@@ -91,24 +94,27 @@ class OriginalNames:
         return at
 
     def _near(self, given: list[str], family: list[str]) -> set[int]:
-        """Whom a name may fit: one name alone all who bear it, a full name those of the family and those known by one name alone."""
+        """Return candidates for a name.
+
+        For a single name: all people who have it. For a full name: people with that family name, and people known by one name only.
+        """
         if given == family:
             return {number for part in given for number in self._bearers.get(part, ())}
         near = {number for part in family for number in self._families.get(part, ())}
         return near.union(*(self._alone.get(part, ()) for part in (*given, *family)))
 
     def gender_of(self, mention: Mention) -> Gender | None:
-        """The gender that the given name tells, where it is known."""
+        """Return the gender of the mention's given name, or None if it is unknown or the name is a single word."""
         given, family = name_parts(mention.original)
         return self._genders.get(given[0]) if given and given != family else None
 
 
 def _fits(given: list[str], family: list[str], givens: set[str], families: set[str]) -> bool:
-    """Whether a name can be that of a person who was given and family names before; an initial fits what begins with it."""
+    """Whether a name can be that of a person known by *givens* and *families*. An initial fits names that begin with it."""
     if given == family:
         known = givens | families
         return all(part in known or (len(part) == 1 and any(name.startswith(part) for name in known)) for part in given)
     if givens == families:
-        return bool(families & {*given, *family})  # so far known by one name only
+        return bool(families & {*given, *family})  # the person is known by a single name so far
     initial = any(a == b or (min(len(a), len(b)) == 1 and a[0] == b[0]) for a in given for b in givens)
     return bool(families & set(family)) and initial

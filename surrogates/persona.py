@@ -1,4 +1,4 @@
-"""A person who is cast for the mentions of one cluster; everything that is told of them agrees."""
+"""A fictitious person who replaces the person of one cluster of mentions; all their values agree with each other."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from piiloom.surrogates.mentions import Gender
 from piiloom.surrogates.seeds import below, mix
 
 _BIRTH: Final = 0xB1
-_ADULT_DAYS: Final = (19 * 366, 79 * 365)  # age on the anchor, where nothing else is known: 19 to 78 years
+_ADULT_DAYS: Final = (19 * 366, 79 * 365)  # default range of the age on the anchor, in days: 19 to 78 years
 
 
 class Persona:
-    """``gender`` × ``region`` (a UN M49 region) is the group; ``origin`` the country whose names they bear, ``country`` where they live.
+    """A fictitious person. ``gender`` and ``region`` (a UN M49 region) make the group.
 
-    Equal seeds give equal people. ``born`` is drawn when first asked for, unless the text gives an age or a birth date.
+    ``origin`` is the country whose names they have, ``country`` the one they live in (ISO 3166 alpha-2). Equal seeds give equal
+    people. ``born`` is drawn on first access, unless the text gives an age or a birth date.
     """
 
     __slots__ = ("_born", "anchor", "country", "family", "gender", "given", "origin", "region", "seed", "value_id")
@@ -55,10 +56,10 @@ class Persona:
 
     @born.setter
     def born(self, day: date) -> None:
-        """Take over what the text tells; to be done before anything that depends on it is drawn."""
+        """Set the birth date known from the text. Do so before drawing any value that depends on it."""
         self._born = day
 
     @property
     def age(self) -> int:
-        """Completed years on the anchor."""
+        """Age in completed years on the anchor date."""
         return self.anchor.year - self.born.year - ((self.anchor.month, self.anchor.day) < (self.born.month, self.born.day))

@@ -1,6 +1,6 @@
-"""Which mentions of a document are one person, one value or each a new one, and whose a value is.
+"""Decide which mentions of a document are the same person or value, and which person a value belongs to.
 
-Nothing is drawn here: a plan is what the text says, so that the first pass over a corpus can count the people to be cast.
+Nothing is drawn here. A plan depends on the text and its mentions alone, so the first pass over a corpus can count the people to be cast.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ NOBODY: Final = -1
 
 @dataclass(slots=True)
 class Cluster:
-    """The mentions of one person, or of two that are named together (``size`` 2).
+    """The mentions of one person, or of two people named together (``size`` 2).
 
-    ``key`` is (role, index) where the corpus shares the person, else empty. ``code`` is the gender that is known (``groups``);
-    ``places`` are the numbers of the mentions. With ``parts`` it is a name for other clusters together (``size`` 0).
+    ``key`` is (role, index) of the first mention. ``code`` is the gender code (``casting.groups``). ``places`` are mention numbers.
+    ``corpus``: the person is shared across the corpus. If ``parts`` is set, the cluster refers to the people of these other
+    clusters together and has none of its own (``size`` 0).
     """
 
     key: tuple[str, str]
@@ -39,10 +40,11 @@ class Cluster:
 
 @dataclass(slots=True)
 class Plan:
-    """``clusters`` in order of first mention; ``owners`` gives each mention's cluster (or ``NOBODY``), ``values`` its value's number.
+    """The people and values of one document.
 
-    ``codes`` are those of the people whom the document casts for itself (``codes_of``).
-    ``originals``: some mention tells what stood there; ``again``: numbers of values that come more than once.
+    ``clusters`` are in order of first mention. ``owners`` has each mention's cluster number (or ``NOBODY``), ``values`` its value
+    number (``NOBODY`` for people). ``codes`` has one gender code per document-local person (``codes_of``). ``originals``: some
+    mention has a known original. ``again``: numbers of values with more than one mention.
     """
 
     text: str
@@ -56,7 +58,7 @@ class Plan:
 
 
 def codes_of(clusters: Sequence[Cluster]) -> bytes:
-    """One byte for each person whom the document casts for itself, in order."""
+    """Return one gender code per person that is local to the document, in order of the clusters."""
     found = []
     for cluster in clusters:
         if cluster.size and not cluster.corpus:
@@ -67,7 +69,10 @@ def codes_of(clusters: Sequence[Cluster]) -> bytes:
 
 
 class Planner:
-    """Makes plans. *scope* "corpus" shares numbered people and roles between all documents; *genders* knows names' genders."""
+    """Makes plans. With *scope* "corpus", equal roles and numbers are one person in all documents.
+
+    *genders* maps folded given names to genders.
+    """
 
     def __init__(self, language: str, *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
         self._cues: Cues | None = cues_of(language)
@@ -113,7 +118,7 @@ class Planner:
 
 
 def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owners: Sequence[int], cues: Cues) -> None:
-    """What the text around its mentions tells of each person whose gender is open."""
+    """Set the gender of each person for whom it is open, from cues in the text around the mentions ("she", "mevrouw")."""
     numbers, clusters = people.numbers, people.clusters
     last = len(numbers)
     for place, number in enumerate(numbers, 1):
@@ -124,7 +129,7 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owner
         end = mention[1]
         gender = gender_before(text, mention[0], cues)
         if gender is None:
-            # Where somebody else is named next: what follows is about this person up to there.
+            # Look only as far as the next mention of another person.
             limit = end + AFTER
             if place < last and mentions[numbers[place]][0] < limit:
                 limit = _next_person(place, limit, mentions, numbers, owners)
@@ -134,7 +139,7 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: _People, owner
 
 
 def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: Sequence[int], owners: Sequence[int]) -> int:
-    """Where somebody else than the person before *place* in *numbers* is named first, if that is before *limit*; else *limit*."""
+    """Return the start of the next mention, from *place* in *numbers* on, of another person than the one before, but at most *limit*."""
     owner = owners[numbers[place - 1]]
     for at in range(place, len(numbers)):
         start = mentions[numbers[at]][0]
@@ -146,7 +151,7 @@ def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: S
 
 
 class _People:
-    """The people of a plan while it is made; ``numbers`` are those of their mentions."""
+    """The people of a plan while it is being made. ``numbers`` are the numbers of all mentions of people."""
 
     __slots__ = ("_by_key", "_everywhere", "_names", "_names_here", "clusters", "numbers", "originals")
 
@@ -154,13 +159,13 @@ class _People:
         self.clusters: list[Cluster] = []
         self.numbers: list[int] = []
         self.originals = False
-        self._by_key: dict[tuple[str, str] | None, int] = {}  # never None: a key of its own for nobody known
+        self._by_key: dict[tuple[str, str] | None, int] = {}  # no entry has the key None: it means a person of one mention
         self._everywhere = everywhere
         self._names = names
         self._names_here: OriginalNames | None = None
 
     def add(self, number: int, mention: Mention) -> int:
-        """A mention of somebody known, or of somebody new: their cluster."""
+        """Add mention *number* to the cluster of its person, or to a new cluster. Return the cluster's number."""
         _, _, _, role, index, same, _, gender, original, plural, _ = mention
         self.numbers.append(number)
         key: tuple[str, str] | None = None
@@ -190,9 +195,10 @@ class _People:
         return at
 
     def give(self, values: Sequence[int], mentions: Sequence[Mention], owners: list[int]) -> None:
-        """Give *values* to the role that they name; without a number to the person named last before them, else to the first.
+        """Set the *owners* of mentions of values (*values* has their numbers) that belong to a person.
 
-        A value that stood there before is the same person's; a number alone is nobody's.
+        The owner is the person with the same role and index, if there is one. Otherwise a value with an index belongs to nobody, and
+        one without to the person mentioned last before it (or the first one). A repeated original goes to its earlier owner.
         """
         numbers = self.numbers
         known: dict[tuple[str, str], int] = {}
@@ -213,7 +219,7 @@ class _People:
             owners[number] = owner
 
     def join_pairs(self) -> None:
-        """Several together: "appellanten sub 8" are appellant 8a and 8b, where the document has these: then they are no further people."""
+        """Resolve groups: "appellanten sub 8" refers to appellants 8a and 8b, if the document has these, and not to two more people."""
         for cluster in self.clusters:
             if cluster.size == 2 and (index := cluster.key[1]) and index[-1].isdigit():
                 role = cluster.key[0]
@@ -224,5 +230,5 @@ class _People:
 
 @cache
 def owned_kinds() -> frozenset[str]:
-    """The kinds that belong to a person."""
+    """Return the names of the kinds whose values belong to a person."""
     return frozenset(kind.name for kind in KINDS.values() if kind.owner == PERSON)

@@ -1,8 +1,7 @@
-"""A run of surrogates over an input of any size: the same seed gives the same bytes for any number of workers and size of chunk.
+"""Run surrogates over an input of any size. The same seed gives the same bytes for any number of workers and any chunk size.
 
-Memory does not grow with the input, but for a few bytes a person, a chunk, a file and a document (eight, where rows bring ids, and
-on the disk); a row, and a .txt or .xml file, is held whole, with its record and mirror: about ten times its size, and 1.3 kB for each
-placeholder.
+Memory grows with the input only by a few bytes per person, chunk and file. Digests of ids are on disk, eight bytes per document. A row,
+or a whole .txt or .xml file, is held in memory with its record and mirror: about ten times its size, plus 1.3 kB per placeholder.
 """
 
 from __future__ import annotations
@@ -49,17 +48,18 @@ def run_surrogates(
     ray_address: str | None = None,
     beside: Callable[[Path], object] | None = None,
 ) -> RunReport:
-    """Fill all documents of the input and write the folder *out*, which appears when everything is there.
+    """Fill all documents of the input and write the folder *out*, which appears only when it is complete.
 
-    *factory* makes the engine in each process and must be picklable. *about* goes into the report (settings, versions), and must
-    be the same for equal runs; *beside* may put more files into the folder before it appears. Raises ``UsageError``, ``DataError``,
-    ``OutputError`` or ``RunError``; whatever happens, Ctrl-C too, nothing half-written stays.
+    *factory* makes the engine in each process and must be picklable. *force* allows replacing an earlier run's folder. *vault* is a
+    file for the originals. *about* goes into the report (settings, versions), and must be the same for equal runs. *beside* is called
+    with the unpublished folder and may add files to it. Raises ``UsageError``, ``DataError``, ``OutputError`` or ``RunError``. On any
+    error, including Ctrl-C, no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
         raise UsageError("at least one worker is needed", where="--workers")
     terms = Terms(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
     with ExitStack() as stack:
-        with held_interrupts():  # else Ctrl-C could strike when the folder is made, and before anybody knows that it must be removed
+        with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
             folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
             vault_file = stack.enter_context(VaultFile(vault, out, inputs.path)) if vault is not None else None
         run = _Run(terms, folder.partial, progress or _nobody, stack)
@@ -86,7 +86,7 @@ def _nobody(progress: Progress) -> None:
 
 
 class _Run:
-    """One run's steps, in order."""
+    """The steps of one run, in the order in which they are called."""
 
     def __init__(self, terms: Terms, partial: Path, watch: Watch, stack: ExitStack) -> None:
         self._terms, self._partial, self._watch, self._stack = terms, partial, watch, stack
@@ -124,7 +124,7 @@ class _Run:
         chunks = _Remembered(self._source.chunks())
         done, total = 0, self._source.size
         for count in self._crew.run(Job("count", chunk) for chunk in chunks):
-            assert isinstance(count, ChunkCount)  # noqa: S101 - what a job "count" gives
+            assert isinstance(count, ChunkCount)  # noqa: S101 - the result of a job "count"
             chunk = chunks.next_done()
             ledger.add(count.ids, sum(part.documents for part in count.parts), count.tildes)
             self._counts.add(chunk, count.parts)
@@ -149,7 +149,7 @@ class _Run:
 
         all_looks = looks()
         gathered = self._hand.work.gather(all_looks)
-        for _ in all_looks:  # an engine that needs nothing may not have asked for them all
+        for _ in all_looks:  # an engine's ``gather`` may not have consumed all looks
             pass
         self._gathered.write_bytes(gathered)
 
@@ -196,14 +196,14 @@ class _Run:
         return report
 
     def end(self) -> None:
-        """Remove what is not for the reader."""
+        """Stop the workers and remove the spool folder."""
         self._hand.close()
         self._crew.close()
         shutil.rmtree(self._spool)
 
 
 class _Remembered:
-    """Hands items on and remembers those that are not done yet: a few, since a crew takes few jobs ahead."""
+    """An iterator that queues the items it has yielded until ``next_done`` pops them. The queue is short: a crew takes few jobs ahead."""
 
     def __init__(self, items: Iterator[Any]) -> None:
         self._items = items

@@ -1,4 +1,4 @@
-"""What counting found: where each chunk begins in the input, and what is to be told about its files."""
+"""Results of the counting pass: where each chunk begins in the input, and what the report says about the files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FREE: Final = ("txt", "xml")
 
 @dataclass(slots=True)
 class FileCount:
-    """Of one file: its documents, rows and lines, and notes with the line where each was met first."""
+    """Counts of one file: documents, rows, lines, and notes. ``first`` has the 1-based line where each note occurred first."""
 
     documents: int = 0
     rows: int = 0
@@ -32,7 +32,7 @@ class FileCount:
 
 
 class Counts:
-    """Grows chunk by chunk, in order; afterwards it knows each part's place."""
+    """Counts of all files. Chunks are added in input order; afterwards the first line of each part is known."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -41,7 +41,7 @@ class Counts:
         self._part_lines = array("Q")
 
     def add(self, chunk: Chunk, parts: list[PartCount]) -> None:
-        """Add what was found in *chunk*."""
+        """Add the counts of *chunk*, one for each of its parts."""
         self._chunk_starts.append(self.documents)
         for part, count in zip(chunk.parts, parts, strict=True):
             file = self.files.setdefault(part.file.number, FileCount())
@@ -57,7 +57,7 @@ class Counts:
             self.documents += count.documents
 
     def placed(self, source: Source) -> Iterator[tuple[Chunk, int]]:
-        """The chunks again, their parts with lines, and the number of each one's first document."""
+        """Yield the chunks again, with the first line of each part filled in, and the number of each chunk's first document."""
         number = 0
         for chunk in source.chunks():
             parts = []
@@ -70,7 +70,7 @@ class Counts:
         return self.files[part.file.number].ascii
 
     def check(self, source: Source) -> None:
-        """``UsageError`` when a file has rows and none of them a text, or a named field is in no file."""
+        """Raise ``UsageError`` if a file has rows but no text, or if a field of ``text_fields`` is in no file."""
         wanted = set(source.settings.text_fields)
         rows = False
         for file in source.files:
@@ -85,7 +85,7 @@ class Counts:
             raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
 
     def warnings(self, source: Source) -> list[str]:
-        """What the user should hear about the input."""
+        """Return warnings for the user about the input."""
         told: list[str] = []
         words = {
             NO_TEXT: "rows without text, which stay as they are",
@@ -104,7 +104,7 @@ class Counts:
         return told
 
     def file_rows(self, source: Source) -> list[dict[str, Any]]:
-        """The files as ``report.json`` lists them."""
+        """Return the files as ``report.json`` lists them."""
         return [_file_row(file, self.files[file.number]) for file in source.files]
 
 

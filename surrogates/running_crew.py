@@ -1,7 +1,7 @@
-"""Who does the jobs: this process, or worker processes beside it.
+"""Worker pools: this process alone, or worker processes.
 
-Workers come from a fork server: a fresh interpreter that knows no threads, locks or open stores of this process (``fork`` in a process
-with a progress display's thread may hang), and that has the engine's modules loaded once for all of them.
+Workers are started by a fork server: a fresh interpreter without the threads, locks and open stores of this process (``fork`` in a
+process with a thread for the progress display may hang). It loads the engine's modules once for all workers.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from piiloom.foundation.portable_errors import PortableError
 from piiloom.surrogates.running_hand import Hand, place_of
 from piiloom.surrogates.running_work import Job, Terms
 
-# Jobs that wait at a worker while it does another: it need not wait for us to write.
+# Jobs sent to one worker at a time: one that it does and one that waits, so it need not wait for the parent to write results.
 _AT_A_WORKER: Final = 2
 _WINDOW: Final = 4
 _END_S: Final = 5.0
 
 
 class OwnHands:
-    """The process itself does all jobs."""
+    """A worker pool without workers: this process does all jobs, one after another."""
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
@@ -55,7 +55,7 @@ class _Worker:
 
 
 class ProcessCrew:
-    """*workers* processes, started when the crew is made. ``RunError`` when one of them dies."""
+    """A pool of *workers* processes, started by the constructor. ``run`` raises ``RunError`` when one of them dies."""
 
     def __init__(self, terms: Terms, workers: int) -> None:
         context = multiprocessing.get_context("forkserver")
@@ -65,7 +65,7 @@ class ProcessCrew:
             with _main_left_alone(terms.factory):
                 _start_deaf_to_ctrl_c()
                 for _ in range(workers):
-                    with held_interrupts():  # a worker that is told half of what it is to do ends with a traceback
+                    with held_interrupts():  # a worker that gets only half of its start data prints a traceback
                         ours, theirs = context.Pipe()
                         process = context.Process(target=_serve, args=(theirs, terms), daemon=True)
                         process.start()
@@ -121,7 +121,7 @@ class ProcessCrew:
             raise self._died(worker) from None
 
     def _collect(self, waiting: dict[int, Any]) -> None:
-        """Wait for a result, or for the end of a worker."""
+        """Wait until at least one worker has a result, and add results to *waiting*. Raise ``RunError`` if a worker died."""
         by_wire = {worker.wire: worker for worker in self._workers if worker.jobs}
         for wire in wait(list(by_wire)):
             worker = by_wire[wire]  # type: ignore[index]  # only wires were given
@@ -142,8 +142,8 @@ class ProcessCrew:
 
 
 def _start_deaf_to_ctrl_c() -> None:
-    """Start the fork server with SIGINT blocked, as it would meet Ctrl-C with a traceback while it loads; its children inherit that."""
-    resource_tracker.ensure_running()  # the fork server's start would do it, and leave SIGINT unblocked
+    """Start the fork server with SIGINT blocked; else Ctrl-C while it loads prints a traceback. Its children inherit the mask."""
+    resource_tracker.ensure_running()  # otherwise the fork server's start does this, and unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         ensure_running()
@@ -165,9 +165,9 @@ def _module_of(factory: object) -> str:
 
 @contextmanager
 def _main_left_alone(factory: object) -> Iterator[None]:
-    """Worker processes would run the main script of this one again (a user's without a guard, or what a Streamlit page put there).
+    """Hide ``__main__`` while workers start, so that they do not run this process's main script again.
 
-    They need nothing of it, unless the engine is defined in it.
+    That script may be a user's without a ``__main__`` guard, or a Streamlit page. Workers need it only if *factory* is defined in it.
     """
     main = sys.modules.get("__main__")
     if main is None or _module_of(factory) == "__main__":
@@ -181,7 +181,7 @@ def _main_left_alone(factory: object) -> Iterator[None]:
 
 
 def _serve(wire: Connection, terms: Terms) -> None:
-    """A worker's life: jobs come and results go, until the wire is cut. Ctrl-C is for the parent alone."""
+    """Main loop of a worker process: receive jobs and send results until the parent closes the pipe. SIGINT is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     hand = Hand(terms)
     with suppress(EOFError, ConnectionResetError, BrokenPipeError):

@@ -1,4 +1,4 @@
-"""What a worker does with a chunk: count, look, or fill and write."""
+"""What a worker does with a chunk: count documents, look at them, or fill them and make the output lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from piiloom.surrogates.running_work import ChunkCount, ChunkFill, Job, PartCoun
 
 
 class Hand:
-    """Does jobs in one process. The engine is made when it is first needed."""
+    """A job runner: does jobs in one process. The engine is made on first use."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -28,13 +28,16 @@ class Hand:
 
     @property
     def work(self) -> Work:
-        """The engine of this process."""
+        """The engine of this process, made by the factory on first access."""
         if self._work is None:
             self._work = self._terms.factory()
         return self._work
 
     def do(self, job: Job) -> ChunkCount | bytes | ChunkFill:
-        """The result of *job*. What fails without a message of ours becomes a ``RunError`` that names file and lines, never the text."""
+        """Do *job* and return its result: ``ChunkCount`` for "count", bytes for "look", ``ChunkFill`` for "fill".
+
+        ``PiiloomError`` and ``OSError`` are passed on. Any other exception becomes a ``RunError`` that names file and lines, never text.
+        """
         try:
             if job.task == "count":
                 return self._count(job.chunk)
@@ -117,7 +120,7 @@ def _mirrors(parts: Sequence[Parsed], documents: Sequence[Document], filled: Seq
 
 
 def place_of(chunk: Chunk) -> str:
-    """File and lines of a chunk; names and numbers only."""
+    """Return the file names and lines of a chunk for messages; none of its text."""
     first, last = chunk.parts[0], chunk.parts[-1]
     start, end = _line(first, first.start), _line(last, max(last.end - 1, last.start))
     if first.file.number == last.file.number:

@@ -1,8 +1,8 @@
-"""Ids that occur twice, found among any number of documents in bounded memory.
+"""Find repeated ids among any number of documents in bounded memory, and make them unique.
 
-Digests of the ids lie in a file, eight bytes a document. They are searched a share at a time (by their first bits), and what comes
-out is a file of 32-bit numbers: how often the id occurred before. A repeated id gets ``~2``, ``~3`` …; when an id of the input
-ends so itself, the mark is one tilde longer than any that occurs, so that the new ids are new.
+Digests of the ids are in a file, eight bytes per document. They are searched one share at a time (by their first bits). The result is a
+file of one 32-bit number per document: how often its id occurred before. A repeated id gets a suffix ``~2``, ``~3`` …; if ids of the
+input end like that themselves, the suffix has one tilde more than any of them, so the new ids are unique.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from piiloom.surrogates.running_work import IdBook
 
 _WIDTH: Final = 8
 _TILDES: Final = re.compile(r"(~+)\d+\Z")
-# Digests that are sorted together: 64 MB of memory at the most.
+# Digests that are sorted together, on average; takes at most 64 MB of memory.
 _SHARE: Final = 1 << 20
 
 
 def digests_of(found: Sequence[Found]) -> tuple[bytes, int]:
-    """The digests of the ids of *found*, or nothing when there are none, and the longest run of tildes before a number at an id's end."""
+    """Return the digests of the ids of *found* and the length of the longest run of tildes in an id that ends like ``~2``.
+
+    Eight bytes per document, zeros for one without id; empty if no document has an id.
+    """
     ids = [given_id(one) for one in found]
     if not any(ids):
         return b"", 0
@@ -39,7 +42,7 @@ def _digest(text: str) -> bytes:
 
 
 class IdLedger:
-    """Collects digests in input order, in files of *folder*."""
+    """Collects the digests of all ids in input order, in a file in *folder*."""
 
     def __init__(self, folder: Path) -> None:
         self._digests = folder / "ids.u64"
@@ -49,7 +52,7 @@ class IdLedger:
         self._tildes = 0
 
     def add(self, digests: bytes, documents: int, tildes: int) -> None:
-        """The digests of the next *documents* documents."""
+        """Append the digests of the next *documents* documents; *digests* and *tildes* are results of ``digests_of``."""
         self._any = self._any or bool(digests)
         self._tildes = max(self._tildes, tildes)
         self._fh.write(digests or bytes(_WIDTH * documents))
@@ -59,7 +62,7 @@ class IdLedger:
         self._fh.close()
 
     def book(self, documents: int) -> tuple[IdBook | None, int]:
-        """The ordinals, if any id occurs twice, and how many documents repeat one."""
+        """Close the file and search it. Return the ``IdBook`` (None if no id repeats) and how many documents repeat an earlier id."""
         self._fh.close()
         repeated = self._write_ordinals(documents) if self._any else 0
         return (IdBook(self._ordinals, "~" * (self._tildes + 1)), repeated) if repeated else (None, 0)
@@ -100,7 +103,7 @@ class IdLedger:
 
 
 def unique_ids(ids: Sequence[str], first: int, book: IdBook) -> list[str]:
-    """The *ids* of the documents from number *first* on, repeated ones with their number."""
+    """Return the *ids* of consecutive documents, the first being number *first*, with the suffix added to repeated ones."""
     ordinals = array("I")
     with book.path.open("rb") as fh:
         fh.seek(first * ordinals.itemsize)

@@ -1,4 +1,4 @@
-"""How far a run is, and what it came to."""
+"""Progress and result of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Phase = Literal["preparing", "counting", "looking", "filling", "done"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """``done`` of ``total`` bytes of the input in this phase (documents for "looking" and "filling")."""
+    """Progress of a run: ``done`` of ``total`` in this phase, in bytes of the input for "counting" and in documents for later phases.
+
+    ``replaced`` counts the surrogates so far.
+    """
 
     phase: Phase
     done: int = 0
@@ -22,7 +25,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """``report`` is what ``report.json`` holds; ``warnings`` are also told there, but for those of the vault."""
+    """Result of a run. ``report`` is the content of ``report.json``. ``warnings`` has the report's warnings and those about the vault."""
 
     out: Path
     documents: int

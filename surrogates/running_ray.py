@@ -1,9 +1,9 @@
-"""Ray as the crew: jobs are tasks of actors, on one machine or on a cluster.
+"""Worker pool on Ray: jobs are tasks of actors, on one machine or on a cluster.
 
-Every node must see the input and the folder that holds the output under the same paths: workers read the one, and what was unpacked
-or gathered from the other.
+Every node must see the input and the output's parent folder under the same paths. Workers read the input from the one, and unpacked
+and gathered files from the other.
 
-Ray is imported when a crew is made, and never before.
+Ray is imported when a ``RayCrew`` is made, not before.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WINDOW: Final = 4
 
 
 class RayHand:
-    """An actor: a ``Hand`` whose errors of ours travel packed up."""
+    """A Ray actor around a ``Hand``. It returns a ``PiiloomError`` as a ``PortableError``, which can be pickled."""
 
     def __init__(self, terms: Terms) -> None:
         self._hand = Hand(terms)
 
     def do(self, job: Job) -> object:
-        """The result of *job*."""
+        """Do *job* and return its result, or a ``PortableError``."""
         try:
             return self._hand.do(job)
         except PiiloomError as error:
@@ -41,7 +41,11 @@ class RayHand:
 
 
 class RayCrew:
-    """As many actors as the cluster has CPUs, or *workers*; a Ray that this process is connected to already is used as it is."""
+    """A pool of *workers* Ray actors; by default one per CPU of the cluster.
+
+    A Ray connection that this process already has is used as it is. Otherwise Ray joins the cluster at *address*, or starts locally.
+    Raises ``UsageError`` if Ray is not installed, and ``RunError`` if it cannot be started or joined.
+    """
 
     def __init__(self, terms: Terms, workers: int | None = None, address: str | None = None) -> None:
         self._ray = _import_ray()
@@ -91,7 +95,7 @@ class RayCrew:
 
 
 def _import_ray() -> Any:
-    # Before the import, which reads it: no word of this machine to anybody.
+    # Send no usage statistics. Set before the import, which reads the variable.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
         return import_module("ray")
@@ -111,6 +115,6 @@ def _join(ray: Any, address: str | None) -> None:
         first = str(error).strip().partition("\n")[0]
         raise RunError(f"Ray cannot be started or joined ({first})", where=address, remedy="See ray status") from error
     finally:
-        if main:  # Ray puts its own handlers there, which end the process at once
+        if main:  # Ray installs its own handlers, which end the process at once
             for number, handler in before.items():
                 signal.signal(number, handler)

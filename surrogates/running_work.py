@@ -1,7 +1,7 @@
-"""What a run asks of the engine, and of those who read and write beside it.
+"""Interfaces and messages of a run: the engine (``Work``), the worker pool (``Crew``), jobs and their results.
 
-A run goes over the input three times: documents are counted and their ids looked at; the engine looks at all of them; and they are
-filled and written. Documents are equal each time.
+A run reads the input three times: to count documents and read their ids; to let the engine look at all of them; and to fill and write
+them. The documents are the same each time.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from piiloom.surrogates.outputs.tallies import Tally
 
 
 class Work(Protocol):
-    """The engine, made in each process by a picklable factory. Texts that were read come in chunks, in any order, to any process."""
+    """Interface of the engine, made in each process by a picklable factory. Chunks may come to any process, in any order."""
 
     def look(self, documents: Sequence[Document]) -> bytes:
-        """What the whole corpus needs to know of this chunk."""
+        """Pass 1: return what ``gather`` needs to know of this chunk."""
         ...
 
     def gather(self, looks: Iterable[bytes]) -> bytes:
-        """In one process, between the passes: all looks in input order, one for each chunk. What it gives goes to every ``open``."""
+        """Between the passes, in one process: combine the looks, one per chunk in input order. Return the bytes for every ``open``."""
         ...
 
     def open(self, gathered: Path) -> None:
-        """In each process, before the first ``fill``: the file holds what ``gather`` gave."""
+        """In each process, before the first ``fill``: load the file *gathered*, which holds the result of ``gather``."""
         ...
 
     def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
-        """The chunk's documents with surrogates; *first_look* is the number of the chunk's look."""
+        """Pass 2: fill the documents of a chunk. *first_look* is the number of the chunk, and so of its look."""
         ...
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
-        """What ``report.json`` says of the engine; *tallies* are the sums over all documents. In the process that gathered."""
+        """Return the engine's part of ``report.json``. *tallies* are sums over all documents. Called in the process that ran ``gather``."""
         ...
 
 
@@ -47,7 +47,7 @@ Factory = Callable[[], Work]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What every process must know. ``factory`` and the hooks of ``inputs`` are picklable."""
+    """Picklable settings of a run that every worker needs. ``vault``: workers also make the lines of the vault."""
 
     factory: Factory
     inputs: InputSettings
@@ -56,14 +56,17 @@ class Terms:
 
 
 class IdBook(NamedTuple):
-    """How often each document's id occurred before: little-endian 32-bit numbers in the file *path*; *mark* joins id and number."""
+    """Repeated ids: the file ``path`` has a little-endian 32-bit number per document, how often its id occurred before.
+
+    ``mark`` ("~" or longer) goes between the id and the number of its occurrence.
+    """
 
     path: Path
     mark: str
 
 
 class Job(NamedTuple):
-    """A task for one chunk, whose first document is number ``first``. ``gathered`` is for filling."""
+    """A task for one chunk, whose first document is number ``first``. ``ids`` is set if ids repeat, ``gathered`` for the task "fill"."""
 
     task: Literal["count", "look", "fill"]
     chunk: Chunk
@@ -73,7 +76,7 @@ class Job(NamedTuple):
 
 
 class PartCount(NamedTuple):
-    """What a part holds; ``keys`` are the fields of its first row."""
+    """Counts of one part; ``keys`` are the fields of its first row."""
 
     documents: int
     rows: int
@@ -84,7 +87,10 @@ class PartCount(NamedTuple):
 
 
 class ChunkCount(NamedTuple):
-    """``ids`` are 64-bit digests of the ids that rows give (0 for none), or empty; ``tildes``: see ``running_ids``."""
+    """Result of the task "count". ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id.
+
+    ``tildes``: see ``running_ids``.
+    """
 
     parts: list[PartCount]
     ids: bytes
@@ -92,7 +98,7 @@ class ChunkCount(NamedTuple):
 
 
 class ChunkFill(NamedTuple):
-    """What the parent has but to write."""
+    """Result of the task "fill": the bytes that the parent writes. ``mirrors`` has one item per part."""
 
     records: bytes
     maps: bytes
@@ -102,12 +108,15 @@ class ChunkFill(NamedTuple):
 
 
 class Crew(Protocol):
-    """Those who do jobs. ``run`` gives the results in the order of the jobs, of which a bounded number is taken ahead."""
+    """Interface of a worker pool."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Any]:
-        """Do *jobs*; an error of the first job that failed is raised when its turn comes."""
+        """Do *jobs* and yield the results in their order. A bounded number of jobs is taken ahead.
+
+        An error of a job is raised when its result is due.
+        """
         ...
 
     def close(self) -> None:
-        """End all work at once."""
+        """Stop all workers at once. May be called again."""
         ...

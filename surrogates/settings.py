@@ -1,4 +1,4 @@
-"""What a run of surrogates is told, in one picklable object."""
+"""Settings of the surrogate engine, in one picklable object."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ Balance = Literal["exact", "weights", "cue"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """``locale`` is the language and country of the texts ("nl_NL").
+    """Settings of the engine. ``locale`` is the language and country of the texts ("nl_NL").
 
-    ``balance``: "exact" and "weights" share people out over the groups (``weights``); "cue" gives them names of the texts' own
-    country, and only the genders are shared out, as with ``script`` "native", the script of that country. ``keep`` is the
-    probability with which the Markov strategy repeats the surrogate of the mention before. ``anchor`` is the day about which dates
-    lie that nothing tells. All known dates of a document move together.
+    ``balance``: "exact" and "weights" distribute people over the groups of gender and region (by ``weights``). With "cue", or with
+    ``script`` "native" (the script of the texts' country), all names are of the texts' country and only genders are distributed.
+    ``keep`` is the probability with which the Markov strategy repeats the surrogate of the previous mention. ``names`` is the path of
+    a names index, None for the default. Dates that the text does not tell are drawn relative to ``anchor``; all known dates of a
+    document move by the same shift, with ``keep_weekdays`` by whole weeks.
     """
 
     seed: int = 0
@@ -44,16 +45,16 @@ class Settings:
 
     @property
     def language(self) -> str:
-        """ISO 639-1."""
+        """Language of the texts (ISO 639-1)."""
         return self.locale.partition("_")[0]
 
     @property
     def country(self) -> str:
-        """ISO 3166 alpha-2."""
+        """Country of the texts (ISO 3166 alpha-2); US if the locale has none."""
         return self.locale.partition("_")[2] or "US"
 
     def to_json(self) -> dict[str, object]:
-        """What a report says of the settings; no path."""
+        """Return the settings that a report shows; no paths."""
         return {
             "strategy": self.strategy,
             "keep": self.keep if self.strategy == "markov" else None,

@@ -1,8 +1,7 @@
-"""Whether one person keeps one surrogate: always, never, or for runs of mentions.
+"""Strategies for repeating a person's surrogate: at all mentions, at none, or for runs of mentions.
 
-``markov`` follows the idea of BRATsynthetic (Osborne et al. 2022): from mention to mention the surrogate is kept with a
-probability, else replaced by a new one, so that a name which de-identification missed does not stand out as the only one that
-fits no cluster.
+``markov`` follows BRATsynthetic (Osborne et al. 2022): from one mention to the next the surrogate is kept with a fixed probability,
+else replaced by a new one. So a name that de-identification missed does not stand out as the only one that fits no cluster.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ _UNIT = float(1 << 64)
 
 
 def apart(plan: Plan, seed: int, keep: float) -> Plan:
-    """*plan* with each person's mentions cut into runs that are cast on their own; ``keep`` 0 makes each mention a run.
+    """Return *plan* with each person's mentions split into runs, each cast as a person of its own.
 
-    Which runs there are depends on *seed*, which is that of the document. Gender goes with the run, since the text told it of
-    the person.
+    *keep* is the probability that a mention continues the run before it; 0 makes each mention a run. The runs depend on *seed*, the
+    document's seed. Each run keeps the person's known gender.
     """
     clusters: list[Cluster] = []
     owners = list(plan.owners)
@@ -28,12 +27,12 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         if owner == NOBODY:
             continue
         source = plan.clusters[owner]
-        named = plan.mentions[number].kind == PERSON  # else it is a value of the person's
+        named = plan.mentions[number].kind == PERSON  # otherwise a value that belongs to the person
         if named and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
             runs[owner] = len(clusters)
             clusters.append(Cluster(source.key, source.code, source.size or 2, []))
         at = runs.get(owner)
-        if at is None:  # a value that stands before its owner's first mention
+        if at is None:  # a value that comes before its owner's first mention
             at = runs[owner] = len(clusters)
             clusters.append(Cluster(source.key, source.code if source.size == 1 else OPEN, source.size or 2, []))
         if named:

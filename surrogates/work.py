@@ -1,4 +1,4 @@
-"""What a worker of a run does with its documents: look, fill, scan for what was left, and count for the report."""
+"""A worker's engine: the ``Work`` that looks at documents, fills them, scans the results for leftovers, and counts for the report."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.settings import OnUnknown, Settings
 
-_ENOUGH: Final = 400  # lines of one list of the report
-_MOST_NAMES: Final = 4000  # first names of a country that tell a name in the residual scan
+_ENOUGH: Final = 400  # most entries in one list of the report
+_MOST_NAMES: Final = 4000  # first names per country and gender that the residual scan knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFactory:
-    """Makes the work of one worker; picklable. ``mapping`` None: mentions come with the documents.
+    """Picklable factory of a worker's ``SurrogateWork``. Without ``mapping`` the documents must bring mentions.
 
-    ``given`` is a file of values that a model drew (``by_model.drawing``); it must be seen by every worker.
+    ``scan``: scan the filled texts for leftovers. ``miss_rates``: rates (0 to 1) for which the report estimates leakage. ``given`` is
+    the path of a file of values that a model drew (``by_model.drawing``); every worker must be able to read it.
     """
 
     settings: Settings
@@ -41,12 +42,12 @@ class WorkFactory:
     given: Path | None = None
 
     def __call__(self) -> SurrogateWork:
-        """Open the names and compile the mapping."""
+        """Open the names index, compile the mapping, and return the work."""
         return SurrogateWork(self)
 
 
 class SurrogateWork:
-    """The engine with its finder, its names and its scan."""
+    """The ``Work`` of a run: the engine with its finder, names and residual scan."""
 
     def __init__(self, made: WorkFactory) -> None:
         from piiloom.pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
@@ -66,28 +67,28 @@ class SurrogateWork:
         self._names_from = index.source
 
     def look(self, documents: Sequence[Document]) -> bytes:
-        """Pass 1: the people that a chunk asks for."""
+        """Pass 1: return the people that a chunk needs (see ``Engine.look``)."""
         return self.engine.look(documents)
 
     def gather(self, looks: Iterable[bytes]) -> bytes:
-        """Between the passes: hand out the groups of the whole corpus."""
+        """Between the passes: assign the groups of the whole corpus."""
         gathered = self.engine.gather(looks)
         self._groups = group_report(gathered, own_names=self._made.settings.own_names)
         return gathered
 
     def open(self, gathered: Path) -> None:
-        """Before pass 2: take over what ``gather`` wrote."""
+        """Before pass 2: load the file that holds the result of ``gather``."""
         self.engine.open(gathered)
 
     def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
-        """Pass 2: fill a chunk and count what was done."""
+        """Pass 2: fill a chunk, and add its counts to each document's ``tallies``."""
         filled = self.engine.fill(documents, first_look)
         for plan, done in zip(self.engine.plans, filled, strict=True):
             self._count(plan, done)
         return filled
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
-        """What the tallies of all documents amount to."""
+        """Return the engine's part of the report, from the summed *tallies* of all documents."""
         documents = max(1, tallies["documents filled"])
         report: dict[str, object] = {
             "strategy": self._made.settings.strategy,
@@ -131,23 +132,23 @@ class SurrogateWork:
 
 
 def _torn(plan: Plan, done: Filled) -> int:
-    """People whose mentions ended up with more than one identity, or shared one with somebody else: 0 unless there is a fault."""
+    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
     names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters]
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
 
 
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
-    """The tallies of one kind by name, most frequent first."""
+    """Return the tallies whose key begins with *kind*, by the rest of the key, most frequent first."""
     found = {key[len(kind) + 1 :]: count for key, count in tallies.items() if key.startswith(f"{kind} ")}
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_ENOUGH])
 
 
 def _given_names(pools: Pools, country: str) -> dict[str, Gender]:
-    """Folded given names of the texts' country and of English-speaking ones, with their gender: for the scan and for known names."""
+    """Return the genders of folded given names of *country*, the US and Great Britain, for the scan and for known original names."""
     return {
         folded(name): gender
-        for place in reversed(dict.fromkeys((country, "US", "GB")))  # what the texts' own country says counts
+        for place in reversed(dict.fromkeys((country, "US", "GB")))  # the last entry of a name wins: the own country's
         for gender in reversed(GENDERS)
         for name in reversed(pools.given(place, gender)[:_MOST_NAMES])
     }

@@ -6,5 +6,5 @@
 - ``scenarios``: the bank itself; ``bank_lint`` checks it
 """
 
-if __name__ == "taxonomy":  # with a checkout on the path, a second copy of everything in here
+if __name__ == "taxonomy":  # a checkout on sys.path: this would load a second copy of every module
     raise ImportError("import it as piiloom.taxonomy")

@@ -1,6 +1,6 @@
-"""What a bank file must satisfy so that texts can be made from it: known types, readable patterns, the right slots, no dead ends.
+"""Validity checks of bank files: known types, readable patterns, the right slots, and nothing that can never be used.
 
-Style (word counts, openings, what a question may say) is the matter of ``bank_style``.
+Style (word counts, openings, what a question may say) is checked by ``bank_style``.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ CUE_LEVELS = ("neutral", "implied", "personal")
 
 
 def slot_name(entity_type: str) -> str:
-    """The slot of a type in patterns: its name with ``_`` for blanks."""
+    """Return the slot name of a type in patterns: ``_`` instead of blanks."""
     return entity_type.replace(" ", "_")
 
 
 def check_bank_file(parsed: BankFile, document: YamlDocument, taxonomy: Taxonomy) -> None:
-    """Raise ``ConfigError`` (file, line, key) at the first entry that no text could be made from."""
+    """Raise ``ConfigError`` (file, line, key) for the first entry from which no text can be made."""
     for path, fault in bank_faults(parsed, taxonomy):
         raise ConfigError(f"{key_name(path)}: {fault}", where=document.where(path), remedy="Correct the entry named here.")
 
 
 def bank_faults(parsed: BankFile, taxonomy: Taxonomy, language: str = "en") -> Iterator[Fault]:
-    """Everything in a file that no text could be made from, or that would never be used, with the place it stands at."""
+    """Yield (path, message) for everything in a file from which no text can be made, or that would never be used."""
     for index, entry in enumerate(parsed.scenarios):
         yield from _scenario_faults(("scenarios", index), entry, taxonomy)
     for index, frame in enumerate(parsed.frames):
@@ -85,7 +85,7 @@ def _type_faults(path: KeyPath, uses: Mapping[str, Iterable[str]], taxonomy: Tax
 
 
 def _spoken_of(path: KeyPath, given: Iterable[str], wanted: Sequence[str], *, complete: bool = False) -> Iterator[Fault]:
-    """Keys that nothing would ever use, and (if *complete*) those that are missing."""
+    """Yield faults for the keys of *given* that are not in *wanted*, and if *complete* for those of *wanted* that are missing."""
     named = {_spelled(name): name for name in given}
     for name in wanted if complete else ():
         if name not in named:
@@ -144,7 +144,10 @@ def _text_faults(path: KeyPath, patterns: Sequence[str], slots: Sequence[str]) -
 
 
 def pattern_faults(pattern: str, slots: Sequence[str] | None) -> Iterator[str]:
-    """What is wrong with a pattern that must use each of *slots* (None: any) exactly once in every expansion."""
+    """Yield what is wrong with a pattern that must use each of *slots* exactly once in every expansion.
+
+    With None any slot may be used, also exactly once.
+    """
     try:
         used = slot_counts(pattern)
         repeated = repeated_alternatives(pattern)

@@ -1,4 +1,4 @@
-"""How bank files look: ``scenarios``, ``frames``, ``talk`` and ``stories`` as YAML gives them, checked for shape only."""
+"""Pydantic models of bank files: ``scenarios``, ``frames``, ``talk`` and ``stories`` as in YAML, validated for shape only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AlsoEntry(_Strict):
 
 
 class QuestionsEntry(_Strict):
-    """A scenario's questions by cue level: what they give away of its theme."""
+    """A scenario's questions by cue level, which says how much they give away of its theme."""
 
     neutral: Patterns
     implied: Patterns
@@ -34,7 +34,7 @@ class QuestionsEntry(_Strict):
 
 
 class ScenarioEntry(_Strict):
-    """One scenario as written. ``tells`` has the sentences with both values under "both", with one under its type."""
+    """One scenario as written. ``tells`` has the sentences with both values under "both", those with one value under its type."""
 
     id: Label
     pair: Annotated[list[Label], Field(min_length=2, max_length=2)]
@@ -61,7 +61,7 @@ class FrameEntry(_Strict):
 
 
 class QualifierEntry(_Strict):
-    """Words that people put before values of some slots ("type.subtype") when one of the words *after* stands there."""
+    """Words that people put before the values of some slots ("type.subtype") if the word before is one of *after*."""
 
     slots: Annotated[list[Label], Field(min_length=1)]
     after: Annotated[list[Label], Field(min_length=1)]
@@ -69,7 +69,7 @@ class QualifierEntry(_Strict):
 
 
 class DefiniteEntry(_Strict):
-    """Values that take a definite article (in no span) when one of the words *after* stands before them: "in the Netherlands"."""
+    """Values that take a definite article (outside the span) if the word before is one of *after*: "in the Netherlands"."""
 
     article: Label
     after: Annotated[list[Label], Field(min_length=1)]
@@ -77,10 +77,10 @@ class DefiniteEntry(_Strict):
 
 
 class TalkEntry(_Strict):
-    """Sentences without PII and words of casual writing, by what they are for.
+    """Sentences without PII and words of casual writing, by purpose.
 
-    ``second_hand`` has the slot ``{relationship.asked_for}``, ``drafts`` the slot ``{values}``. ``plain_starts`` are first words
-    that lose their capital after a turn of phrase, ``kept_starts`` those that keep it; after others no turn is put.
+    ``second_hand`` has the slot ``{relationship.asked_for}``, ``drafts`` the slot ``{values}``. After a turn of phrase, first words in
+    ``plain_starts`` lose their capital and those in ``kept_starts`` keep it. No turn is put before other first words.
     """
 
     chatter: list[PatternText] = Field(default_factory=list)
@@ -107,7 +107,7 @@ class TalkEntry(_Strict):
 
 
 class BankFile(_Strict):
-    """A bank file; each of its parts may be missing."""
+    """A bank file. Each of its parts may be missing."""
 
     scenarios: list[ScenarioEntry] = Field(default_factory=list)
     frames: list[PatternText | FrameEntry] = Field(default_factory=list)

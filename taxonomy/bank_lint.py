@@ -1,6 +1,6 @@
-"""The lint of a bank: faults, style and coverage, entry by entry. ``python -m piiloom.taxonomy.bank_lint [FILE…]`` prints it.
+"""The lint of banks: validity, style and coverage. ``python -m piiloom.taxonomy.bank_lint [FILE…]`` prints the findings.
 
-A ``Finding`` names the rule, the file and line, and the entry; texts are not quoted.
+A ``Finding`` names the rule, the file and line, and the entry. It quotes no texts.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ from piiloom.taxonomy.story_style import story_style
 
 SCENARIOS_PER_PAIR = 6
 FRAMES_PER_SUBTYPE = 8
-# Banks of other languages are proofs that a locale is data: they need not cover every pair and subtype.
+# Banks of other languages show that a locale needs nothing but data. They need not cover every pair and subtype.
 _FULL_LANGUAGES = ("en",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One breach: ``entry`` is the key path in the file, or the pair or subtype that lacks something; ``line`` is None then."""
+    """One violation. ``entry`` is the key path in the file.
+
+    If something is missing, ``entry`` is the pair or subtype that lacks it, and ``line`` is None.
+    """
 
     rule: str
     file: str
@@ -50,7 +53,7 @@ class Finding:
 
 
 def lint_files(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en") -> list[Finding]:
-    """Every breach in *sources*, file by file: what cannot be read or used first, then style, then texts that stand twice."""
+    """Return the violations in *sources*, file by file: what cannot be read or used, then style, then repeated texts."""
     findings: list[Finding] = []
     seen: dict[str, str] = {}
     for source in sources:
@@ -73,7 +76,7 @@ def lint_files(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, langua
 
 
 def _story_findings(document: YamlDocument, parsed: BankFile, taxonomy: Taxonomy, language: str, seen: dict[str, str]) -> Iterator[Finding]:
-    """The style of the stories that have no fault, and what stands in two of the files read so far."""
+    """Yield style findings on the valid stories, and what repeats texts of this or an earlier file (*seen*)."""
     readable: dict[int, Story] = {}
     for index, entry in enumerate(parsed.stories):
         path = ("stories", index)
@@ -84,7 +87,7 @@ def _story_findings(document: YamlDocument, parsed: BankFile, taxonomy: Taxonomy
 
 
 def missing_from(bank: Bank, taxonomy: Taxonomy) -> Iterator[Finding]:
-    """Pairs with too few scenarios and subtypes with too few frames of their own."""
+    """Yield the pairs with too few scenarios, and the subtypes with too few frames of their own."""
     for pair in taxonomy.pairs:
         found = len(bank.for_pair(pair))
         if found < SCENARIOS_PER_PAIR:
@@ -100,7 +103,7 @@ def missing_from(bank: Bank, taxonomy: Taxonomy) -> Iterator[Finding]:
 
 @cache
 def lint_shipped(language: str) -> tuple[Finding, ...]:
-    """Every breach of the bank that ships for *language*; looked for once in a process, since it takes seconds."""
+    """Return the violations in the shipped bank of *language*. They are cached in the process, since the lint takes seconds."""
     taxonomy = load_taxonomy()
     findings = lint_files((*shipped_sources(language), *story_sources(language)), taxonomy, language)
     if language in _FULL_LANGUAGES and not findings:
@@ -113,7 +116,7 @@ def _finding(document: YamlDocument, path: KeyPath, rule: str, message: str) -> 
 
 
 def _repeats(document: YamlDocument, parsed: BankFile, seen: dict[str, str]) -> Iterator[Finding]:
-    """Patterns and ids that stand in the files read so far twice."""
+    """Yield patterns and ids that occur twice in the files read so far. *seen* maps texts to places and is extended."""
     for path, text in _texts(parsed):
         earlier = seen.get(text)
         if earlier is None:
@@ -138,7 +141,7 @@ def _texts(parsed: BankFile) -> Iterator[tuple[KeyPath, str]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the findings about the files named (the shipped banks when none is); 1 when there are any."""
+    """Print the findings on the named files, or on the shipped banks if none is named. Return 1 if there are any, else 0."""
     if arguments:
         findings = lint_files([Path(name) for name in arguments], load_taxonomy())
     else:

@@ -1,4 +1,4 @@
-"""Reading banks: the files of a language that ship with piiloom, and those that a user adds."""
+"""Loading banks: the files that ship for a language, and those that a user adds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TALK_LISTS = (
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far, file after file."""
+    """Collects the contents of bank files, file by file."""
 
     scenarios: dict[str, Scenario] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
@@ -43,7 +43,7 @@ class _Reading:
     read: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def copied(self) -> _Reading:
-        """Another one that goes on from here."""
+        """Return a copy to which further files can be added."""
         by_key = {
             name: {key: list(known) for key, known in getattr(self, name).items()} for name in ("openers", "closers", "shorthand", "cues")
         }
@@ -136,16 +136,16 @@ class _Reading:
 
 
 def frame_slots(text: str) -> tuple[SlotKey, ...]:
-    """The (type, subtype) slots of a frame in text order, each once."""
+    """Return the (type, subtype) slots of a frame in text order, without duplicates."""
     return tuple(dict.fromkeys((name.replace("_", " "), subtype) for name, subtype in _FRAME_SLOT.findall(text)))
 
 
 def load_bank(language: str = "en", extra: Path | None = None) -> Bank:
-    """The bank of *language* (ISO 639-1) that ships with piiloom, with the file or folder *extra* added to it.
+    """Load the bank that ships for *language* (ISO 639-1), with a user's file or folder *extra* added to it.
 
-    *extra* may speak of all types that are in force. Raises ``ConfigError`` (file, line, key) when no bank of the language
-    ships, a file is malformed, an id is taken, or *extra* names unknown types or subtypes or holds a pattern that no text can
-    be made from. Without *extra* the same object is given every time.
+    *extra* may use all types in force. Raises ``ConfigError`` (file, line, key) if no bank ships for the language, a file is malformed, an
+    id is taken, or *extra* names unknown types or subtypes or has a pattern from which no text can be made. Without *extra* the same object
+    is returned every time.
     """
     if extra is None:
         return _shipped_bank(language)
@@ -169,12 +169,15 @@ def _user_bank(
 
 
 def bank_languages() -> tuple[str, ...]:
-    """The languages for which a bank ships."""
+    """Return the languages for which a bank ships."""
     return tuple(sorted(folder.name for folder in (files("piiloom.taxonomy") / "data" / "banks").iterdir() if folder.is_dir()))
 
 
 def shipped_sources(language: str) -> tuple[Traversable, ...]:
-    """The YAML files of the bank that ships for *language*, in the order in which they are read; its stories are read apart."""
+    """Return the YAML files of the bank that ships for *language*, in reading order, without its stories.
+
+    Raises ``ConfigError`` if no bank ships for it.
+    """
     if language not in bank_languages():
         raise ConfigError(
             f"no scenario bank ships for language {language!r}",
@@ -186,7 +189,7 @@ def shipped_sources(language: str) -> tuple[Traversable, ...]:
 
 
 def limited(bank: Bank, scenarios_per_pair: int) -> Bank:
-    """*bank* with the first *scenarios_per_pair* scenarios of every pair."""
+    """Return *bank* with only the first *scenarios_per_pair* scenarios of every pair."""
     pairs = {pair: found[:scenarios_per_pair] for pair, found in bank.pairs.items()}
     kept = {scenario.id: scenario for found in pairs.values() for scenario in found}
     return replace(bank, pairs=MappingProxyType(pairs), scenarios=MappingProxyType(kept))
@@ -203,7 +206,7 @@ def _read_bank(language: str, extra: Path | None, taxonomy: Taxonomy | None) -> 
 
 @lru_cache(maxsize=2)
 def _shipped_reading(language: str) -> _Reading:
-    """What ships, read once a process (half a second) also where several banks are added to it in turn; not to be added to itself."""
+    """Read the shipped files once per process (this takes half a second). Copy the result before adding to it."""
     reading = _Reading()
     for source in shipped_sources(language):
         reading.add(source, None)
@@ -211,7 +214,10 @@ def _shipped_reading(language: str) -> _Reading:
 
 
 def user_sources(extra: Path) -> list[Traversable]:
-    """The bank files of a user: *extra* itself, or every YAML file in the folder *extra*; raises ``ConfigError`` when there is none."""
+    """Return the bank files of a user: *extra* itself, or every YAML file in the folder *extra*.
+
+    Raises ``ConfigError`` if the folder has none.
+    """
     found: list[Traversable] = _yaml_files(extra) if extra.is_dir() else [extra]
     if not found:
         raise ConfigError("the folder has no .yaml file", where=extra.name, remedy="Put bank files into it (docs/composer.md shows one).")
@@ -219,7 +225,7 @@ def user_sources(extra: Path) -> list[Traversable]:
 
 
 def _yaml_files(folder: Traversable | Path, *, apart: str | None = None) -> list[Traversable]:
-    """The YAML files in *folder* and below, but for its own folder *apart*."""
+    """Return the YAML files in *folder* and its subfolders, except those in its direct subfolder *apart*."""
     found: list[Traversable] = []
     for entry in sorted(folder.iterdir(), key=lambda f: f.name):
         if entry.is_dir():
@@ -230,7 +236,7 @@ def _yaml_files(folder: Traversable | Path, *, apart: str | None = None) -> list
 
 
 def _by_slot(frames: Iterable[Frame]) -> Mapping[SlotKey, tuple[Frame, ...]]:
-    """The frames that have one slot only, by that slot."""
+    """Return the frames that have exactly one slot, by that slot."""
     single: dict[SlotKey, list[Frame]] = {}
     for frame in frames:
         if len(frame.slots) == 1:
@@ -239,7 +245,7 @@ def _by_slot(frames: Iterable[Frame]) -> Mapping[SlotKey, tuple[Frame, ...]]:
 
 
 def _spelled(by_type: Mapping[str, str]) -> Mapping[str, str]:
-    """The keys as types are spelled: with blanks."""
+    """Return *by_type* with the keys as types are spelled: blanks instead of ``_``."""
     return MappingProxyType({name.replace("_", " "): value for name, value in by_type.items()})
 
 

@@ -1,7 +1,7 @@
-"""The style that bank texts are held to: lengths, openings, wording, and no PII outside slots.
+"""Style checks of bank texts: lengths, openings, wording, and no PII outside slots.
 
-Each finding is (path, rule, message); texts are not quoted. The word lists are English: banks of other languages are held to
-lengths, counts and openings only.
+A finding is (path, rule, message) and quotes no text. The word lists are English: banks of other languages are checked for lengths, counts
+and openings only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BRACKETS = re.compile(r"[<|>]")
 
 
 def style_findings(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
-    """Every breach of style in a file that ``bank_checks`` has no fault with."""
+    """Yield the style violations in a file that has passed ``bank_checks``."""
     for index, entry in enumerate(parsed.scenarios):
         yield from _scenario(("scenarios", index), entry, taxonomy, language)
     for index, frame in enumerate(parsed.frames):
@@ -49,7 +49,7 @@ def style_findings(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Itera
 
 
 def _cues(parsed: BankFile, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
-    """Questions that go with any scenario: those of a type, and those that speak of none."""
+    """Check the questions that fit any scenario: those for a type (cues), and those for none (follow-ups)."""
     for number, pattern in enumerate(parsed.talk.follow_ups):
         yield from _pattern(("talk", "follow_ups", number), pattern, QUESTION_WORDS, sentence_slips, language, ends="?")
     for kind, patterns in parsed.talk.cues.items():
@@ -124,7 +124,10 @@ def _pattern(
     *,
     ends: str = ".!?)",
 ) -> Iterator[StyleFinding]:
-    """Length and wording of a pattern that ``bank_checks`` has no fault with."""
+    """Check length and wording of a pattern that has passed ``bank_checks``.
+
+    *limits* are the fewest and most fixed words, *checks* finds slips in the expansions, *ends* are the allowed last characters.
+    """
     if _TYPOGRAPHIC.search(pattern):
         yield path, "apostrophe", "has typographic quotes"
     low, high = count_range(pattern)

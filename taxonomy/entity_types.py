@@ -1,7 +1,7 @@
 """The PII types: what each one means, how its values look, and what other data sets call it.
 
-One file of ``data/types`` is one type; adding a type that ships means adding a file. A run or a store may have types of its own
-beside them (``own_types``): ``load_taxonomy`` gives the types that are in force where it is called.
+Each file in ``data/types`` defines one shipped type. A run or a store may have types of its own besides them (``own_types``).
+``load_taxonomy`` returns the types in force where it is called.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _SHOWN_EXAMPLES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subtype:
-    """One kind of value of a type. ``form`` is how it stands in a sentence; ``open`` means that values seldom repeat.
+    """One kind of value of a type.
 
-    Only a subtype of an own type has a ``generator``; values of the others come from ``pii_values``.
+    ``form`` is its grammatical form in a sentence. ``open`` means that values seldom repeat. ``generator`` is set for own types only;
+    values of the others come from ``pii_values``.
     """
 
     name: str
@@ -48,9 +49,10 @@ class Subtype:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityType:
-    """One PII type. ``type_words`` name it in a question; ``aliases`` are its spellings in imported files.
+    """One PII type.
 
-    ``own``: it does not ship with piiloom.
+    ``type_words`` are words that name it in a question, ``aliases`` its spellings in imported files. ``own`` means that it does not ship
+    with piiloom.
     """
 
     name: str
@@ -65,7 +67,7 @@ class EntityType:
     own: bool = False
 
     def described(self) -> str:
-        """What it means, for a template; an own type is told with examples, since no model can know it."""
+        """Return the definition for a prompt template. An own type gets examples, since no model can know it."""
         if not self.own:
             return self.definition
         examples = dict.fromkeys(example for subtype in self.subtypes for example in subtype.examples)
@@ -74,7 +76,11 @@ class EntityType:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Taxonomy:
-    """All types in canonical order, the pairs they form, and the sha256 of what they came from, by which two are compared."""
+    """All types in canonical order and the pairs that they form.
+
+    ``spellings`` maps names and aliases, reduced by ``bare_spelling``, to type names. ``digest`` is the SHA-256 of the source; taxonomies
+    with the same digest are equal.
+    """
 
     types: Mapping[str, EntityType]
     pairs: tuple[Pair, ...]
@@ -88,32 +94,32 @@ class Taxonomy:
         return hash(self.digest)
 
     def get(self, name: str) -> EntityType:
-        """The type spelled *name*; raises ``UsageError`` that lists the known names and the closest one."""
+        """Return the type called *name*. The ``UsageError`` for an unknown name lists the known names and the closest one."""
         found = self.types.get(name)
         if found is None:
             raise UsageError(f"unknown type {name!r}", remedy=self._known(name, self.types))
         return found
 
     def resolve(self, raw: str) -> str | None:
-        """The canonical name for a spelling found in another data set; case, spaces and punctuation don't matter."""
+        """Return the type name for a spelling in another data set, or None. Case, spaces and punctuation are ignored."""
         return self.spellings.get(bare_spelling(raw))
 
     def subtype(self, entity_type: str, subtype: str) -> Subtype:
-        """One subtype; raises ``UsageError`` when the type or the subtype is unknown."""
+        """Return one subtype. Raises ``UsageError`` if the type or the subtype is unknown."""
         subtypes = {s.name: s for s in self.get(entity_type).subtypes}
         if subtype not in subtypes:
             raise UsageError(f"type {entity_type!r} has no subtype {subtype!r}", remedy=self._known(subtype, subtypes))
         return subtypes[subtype]
 
     def mates(self, name: str) -> tuple[str, ...]:
-        """The types that *name* forms pairs with, in order."""
+        """Return the types with which *name* forms pairs, in canonical order."""
         return tuple(other for other in self.types if (min(name, other), max(name, other)) in self.pairs)
 
     def parse_pairs(self, text: str) -> tuple[Pair, ...]:
-        """The pairs that ``"all"`` or ``"health+occupation,age+belief"`` names, each once, in the order given.
+        """Parse ``"all"`` or a list such as ``"health+occupation,age+belief"`` into pairs, in the given order without duplicates.
 
-        Other spellings of a type are understood. Raises ``UsageError`` when a type is unknown, equals its partner or
-        cannot be part of a pair.
+        Aliases of a type are understood. Raises ``UsageError`` if no pair is named, or a type is unknown, equals its partner or cannot be
+        part of a pair.
         """
         if text.strip().casefold() == "all":
             return self.pairs
@@ -202,22 +208,22 @@ class _TypeFile(BaseModel):
 
 @lru_cache(maxsize=1)
 def shipped_taxonomy() -> Taxonomy:
-    """The taxonomy that ships with piiloom; raises ``ConfigError`` (file, line, key) when one of its files is malformed."""
+    """Return the taxonomy that ships with piiloom. Raises ``ConfigError`` (file, line, key) if one of its files is malformed."""
     return read_taxonomy(files("piiloom.taxonomy") / "data" / "types")
 
 
 _in_force: ContextVar[Taxonomy | None] = ContextVar("taxonomy_in_force", default=None)
-_of_process: list[Taxonomy] = []  # a server's, whose threads are not ours to start
+_of_process: list[Taxonomy] = []  # for servers, which do not start their threads themselves
 
 
 def load_taxonomy() -> Taxonomy:
-    """The types in force: those that ship, and the own types of the run or store that is worked on."""
+    """Return the types in force: those that ship, plus the own types of the current run or store."""
     return _in_force.get() or (_of_process[-1] if _of_process else shipped_taxonomy())
 
 
 @contextmanager
 def taxonomy_in_force(taxonomy: Taxonomy) -> Iterator[None]:
-    """Have ``load_taxonomy`` give *taxonomy* inside the block, and in tasks and threads that take its context along."""
+    """Make ``load_taxonomy`` return *taxonomy* inside the block, and in tasks and threads that copy its context."""
     token = _in_force.set(taxonomy)
     try:
         yield
@@ -226,12 +232,15 @@ def taxonomy_in_force(taxonomy: Taxonomy) -> Iterator[None]:
 
 
 def set_process_taxonomy(taxonomy: Taxonomy | None) -> None:
-    """Have *taxonomy* in force wherever nothing else is, in every thread; None: what ships. For a process that serves one store."""
+    """Make *taxonomy* the default of ``load_taxonomy`` in every thread; None restores the shipped one.
+
+    For a process that serves one store. Inside ``taxonomy_in_force`` it has no effect.
+    """
     _of_process[:] = [] if taxonomy is None else [taxonomy]
 
 
 def read_taxonomy(folder: Traversable) -> Taxonomy:
-    """The taxonomy in *folder* (``*.yaml``, one type a file); raises ``ConfigError`` on a malformed file or a clash of names."""
+    """Read the taxonomy in *folder* (``*.yaml``, one type per file). Raises ``ConfigError`` if a file is malformed or names clash."""
     sources = sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name)
     found = [(load_yaml(source, _TypeFile), source) for source in sources]
     types: dict[str, EntityType] = {}
@@ -251,5 +260,5 @@ def read_taxonomy(folder: Traversable) -> Taxonomy:
 
 
 def bare_spelling(raw: str) -> str:
-    """A spelling reduced to its letters and digits, so that ``Sexual_Orientation`` and ``sexualorientation`` agree."""
+    """Return a spelling reduced to its letters and digits, so that ``Sexual_Orientation`` and ``sexualorientation`` agree."""
     return re.sub(r"[\W_]+", "", raw.casefold())

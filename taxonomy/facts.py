@@ -23,5 +23,5 @@ def _groups() -> dict[tuple[str, str], str]:
 
 
 def fact_of(entity_type: str, subtype: str) -> str | None:
-    """The fact that values of this subtype state, by name; None where a person can have any number of them."""
+    """Return the name of the fact that this subtype states; None if a person can have any number of them."""
     return _groups().get((entity_type, subtype))

@@ -1,11 +1,11 @@
 """The notation of all bank texts: ``<a|b>`` alternatives and ``{slot}``s.
 
-- ``<early|late|>`` stands for one of its alternatives; they nest, and one may be empty.
-- ``{health}`` is where a value goes; ``{a:health}`` and ``{A:health}`` put "a" or "an" before it, and (in stories only)
-  ``{^:health}`` begins a sentence with it.
+- ``<early|late|>`` stands for one of its alternatives. Alternatives nest, and one may be empty.
+- ``{health}`` is where a value goes. ``{a:health}`` and ``{A:health}`` put "a" or "an" before it. In stories only, ``{^:health}`` begins a
+  sentence with it.
 
-A pattern has a number of expansions, numbered from 0 in reading order; drawing one is drawing a number, so every expansion
-is as likely as any other, however the alternatives nest. Where an empty alternative was taken, blanks are closed up.
+The expansions of a pattern are numbered from 0 in reading order. A random expansion is drawn by its number, so all are equally likely,
+however the alternatives nest. In a pattern with an empty alternative, double blanks and blanks before punctuation are removed.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ Range = tuple[int, int]
 _BLANKS = re.compile(r"\s{2,}")
 _BLANK_BEFORE_STOP = re.compile(r"\s+(?=[,.;?!](?!\w))")
 
-# Where a word counter stands after what it has read: outside a word, inside one, or behind an apostrophe inside one.
+# States of the word counter after a text: outside a word, inside one, or after an apostrophe inside one.
 _OUTSIDE, _INSIDE, _APOSTROPHE = 0, 1, 2
-_READ_BEFORE = ("", "x", "x'")  # a text that brings the counter there
+_READ_BEFORE = ("", "x", "x'")  # for each state, a text that leads to it
 _ENDS_INSIDE = re.compile(r"\w\Z")
 _ENDS_APOSTROPHE = re.compile(r"\w['’]\Z")
 
 
 def combinations(pattern: str) -> int:
-    """How many expansions *pattern* has; equal ones that come about in different ways count each."""
+    """Return the number of expansions of *pattern*. Equal expansions from different choices each count."""
     return parse(pattern).total
 
 
 def expand(pattern: str, rng: random.Random) -> str:
-    """One expansion, each as likely as any other; slots stay in place. Raises ``ConfigError`` on a malformed pattern."""
+    """Return a random expansion; all are equally likely. Slots stay in place. Raises ``ConfigError`` for a malformed pattern."""
     tree = parse(pattern)
     return _render(tree, rng.randrange(tree.total) if tree.total > 1 else 0)
 
 
 def expansion(pattern: str, index: int) -> str:
-    """The expansion number *index* (from 0); raises ``IndexError`` outside ``range(combinations(pattern))``."""
+    """Return the expansion number *index* (from 0). Raises ``IndexError`` outside ``range(combinations(pattern))``."""
     tree = parse(pattern)
     if not 0 <= index < tree.total:
         raise IndexError(index)
@@ -67,7 +67,7 @@ def expansion(pattern: str, index: int) -> str:
 
 
 def all_expansions(pattern: str, limit: int) -> tuple[str, ...]:
-    """The first *limit* expansions in order, equal ones once; without a limit a pattern may have millions."""
+    """Return the first *limit* expansions in order, without duplicates. There is a limit because a pattern may have millions."""
     tree = parse(pattern)
     return tuple(dict.fromkeys(_render(tree, index) for index in range(min(tree.total, limit))))
 
@@ -82,7 +82,10 @@ def _render(tree: Sequence, index: int) -> str:
 
 
 def _collect(tree: Sequence, index: int, pieces: list[str]) -> None:
-    """Append the texts of expansion *index*: the choices of a sequence are the digits of a mixed-radix number."""
+    """Append the texts of expansion *index* to *pieces*.
+
+    The choices of a sequence are the digits of a mixed-radix number; the first choice is the most significant.
+    """
     rest = tree.total
     for part in tree.parts:
         if isinstance(part, Text):
@@ -98,16 +101,16 @@ def _collect(tree: Sequence, index: int, pieces: list[str]) -> None:
 
 @lru_cache(maxsize=65_536)
 def count_range(pattern: str) -> Range:
-    """The fewest and the most fixed words of any expansion; a slot counts 0, the article of ``{a:…}`` counts 1.
+    """Return the fewest and the most fixed words of any expansion. A slot counts 0, the article of ``{a:…}`` counts 1.
 
-    Words are those of ``piiloom.foundation.words``, also where one is put together from a text and an alternative.
+    Words are counted as in ``piiloom.foundation.words``, also where a word is joined from a text and an alternative.
     """
     ends = _count(parse(pattern), {_OUTSIDE: (0, 0)})
     return min(low for low, _ in ends.values()), max(high for _, high in ends.values())
 
 
 def _count(tree: Sequence, states: Mapping[int, Range]) -> dict[int, Range]:
-    """The word counts with which each counter state can be left, given those with which each is entered."""
+    """Return the range of word counts for each counter state after *tree*, given the ranges for the states before it."""
     current = dict(states)
     for part in tree.parts:
         following: dict[int, Range] = {}
@@ -124,7 +127,10 @@ def _count(tree: Sequence, states: Mapping[int, Range]) -> dict[int, Range]:
 
 
 def _step(part: Text | Slot, state: int) -> tuple[int, int]:
-    """The counter state after *part* and the words that begin in it. A value ends inside a word: "'s" behind it is no new one."""
+    """Return the counter state after *part*, and how many words begin in it.
+
+    A value ends inside a word, so that "'s" after it begins no new one.
+    """
     if isinstance(part, Slot):
         return _INSIDE, 1 if part.article in {"a", "A"} else 0
     text = _READ_BEFORE[state] + part.text
@@ -139,7 +145,7 @@ def _merge(ranges: dict[int, Range], key: int, found: Range) -> None:
 
 @lru_cache(maxsize=65_536)
 def slot_counts(pattern: str) -> Mapping[str, Range]:
-    """How often each slot of *pattern* is used, at least and at most, over all expansions."""
+    """Return the fewest and most uses of each slot of *pattern* in any expansion."""
     return MappingProxyType(_slots(parse(pattern)))
 
 
@@ -162,7 +168,7 @@ def _slots(tree: Sequence) -> dict[str, Range]:
 
 @lru_cache(maxsize=65_536)
 def repeated_alternatives(pattern: str) -> tuple[str, ...]:
-    """The alternatives that stand twice in one choice; raises ``ConfigError`` on a malformed pattern."""
+    """Return the alternatives that occur twice in one choice. Raises ``ConfigError`` for a malformed pattern."""
     return tuple(_repeated(parse(pattern)))
 
 

@@ -1,4 +1,4 @@
-"""How writers depart from the book (``data/habits.yaml``): which habits there are, and how often each voice has which."""
+"""Writing habits that depart from the standard (``data/habits.yaml``): which there are, and how often each voice has them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _read() -> _File:
 
 
 def habit_shares(voice: str) -> Shares:
-    """The percent of a voice's texts that have each habit."""
+    """Return the percentage of a voice's texts that have each habit."""
     known = _read()
     return known.shares.get(voice, known.other)
 
 
 def misspelled(language: str) -> Mapping[str, str]:
-    """Words of a language and how they are misspelled."""
+    """Return words of a language and how they are misspelled; empty for a language without an entry."""
     return _read().misspelled.get(language, {})

@@ -65,7 +65,7 @@ def load_locales() -> Mapping[str, Locale]:
 
 
 def get_locale(code: str) -> Locale:
-    """The locale *code*, also when written ``en-us``; raises ``UsageError`` that lists the known codes."""
+    """Return the locale *code*, also if written ``en-us``. The ``UsageError`` for an unknown code lists the known ones."""
     known = load_locales()
     language, _, country = code.strip().replace("-", "_").partition("_")
     found = known.get(f"{language.lower()}_{country.upper()}")

@@ -1,7 +1,6 @@
-"""Entity types of a user's own, beside those that ship: what a types file says, and the taxonomy that comes of it.
+"""A user's own entity types besides those that ship: what a types file defines, and the taxonomy extended by it.
 
-``own_types_file`` reads the file. The definitions themselves are kept in the settings of a run and in its store, so that
-nothing needs the file again.
+``own_types_file`` reads the file. The definitions are kept in the settings of a run and in its store, so the file is not needed again.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from piiloom.taxonomy.entity_types import (
 from piiloom.taxonomy.value_generators import ValueGenerator
 
 ALL_TYPES: Literal["all"] = "all"
-VALUE = "value"  # the subtype of a type that names none
-# Slots that bank texts use for something else.
+VALUE = "value"  # name of the only subtype of a type that defines none
+# Slot names that bank texts use for something else.
 _RESERVED = frozenset({"both", "values", "any"})
 
 
@@ -50,7 +49,7 @@ class OwnSubtype:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnType:
-    """One type as a types file defines it. ``pairs``: the types it forms pairs with, "all", or none."""
+    """One type as a types file defines it. ``pairs`` are the types with which it forms pairs, "all", or empty."""
 
     name: str
     definition: str
@@ -62,11 +61,11 @@ class OwnType:
     aliases: tuple[str, ...] = ()
 
     def asks_model(self) -> bool:
-        """Whether values of it are asked of the model."""
+        """Return whether some of its values have to come from the model."""
         return any(subtype.generator.kind == "model" for subtype in self.subtypes)
 
     def frozen(self) -> EntityType:
-        """The type as stages and screens know it."""
+        """Return the type as the ``EntityType`` that stages and screens use."""
         return EntityType(
             name=self.name,
             definition=self.definition,
@@ -108,12 +107,12 @@ def _extended(fingerprint: str) -> Taxonomy:
 
 
 def extended(own: OwnTypes) -> Taxonomy:
-    """The types that ship and *own* after them; raises ``ConfigError`` where two get into each other's way."""
+    """Return the shipped types followed by *own* as one taxonomy. Raises ``ConfigError`` if they clash (see ``clashes``)."""
     return _extended(json.dumps(to_json(own), ensure_ascii=False)) if own else shipped_taxonomy()
 
 
 def types_in_force(own: OwnTypes) -> AbstractContextManager[None]:
-    """Have *own* in force beside the types that ship."""
+    """Put the shipped types and *own* in force inside a ``with`` block."""
     return taxonomy_in_force(extended(own))
 
 
@@ -129,7 +128,7 @@ def _own_pairs(own: OwnTypes, shipped: Taxonomy) -> Iterator[Pair]:
 
 
 def clashes(own: Sequence[OwnType]) -> Iterator[tuple[KeyPath, str]]:
-    """Where *own* gets into the way of the types that ship, or of itself: the place in the list of types, and the fault."""
+    """Yield (path in the list of types, message) where *own* conflicts with the shipped types or with itself."""
     shipped = shipped_taxonomy()
     spellings: dict[str, str] = dict(shipped.spellings)
     for number, one in enumerate(own):
@@ -154,12 +153,12 @@ def clashes(own: Sequence[OwnType]) -> Iterator[tuple[KeyPath, str]]:
 
 
 def to_json(own: OwnTypes) -> list[dict[str, Any]]:
-    """*own* as JSON values."""
+    """Return *own* as JSON values."""
     return [json.loads(json.dumps(asdict(one))) for one in own]
 
 
 def from_json(data: object) -> OwnTypes:
-    """What ``to_json`` gave; raises ``DataError`` for anything else."""
+    """Parse what ``to_json`` returned. Raises ``DataError`` for anything else."""
     try:
         return _JSON.validate_python(data)
     except ValidationError:
@@ -167,7 +166,7 @@ def from_json(data: object) -> OwnTypes:
 
 
 def differences(kept: OwnTypes, given: OwnTypes) -> list[str]:
-    """In what *given* differs from *kept*, as "type.key"; other keys of one type, types that are gone, types that are new."""
+    """Return how *given* differs from *kept*: changed keys as "type.key", types that are gone, and new types."""
     before, after = ({one.name: asdict(one) for one in types} for types in (kept, given))
     found = [f"{name} (not there before)" for name in after if name not in before]
     found += [f"{name} (gone)" for name in before if name not in after]

@@ -1,4 +1,4 @@
-"""Reading a types file: every fault is named by file, line and key, in words of ours. ``docs/own-types.md`` shows a file."""
+"""Reading a types file. Each fault is reported with file, line and key. ``docs/own-types.md`` shows a file."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ R = TypeVar("R")
 
 
 def read_types_file(path: Path) -> OwnTypes:
-    """The types that the file at *path* defines; raises ``ConfigError`` (file, line, key) for the first thing amiss."""
+    """Return the types that the file at *path* defines. Raises ``ConfigError`` (file, line, key) for the first fault."""
     return _Reader(read_document(path), path.parent).types()
 
 
 class _Reader:
-    """One reading of one file; lexicon files are looked for beside it."""
+    """Reads one types file. Lexicon files are looked up relative to *folder*."""
 
     def __init__(self, document: YamlDocument, folder: Path) -> None:
         self._document, self._folder = document, folder
 
     def types(self) -> OwnTypes:
-        """All types, checked one by one and against each other."""
+        """Return all types, checked one by one and against each other."""
         data = self._mapping((), self._document.data, ("types",))
         entries = self._items(("types",), data.get("types"), "types")
         if len(entries) > MOST_TYPES:
@@ -199,7 +199,7 @@ class _Reader:
         return value.strip()
 
     def _told(self, path: KeyPath, work: Callable[[], R]) -> R:
-        """What *work* gives; its error is told with the place at which it arose."""
+        """Return the result of *work*. A ``PiiloomError`` in it is raised again as a ``ConfigError`` with the place *path*."""
         try:
             return work()
         except PiiloomError as error:

@@ -1,4 +1,4 @@
-"""Bank patterns as trees: ``<a|b>`` alternatives, which nest, and slots. What the notation means is told in ``grammar``."""
+"""Bank patterns parsed into trees: nested ``<a|b>`` alternatives and slots. ``grammar`` explains the notation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for a value. ``article``: "a" or "A" where its article is to precede it, "^" where it begins a sentence."""
+    """A place for a value. ``article`` is "a" or "A" if its article goes before it, "^" if it begins a sentence."""
 
     name: str
     article: Literal["a", "A", "^"] | None = None
@@ -37,7 +37,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Alternatives with the running totals of their expansions: ``ends[i]`` is how many the first ``i + 1`` have together."""
+    """Alternatives. ``ends[i]`` is the number of expansions that the first ``i + 1`` options have together."""
 
     options: tuple[Sequence, ...]
     ends: tuple[int, ...]
@@ -45,7 +45,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Parts one after another; ``total`` is the number of expansions, ``gaps`` whether some alternative in it is empty."""
+    """Parts in order. ``total`` is the number of expansions; ``gaps`` says whether some alternative in it is empty."""
 
     parts: tuple[Part, ...]
     total: int
@@ -57,16 +57,16 @@ Part = Text | Slot | Choice
 
 @lru_cache(maxsize=65_536)
 def parse(pattern: str) -> Sequence:
-    """*pattern* as a tree.
+    """Parse *pattern* into a tree.
 
-    Raises ``ConfigError`` when it is empty, a bracket has no partner, ``|`` stands outside ``<…>``, a slot is misspelled,
-    a choice holds nothing at all, alternatives nest deeper than ``MAX_DEPTH``, or the text holds a mention mark ``[[``.
+    Raises ``ConfigError`` if it is empty, a bracket is unmatched, ``|`` is outside ``<…>``, a slot is malformed, all alternatives of a
+    choice are empty, alternatives nest deeper than ``MAX_DEPTH``, or it holds a mention mark (``[[`` or ``]]``).
     """
     if not pattern.strip():
         raise ConfigError("the pattern is empty")
     if "[[" in pattern or "]]" in pattern:
         raise ConfigError("the pattern holds a mention mark ([[ or ]])")
-    # One list of options for each open "<"; an option is the list of its parts. The outermost has one option only.
+    # A stack with a list of options for each open "<". An option is the list of its parts. The outermost list has one option only.
     levels: list[list[list[Part]]] = [[[]]]
     for match in _TOKEN.finditer(pattern):
         token = match.group()

@@ -1,4 +1,4 @@
-"""Words that agree with a person of a story's cast: "he" or "she" (``data/pronouns.yaml``)."""
+"""Words that agree with the gender of a person in a story, such as "he" or "she" (``data/pronouns.yaml``)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class _File(BaseModel):
 
 @cache
 def pronouns(language: str) -> Mapping[str, str]:
-    """What is said of a man, and for it of a woman; nothing for a language that the file has not."""
+    """Return a mapping of masculine words to feminine ones; empty for a language without an entry."""
     return load_yaml(files("piiloom.taxonomy") / "data" / "pronouns.yaml", _File).pronouns.get(language, {})
 
 
 def pronoun(word: str, gender: str, language: str) -> str:
-    """*word* as it is said of somebody of *gender*; raises ``KeyError`` for a word that is none."""
+    """Return the masculine *word* in the form for *gender*. Raises ``KeyError`` for an unknown word if the gender is not "male"."""
     return word if gender == "male" else pronouns(language)[word]

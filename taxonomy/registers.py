@@ -1,4 +1,4 @@
-"""Registers: how people write where (``data/registers.yaml``). Language-free; what they say stands in the banks."""
+"""Registers: how people write in which setting (``data/registers.yaml``). Independent of language; the texts are in the banks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Chance = Annotated[float, Field(ge=0, le=1)]
 
 
 class Register(BaseModel):
-    """How a text of one register looks. ``words``: shortest, median and longest context; the rest are chances and shares."""
+    """How texts of one register look. ``words`` are the shortest, median and longest context; the rest are chances and shares."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -27,10 +27,10 @@ class Also:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One everyday problem of a pair of types. The texts are patterns of ``grammar``; ``origin`` is its ``file:line``.
+    """One everyday problem of a pair of types. Its texts are ``grammar`` patterns; ``origin`` is its ``file:line``.
 
-    ``uses`` gives the subtypes that may fill each type's slot; ``subjects`` whose value it is where that is not the writer
-    ("@relationship": the person in that slot). ``tells`` disclose, ``stakes`` hold no value; ``questions`` are by cue level.
+    ``uses`` gives the subtypes that may fill each type's slot. ``subjects`` says whose value it is if not the writer's ("@relationship":
+    the person in that slot). ``tells`` disclose values, ``stakes`` hold none; ``questions`` are by cue level.
     """
 
     id: str
@@ -49,9 +49,9 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """An aside with one slot or more, each ``{type.subtype}``; ``subjects`` as in a scenario.
+    """An aside with one or more slots, each ``{type.subtype}``. ``subjects`` is as in ``Scenario``.
 
-    ``last``: it ends a text, as a signature does. ``index`` is its place in the bank.
+    ``last`` means that it ends a text, as a signature does. ``index`` is its position in the bank.
     """
 
     text: str
@@ -62,13 +62,13 @@ class Frame:
     origin: str
 
     def subject(self, entity_type: str) -> str:
-        """Whose fact the slot of *entity_type* holds."""
+        """Return whose fact the slot of *entity_type* holds; "self" is the writer."""
         return self.subjects.get(entity_type, "self")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qualifier:
-    """Words that may stand before a value ("about $40"), where one of *after* (lower case) stands before it."""
+    """Words that may be put before a value ("about $40") if the word before it is one of *after* (lower case)."""
 
     after: frozenset[str]
     words: tuple[str, ...]
@@ -76,7 +76,7 @@ class Qualifier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definite:
-    """The article that a value takes where one of *after* (lower case) stands before it."""
+    """The article that a value takes if the word before it is one of *after* (lower case)."""
 
     article: str
     after: frozenset[str]
@@ -84,9 +84,9 @@ class Definite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """What people say that discloses nothing, by purpose.
+    """Sentences that disclose nothing, by purpose.
 
-    ``openers`` and ``closers`` are by register ("any": all), ``cues`` by type, ``definite`` by value.
+    ``openers`` and ``closers`` are by register ("any": all), ``cues`` by type, ``qualifiers`` by slot, ``definite`` by value.
     """
 
     chatter: tuple[str, ...] = ()
@@ -114,7 +114,11 @@ class Talk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bank:
-    """All scenarios by id, the frames in bank order (those with one slot by it, all by their number of slots), the talk of one language."""
+    """The bank of one language.
+
+    ``scenarios`` are by id, ``frames`` in bank order. ``frames_by_slot`` has the frames with one slot by that slot, ``frames_by_size`` all
+    frames by their number of slots. ``digest`` is the SHA-256 (hex) of the files that were read.
+    """
 
     language: str
     scenarios: Mapping[str, Scenario]
@@ -126,11 +130,11 @@ class Bank:
     digest: str
 
     def for_pair(self, pair: Pair) -> tuple[Scenario, ...]:
-        """The scenarios of *pair* in bank order, in whichever order its types are named; empty when there is none."""
+        """Return the scenarios of *pair* in bank order; empty if there are none. The order of the two types does not matter."""
         return self.pairs.get((min(pair), max(pair)), ())
 
     def find(self, pair: Pair, topic: str | None = None, subtopic: str | None = None) -> tuple[Scenario, ...]:
-        """The scenarios of *pair* with that topic and subtopic, whatever their case; ``None`` matches any."""
+        """Return the scenarios of *pair* with that topic and subtopic, ignoring case. ``None`` matches any."""
         return tuple(
             scenario
             for scenario in self.for_pair(pair)

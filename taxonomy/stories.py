@@ -1,7 +1,7 @@
-"""Stories: one person's text that can come out in many ways, the facts in it, and questions on which other facts turn.
+"""Stories: one person's text with many possible wordings, the facts in it, and questions that depend on different facts.
 
-A story is read from a file (``story_reading``), told by the composer (``generation.composer.telling``), and linted
-(``story_checks`` for what would keep it from being told, ``story_style`` for what makes it a bad one).
+A story is read from a file (``story_reading``) and rendered by the composer (``generation.composer.telling``). ``story_checks`` finds what
+would prevent that, ``story_style`` what makes it a bad story.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Attributes = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody of the cast; ``ages`` (inclusive) and ``gender`` where the story needs them."""
+    """A person in the cast. ``ages`` (inclusive) and ``gender`` are set where the story needs them."""
 
     name: str
     ages: tuple[int, int] | None = None
@@ -28,7 +28,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value as a pattern, and the words that agree with it."""
+    """A value as a pattern. ``attributes`` are the words that agree with it, by key."""
 
     text: str
     attributes: Attributes
@@ -43,7 +43,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class InRows:
-    """The value stands in a column of rows that several facts share."""
+    """The value is in column ``column`` of the rows ``rows``, which several facts share."""
 
     rows: str
     column: int
@@ -51,7 +51,11 @@ class InRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The value is a number in one of its spellings: low to high by step, or one that follows from another fact's."""
+    """The value is a number, written in one of ``spellings``.
+
+    It is a number from ``low`` to ``high`` by ``step``, or derived from that of the fact ``of``: multiplied by one of ``times`` or
+    increased by one of ``plus``. It is rounded to a multiple of ``round``.
+    """
 
     spellings: tuple[str, ...]
     low: float = 0
@@ -65,7 +69,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class FromGenerator:
-    """The value is drawn by the subtype's generator, for the person whose it is."""
+    """The value is drawn by the subtype's generator, for the person to whom it belongs."""
 
 
 Source = Listed | InRows | Counted | FromGenerator
@@ -73,7 +77,7 @@ Source = Listed | InRows | Counted | FromGenerator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A piece of personal information; ``person`` is whose it is, by the name in the cast."""
+    """A piece of personal information. ``person`` is the name of the person it is about, as in the cast."""
 
     name: str
     entity_type: str
@@ -84,7 +88,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """One way to say a step: the pattern, the facts it tells, and what else its slots name ("tie.she", "friend.he")."""
+    """One way to say a step.
+
+    ``tells`` are the facts that it states, ``agreements`` its other slots as (owner, word), such as ("tie", "she").
+    """
 
     pattern: str
     tells: frozenset[str]
@@ -93,7 +100,10 @@ class Wording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step; ``chance`` 1 and no ``after``: always told. ``after``: facts that must have been told before."""
+    """One step of a story. It is always told if ``chance`` is 1 and ``after`` is empty.
+
+    ``after`` are the facts that must have been told before it.
+    """
 
     wordings: tuple[Wording, ...]
     chance: float
@@ -105,7 +115,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryQuestion:
-    """A question: what it needs is always told with it, what helps may be; both are high. What is moot is never told with it."""
+    """A question on a story. Facts in ``needs`` are always told with it, those in ``helps`` may be.
+
+    Both have high relevance. Facts in ``moot`` are never told with it. ``said`` are the ids of the steps that must be told with it.
+    """
 
     id: str
     wordings: tuple[str, ...]
@@ -115,13 +128,13 @@ class StoryQuestion:
     said: frozenset[str]
 
     def decides(self, fact: str) -> bool:
-        """Whether *fact* is high where it is told with this question."""
+        """Return whether *fact* has high relevance if it is told with this question."""
         return fact in self.needs or fact in self.helps
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Story:
-    """A whole story; two are the same when they are one object. ``origin`` is its ``file:line``."""
+    """A whole story. ``origin`` is its ``file:line``. Stories are compared by identity."""
 
     id: str
     pair: Pair

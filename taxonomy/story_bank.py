@@ -1,4 +1,4 @@
-"""The stories of a language with those of a user's own, by pair; a pair's file is read when its stories are first asked for."""
+"""The stories of a language and a user's own, by pair. The file of a pair is read when its stories are first asked for."""
 
 from __future__ import annotations
 
@@ -17,25 +17,31 @@ from piiloom.taxonomy.story_loading import by_id, read_stories, stories_for, sto
 
 
 class StoryBank:
-    """What the composer tells. *extra* is a file or folder of stories of a user's own; raises ``ConfigError`` where one cannot be told."""
+    """The stories from which the composer chooses.
+
+    *extra* is a user's file or folder of stories. Raises ``ConfigError`` if one of them is invalid.
+    """
 
     def __init__(self, language: str = "en", extra: Path | None = None) -> None:
         self.language = language
         taxonomy = load_taxonomy()
         sources = user_sources(extra) if extra is not None else []
-        # Those of *extra*.
+        # The stories in *extra*.
         self.own = tuple(story for source in sources for story in read_stories(source, taxonomy, language))
         self._shipped = {story_file(pair): pair for pair in taxonomy.pairs}
         self._by_pair: dict[Pair, tuple[Story, ...]] = {}
 
     @cached_property
     def pairs(self) -> frozenset[Pair]:
-        """The pairs that there are stories of."""
+        """The pairs that have stories."""
         shipped = (self._shipped.get(source.name) for source in story_sources(self.language))
         return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own}
 
     def tellable(self, wanted: Sequence[Pair], *, everything: bool, locale: Locale) -> tuple[Pair, ...]:
-        """Those of *wanted* that there are stories of; raises ``UsageError`` where one lacks them (with *everything*, where all do)."""
+        """Return those of *wanted* that have stories.
+
+        Raises ``UsageError`` if one of them has none; with *everything*, only if all have none.
+        """
         found = tuple(pair for pair in wanted if pair in self.pairs)
         where = f"locale {locale.code}"
         if not self.pairs:
@@ -47,7 +53,7 @@ class StoryBank:
         return found
 
     def for_pair(self, pair: Pair) -> tuple[Story, ...]:
-        """The stories of *pair*, in the order of their files; () where there are none."""
+        """Return the stories of *pair*, in the order of their files; empty if there are none."""
         found = self._by_pair.get(pair)
         if found is None:
             own = [story for story in self.own if story.pair == pair]
@@ -55,11 +61,11 @@ class StoryBank:
         return found
 
     def about(self, pair: Pair, topic: str) -> tuple[Story, ...]:
-        """The stories of *pair* on *topic*."""
+        """Return the stories of *pair* on *topic*."""
         return tuple(story for story in self.for_pair(pair) if story.topic == topic)
 
     def find(self, pair: Pair, story_id: str) -> Story:
-        """The story *story_id* of *pair*; raises ``KeyError``."""
+        """Return the story *story_id* of *pair*. Raises ``KeyError`` if there is none."""
         for story in self.for_pair(pair):
             if story.id == story_id:
                 return story
@@ -67,7 +73,7 @@ class StoryBank:
 
 
 def stories_digest(language: str, extra: Path | None) -> str:
-    """SHA-256 (hex) of all files that shape what is told, by their names and bytes."""
+    """Return the SHA-256 (hex) of the names and contents of all files on which the texts of stories depend."""
     read = hashlib.sha256()
     beside = (files("piiloom.taxonomy") / "data" / name for name in ("habits.yaml", "pronouns.yaml"))
     for source in (*beside, *story_sources(language), *(user_sources(extra) if extra is not None else ())):

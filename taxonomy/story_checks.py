@@ -1,4 +1,4 @@
-"""What a story must satisfy so that it can be told: known types and names, values that come about, slots that can be filled."""
+"""Validity checks of stories: known types and names, values that can be made, slots that can be filled."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_EXPANSIONS = 10_000  # of one wording, value or question
 
 
 def story_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy, language: str) -> Iterator[Fault]:
-    """Everything that would keep *entry* from being told, with the place it stands at."""
+    """Yield (path, message) for everything that would keep *entry* from being told."""
     for fault in pair_faults([spelled_type(name) for name in entry.pair], taxonomy):
         yield (*path, "pair"), fault
     yield from _cast_faults((*path, "cast"), entry)
     found = list(_fact_faults((*path, "facts"), entry, taxonomy))
     yield from found
-    if found:  # what follows would only repeat it
+    if found:  # later checks would only repeat these faults
         return
     facts = {fact.name: fact for fact in facts_of(entry)}
     words = _agreeing(entry, facts, language)
@@ -63,7 +63,7 @@ def _fact_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy) -> Iterat
 
 
 def _declared(path: KeyPath, found: FactEntry) -> Iterator[tuple[KeyPath, str, str | None]]:
-    """The types that an entry gives, where, and whose the fact is."""
+    """Yield (path, type, person) for each fact that an entry declares."""
     if found.rows is None:
         yield (*path, "type"), found.type or "", found.of
     elif isinstance(found.spelled, dict):
@@ -75,7 +75,10 @@ def _declared(path: KeyPath, found: FactEntry) -> Iterator[tuple[KeyPath, str, s
 
 
 def _agreeing(entry: StoryEntry, facts: Mapping[str, Fact], language: str) -> Mapping[str, frozenset[str]]:
-    """The words that may stand behind the dot: those that all values of a fact have, and the pronouns of a person."""
+    """Return the words allowed after the dot of a slot, by fact or person.
+
+    For a fact they are the keys that all its values have, for a person the pronouns.
+    """
     words: dict[str, frozenset[str]] = {name: frozenset(pronouns(language)) for name in (WRITER, *entry.cast)}
     for name, fact in facts.items():
         cells = _cells(entry, fact)
@@ -140,7 +143,7 @@ def _question_faults(path: KeyPath, question: QuestionEntry, facts: Mapping[str,
 
 
 def pattern_faults(pattern: str) -> Iterator[str]:
-    """Why *pattern* cannot be read, may come to nothing, or has too many expansions."""
+    """Yield why *pattern* cannot be parsed, may expand to nothing, or has too many expansions."""
     try:
         number = combinations(pattern)
     except ConfigError as error:
@@ -153,7 +156,7 @@ def pattern_faults(pattern: str) -> Iterator[str]:
 
 
 def may_be_empty(tree: Sequence) -> bool:
-    """Whether an expansion has no text."""
+    """Return whether some expansion has no text."""
     return all(
         any(may_be_empty(option) for option in part.options) if isinstance(part, Choice) else isinstance(part, Text) and part.text.isspace()
         for part in tree.parts

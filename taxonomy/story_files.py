@@ -1,4 +1,4 @@
-"""How stories look in a file, as YAML gives them, checked for shape and size only. What they mean is told in ``stories``."""
+"""Pydantic models of story files, validated for shape and size only. ``stories`` explains what the parts mean."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class _Strict(BaseModel):
 
 
 class PersonEntry(_Strict):
-    """Somebody of the cast; what is not said is drawn."""
+    """A person in the cast. What is not given is drawn at random."""
 
     age: Annotated[list[Annotated[int, Field(ge=0, le=105)]], Field(min_length=2, max_length=2)] | None = None
     gender: Literal["female", "male"] | None = None
 
 
 class NumberRule(_Strict):
-    """A number that follows from that of another fact: ``of`` it by one of ``times``, or with one of ``plus`` added."""
+    """A number derived from that of the fact ``of``: multiplied by one of ``times``, or with one of ``plus`` added."""
 
     of: Name
     times: Annotated[list[Number], Field(min_length=1, max_length=100)] | None = None
@@ -40,14 +40,14 @@ class NumberRule(_Strict):
 
 
 class ColumnEntry(_Strict):
-    """One of the facts that the rows of an entry give, where it is not the writer's."""
+    """One of the facts in the rows of an entry, written so if it is not about the writer."""
 
     type: Label
     of: Name | None = None
 
 
 class FactEntry(_Strict):
-    """A fact with one way in which its value comes about; with ``rows`` several facts, named in ``as``."""
+    """A fact with one definition of its values. With ``rows`` it stands for several facts, which are named in ``as``."""
 
     type: Label | None = None
     any: Annotated[list[Cell], Field(min_length=1, max_length=_MOST_VALUES)] | None = None

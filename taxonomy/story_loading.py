@@ -1,4 +1,4 @@
-"""Reading stories: those of a language that ship with piiloom, one file a pair, and those in files of a user's own."""
+"""Loading stories: those that ship for a language, one file per pair, and those in a user's own files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from piiloom.taxonomy.story_reading import read_story
 
 
 def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str, Story]:
-    """All stories of *language* (ISO 639-1) that ship, by id, with those of the file or folder *extra*.
+    """Return all stories that ship for *language* (ISO 639-1) by id, with those of the file or folder *extra*.
 
-    Raises ``ConfigError`` (file, line, key) when a file is malformed, an id is taken, or a story of *extra* cannot be told.
+    Raises ``ConfigError`` (file, line, key) if a file is malformed, an id is taken, or a story of *extra* is invalid.
     """
     found = [story for source in story_sources(language) for story in _shipped(language, source.name)]
     if extra is not None:
@@ -32,18 +32,18 @@ def load_stories(language: str = "en", extra: Path | None = None) -> Mapping[str
 
 
 def stories_for(pair: Pair, language: str = "en") -> tuple[Story, ...]:
-    """The stories of one pair that ship; reads that pair's file only."""
+    """Return the stories that ship for one pair. This reads only the file of that pair."""
     name = story_file(pair)
     return _shipped(language, name) if any(source.name == name for source in story_sources(language)) else ()
 
 
 def story_file(pair: Pair) -> str:
-    """The name of the file in which the stories of *pair* ship."""
+    """Return the name of the file with the shipped stories of *pair*."""
     return "-".join(kind.replace(" ", "_") for kind in sorted(pair)) + ".yaml"
 
 
 def story_sources(language: str) -> tuple[Traversable, ...]:
-    """The files of stories that ship for *language*, in order."""
+    """Return the story files that ship for *language*, sorted by name; empty if there are none."""
     folder = _folder(language)
     if not folder.is_dir():
         return ()
@@ -56,13 +56,13 @@ def _folder(language: str) -> Traversable:
 
 @lru_cache(maxsize=1024)
 def _shipped(language: str, name: str) -> tuple[Story, ...]:
-    """The stories of a file that ships, which the tests have checked."""
+    """Return the stories of a shipped file. They are not checked here: the tests do that."""
     document = read_document(_folder(language) / name)
     return _stories(validate_document(document, BankFile), document)
 
 
 def read_stories(source: Traversable | Path, taxonomy: Taxonomy, language: str = "en") -> tuple[Story, ...]:
-    """The stories of one file; raises ``ConfigError`` at the first entry for which no text could be told."""
+    """Return the stories of one file. Raises ``ConfigError`` for the first entry that cannot be told."""
     document = read_document(source)
     parsed = validate_document(document, BankFile)
     for index, entry in enumerate(parsed.stories):
@@ -76,7 +76,7 @@ def _stories(parsed: BankFile, document: YamlDocument) -> tuple[Story, ...]:
 
 
 def by_id(stories: Iterable[Story]) -> dict[str, Story]:
-    """*stories* by id; raises ``ConfigError`` when two have the same."""
+    """Return *stories* by id. Raises ``ConfigError`` if two have the same."""
     found: dict[str, Story] = {}
     for story in stories:
         known = found.setdefault(story.id, story)

@@ -1,4 +1,4 @@
-"""From a story as written to one that can be told. What is written must have been found without fault (``story_checks``)."""
+"""Conversion of a story as written (``story_files``) into a ``Story``. The entry must have passed ``story_checks``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALUE = "t"  # the key of a cell's value; its other keys are words that agree wi
 
 
 def read_story(entry: StoryEntry, origin: str) -> Story:
-    """The story that *entry* describes; *origin* is its ``file:line``."""
+    """Return the story that *entry* describes. *origin* is its ``file:line``."""
     first, second = sorted(spelled_type(name) for name in entry.pair)
     facts = {fact.name: fact for fact in facts_of(entry)}
     return Story(
@@ -48,7 +48,7 @@ def read_story(entry: StoryEntry, origin: str) -> Story:
 
 
 def facts_of(entry: StoryEntry) -> Iterator[Fact]:
-    """The facts of a story in the order in which they are written; those of rows column by column."""
+    """Yield the facts of a story in the order in which they are written; those of rows column by column."""
     for name, found in entry.facts.items():
         if found.rows is None:
             kind, _, subtype = (found.type or "").partition(".")
@@ -61,30 +61,33 @@ def facts_of(entry: StoryEntry) -> Iterator[Fact]:
 
 
 def fact_names(entry: StoryEntry) -> Iterator[str]:
-    """The names of the facts as written, twice where one is given twice; also of a story that has faults."""
+    """Yield the names of the facts as written, with duplicates. This also works for a story with faults."""
     for name, found in entry.facts.items():
         yield from [name] if found.rows is None else columns(found)
 
 
 def columns(found: FactEntry) -> Mapping[str, ColumnEntry]:
-    """The facts that the rows of an entry give, by name; none where ``as`` says something else."""
+    """Return the facts in the rows of an entry, by name; empty if ``as`` is not a mapping."""
     given = found.spelled if isinstance(found.spelled, dict) else {}
     return {name: ColumnEntry(type=told) if isinstance(told, str) else told for name, told in given.items()}
 
 
 def spelled_type(name: str) -> str:
-    """A type as it is spelled: with blanks."""
+    """Return a type as it is spelled: blanks instead of ``_``."""
     return name.replace("_", " ")
 
 
 @lru_cache(maxsize=65_536)
 def slots_of(pattern: str) -> tuple[tuple[str, str | None], ...]:
-    """What the slots of *pattern* name, each once: a fact, or a fact or person with a word that agrees ("tie", "she")."""
+    """Return the slots of *pattern* as (owner, word), without duplicates.
+
+    The owner is a fact or a person. The word agrees with it ("tie", "she"); it is None for the value of a fact.
+    """
     return tuple((owner, word or None) for owner, _, word in (name.partition(".") for name in slot_counts(pattern)))
 
 
 def cell_of(entry: CellEntry) -> Cell:
-    """A cell, with the words that agree with its value."""
+    """Return the value of *entry* with the words that agree with it."""
     if isinstance(entry, str):
         return Cell(entry, MappingProxyType({}))
     return Cell(entry.get(VALUE, ""), MappingProxyType({key: word for key, word in entry.items() if key != VALUE}))

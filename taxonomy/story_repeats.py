@@ -1,4 +1,4 @@
-"""What stands in two stories: ids, sentences, questions, and the first words of openings. A reader of a data set meets them all."""
+"""Checks for texts that occur in two stories: ids, sentences, questions, and openings. A reader of a data set meets them all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from piiloom.taxonomy.bank_style import StyleFinding
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.stories import Story
 
-FEWEST_WORDS = 6  # of a sentence that two stories may not share, slots not counted: "the house is in {state}" is anybody's
+FEWEST_WORDS = 6  # of a sentence, without slots; shorter ones ("the house is in {state}") may be shared
 OPENING_WORDS = 3
 
 _LOOKED_AT = 20  # expansions of a wording
@@ -20,7 +20,10 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 
 
 def repeat_findings(document: YamlDocument, stories: Mapping[int, Story], seen: dict[str, str]) -> Iterator[StyleFinding]:
-    """What the stories of a file share with one another and with what was *seen* in the files before, which grows by them."""
+    """Yield what the stories of a file share with one another or with earlier files.
+
+    *seen* maps the texts of the files so far to their places and is extended. Openings are compared within one file only.
+    """
     openings: dict[str, str] = {}
     for index, story in stories.items():
         path: KeyPath = ("stories", index)
@@ -33,7 +36,7 @@ def repeat_findings(document: YamlDocument, stories: Mapping[int, Story], seen: 
 def _repeated(
     found: Mapping[str, KeyPath] | list[tuple[str, KeyPath]], document: YamlDocument, seen: dict[str, str], what: str
 ) -> Iterator[StyleFinding]:
-    """Those of *found* that were seen before they were looked at: a story may repeat itself."""
+    """Yield findings for those of *found* that are in *seen*, then add the others to it. So a story may repeat itself."""
     fresh: dict[str, str] = {}
     for text, path in found.items() if isinstance(found, Mapping) else found:
         if text in seen:

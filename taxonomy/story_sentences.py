@@ -1,4 +1,4 @@
-"""What the sentences of a story give away or get wrong: values and their like outside of slots, articles, capitals, slips."""
+"""Checks of the sentences of a story: values and PII outside slots, articles, capitals, and wording slips."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOWER_CASE_VOICES = frozenset({"chat", "note", "list"})
 
 
 def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
-    """The values that a list or rows give a fact; none for numbers and generators."""
+    """Return the values that a fact takes from a list or rows; empty for numbers and generators."""
     if isinstance(fact.source, Listed):
         cells = fact.source.cells
     elif isinstance(fact.source, InRows):
@@ -37,7 +37,7 @@ def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
 
 
 def sentence_findings(path: KeyPath, story: Story, language: str) -> Iterator[StyleFinding]:
-    """Everything that is wrong with the wordings of a story, each with its place."""
+    """Yield all findings on the wordings of a story."""
     values = {name: values_of(story, fact) for name, fact in story.facts.items()}
     patterns = [(value, name, whole_word(value)) for name, known in values.items() for value in dict.fromkeys(known)]
     for number, step in enumerate(story.steps):
@@ -52,7 +52,10 @@ def sentence_findings(path: KeyPath, story: Story, language: str) -> Iterator[St
 
 
 def told_outside(pattern: str) -> Iterator[str]:
-    """What fixed text discloses. Weekdays tell nothing by themselves; numbers are told whole."""
+    """Yield what the fixed text of *pattern* discloses.
+
+    Weekdays alone disclose nothing. Numbers are reported as a whole instead of by their digits.
+    """
     for told in disclosures(pattern):
         if not _PART.search(told) and not _WEEKDAYS.search(told):
             yield told
@@ -61,7 +64,7 @@ def told_outside(pattern: str) -> Iterator[str]:
 
 
 def _unmarked(expansions: tuple[str, ...], patterns: list[tuple[str, str, re.Pattern[str]]]) -> Iterator[tuple[str, str]]:
-    """Values that stand in fixed text: a mention that is no span."""
+    """Yield (rule, message) for values in fixed text: they would be mentions without a span."""
     fixed = " ".join(_SLOT.sub(" \n ", text) for text in expansions)
     folded = fixed.lower()
     found: dict[str, str] = {}
@@ -74,7 +77,7 @@ def _unmarked(expansions: tuple[str, ...], patterns: list[tuple[str, str, re.Pat
 
 
 def _joints(expansions: tuple[str, ...], values: dict[str, tuple[str, ...]], story: Story, language: str) -> Iterator[tuple[str, str]]:
-    """Where text and values meet: articles, words said twice, a sentence that begins with a small letter."""
+    """Yield (rule, message) for problems where text and values meet: articles, doubled words, sentences without a capital."""
     found: dict[str, str] = {}
     for text in expansions:
         for slot in _SLOT.finditer(text):

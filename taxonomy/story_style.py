@@ -1,7 +1,7 @@
-"""The style that stories are held to, as far as a program can tell: counts, values, what sentences and questions give away.
+"""Style checks of stories, as far as a program can do them: counts, values, what sentences and questions give away.
 
-Each finding is (path, rule, message), as in ``bank_style``. Word lists are English; stories of other languages are held to
-counts and forms only.
+A finding is (path, rule, message), as in ``bank_style``. The word lists are English: stories of other languages are checked for counts and
+forms only.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ WORDINGS = (2, 5)  # of a step
 ASKS = (1, 4)  # wordings of a question
 MOST_QUESTION_WORDS = 30
 VOICES = ("ai", "chat", "forum", "letter", "list", "mail", "note", "reply")
-# Numbers have words from zero to a hundred.
+# The largest number that ``{words}`` can spell.
 MOST_IN_WORDS = 100
 
 _LOOKED_AT = 60  # expansions of a value or question
 
 
 def story_style(path: KeyPath, story: Story, taxonomy: Taxonomy, language: str) -> Iterator[StyleFinding]:
-    """Every breach of style in a story that ``story_checks`` has no fault with."""
+    """Yield the style violations in a story that has passed ``story_checks``."""
     yield from _shape(path, story)
     for fact in story.facts.values():
         yield from _values(path, story, fact)
@@ -62,7 +62,7 @@ def _shape(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
 
 
 def _coverage(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
-    """Types that are missing, and facts that no sentence tells."""
+    """Yield the types that are missing, and the facts that no sentence states."""
     types = {fact.entity_type for fact in story.facts.values()}
     if len(types) < FEWEST_TYPES:
         yield (*path, "facts"), "count", f"has facts of {len(types)} types, not of at least {FEWEST_TYPES}"
@@ -78,7 +78,7 @@ def _coverage(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
 
 
 def place_of(path: KeyPath, story: Story, fact: str) -> KeyPath:
-    """Where a fact stands in the file."""
+    """Return the path of a fact in the file."""
     source = story.facts[fact].source
     return (*path, "facts", source.rows, "as", fact) if isinstance(source, InRows) else (*path, "facts", fact)
 
@@ -95,7 +95,7 @@ def _values(path: KeyPath, story: Story, fact: Fact) -> Iterator[StyleFinding]:
 
 
 def _count(story: Story, fact: Fact) -> int | None:
-    """How many values a fact has; None where nobody can count them."""
+    """Return the number of values of a fact; None if a generator makes them."""
     source = fact.source
     if isinstance(source, FromGenerator):
         return None

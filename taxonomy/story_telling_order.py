@@ -1,4 +1,4 @@
-"""Whether what the steps of a story speak of has been told: words that agree with a fact, wordings that tell different facts."""
+"""Order checks of stories: a word must not agree with a fact that is untold, and wordings of a step should state the same facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from piiloom.taxonomy.stories import Step, Story
 
 
 def order_findings(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
-    """Words that agree with a fact that may not be told yet, and wordings of which only some tell what a question needs."""
+    """Yield words that agree with a fact that may be untold by then, and steps of which only some wordings state a needed fact.
+
+    Also yield steps that wait for a fact (``with``) which no earlier step tells.
+    """
     always: set[str] = set()  # told by now, whatever is drawn
     for number, step in enumerate(story.steps):
         where = (*path, "text", number)
@@ -28,7 +31,10 @@ def order_findings(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
 
 
 def _uneven(step: Step, story: Story) -> Iterator[str]:
-    """Facts that only some wordings of a step tell, though a question needs them, and none wants them out of a step that is always told."""
+    """Yield the facts that a question needs and only some wordings of *step* state.
+
+    A fact that is moot for another question is allowed if the step is always told.
+    """
     some = frozenset().union(*(w.tells for w in step.wordings)) - frozenset.intersection(*(w.tells for w in step.wordings))
     for fact in sorted(some):
         needed = [question.id for question in story.questions if fact in question.needs]

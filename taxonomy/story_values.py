@@ -1,4 +1,4 @@
-"""How the values of a story's facts come about: what is wrong with a list, with rows, or with a number and its spellings."""
+"""Checks of how the values of a story's facts are defined: by a list, by rows, or by a number and its spellings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WAYS = "any, rows, number or draw: true"
 
 
 def source_faults(path: KeyPath, name: str, found: FactEntry, entry: StoryEntry) -> Iterator[Fault]:
-    """What is wrong with the way in which the values of an entry come about."""
+    """Yield what is wrong with the definition of an entry's values."""
     given = [key for key in ("any", "rows", "number") if getattr(found, key) is not None] + ["draw"] * found.draw
     if len(given) > 1:
         yield path, f"{' and '.join(given)}: a fact has one of {_WAYS}"
@@ -41,7 +41,7 @@ def source_faults(path: KeyPath, name: str, found: FactEntry, entry: StoryEntry)
 
 
 def cell_faults(cell: Cell) -> Iterator[str]:
-    """What is wrong with a value as written."""
+    """Yield what is wrong with a value as written."""
     if isinstance(cell, dict) and VALUE not in cell:
         yield f"has no key {VALUE!r} for the value"
         return
@@ -93,7 +93,7 @@ def _number_faults(path: KeyPath, name: str, found: FactEntry, entry: StoryEntry
 
 
 def _reference_faults(name: str, facts: Mapping[str, FactEntry]) -> Iterator[str]:
-    """Numbers that follow from nothing, or in the end from themselves."""
+    """Yield why the number of the fact *name* cannot be derived: its rule refers to no number, or in the end to itself."""
     seen, at = {name}, facts[name].number
     while isinstance(at, NumberRule):
         following = facts.get(at.of)
@@ -108,7 +108,7 @@ def _reference_faults(name: str, facts: Mapping[str, FactEntry]) -> Iterator[str
 
 
 def _greatest(name: str, facts: Mapping[str, FactEntry]) -> float:
-    """How far from zero the number of a fact can be, its references being sound."""
+    """Return the largest absolute value that the number of a fact can have. Its references must be valid."""
     rule = facts[name].number
     if not isinstance(rule, NumberRule):
         return max((abs(number) for number in (rule or ())[:2]), default=0)

@@ -1,4 +1,4 @@
-"""Names of types in bank files: pairs that can be no pair, types and subtypes that nobody knows."""
+"""Checks of the types named in bank files: pairs that cannot be paired, unknown types and subtypes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Fault = tuple[KeyPath, str]
 
 
 def pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
-    """Why *pair* is none."""
+    """Yield why *pair* is not a valid pair."""
     for name in pair:
         if name not in taxonomy.types:
             yield f"unknown type {name!r}"
@@ -25,7 +25,7 @@ def pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
 
 
 def subtype_faults(name: str, subtypes: Iterable[str], taxonomy: Taxonomy) -> Iterator[str]:
-    """Which of *subtypes* the type *name* has not."""
+    """Yield a message for each of *subtypes* that the type *name* does not have, or one if the type is unknown."""
     if name not in taxonomy.types:
         yield f"unknown type {name!r}"
         return

@@ -1,6 +1,6 @@
-"""Where the values of an own type come from: a list, a pattern, or the model that writes the texts.
+"""Where the values of an own type come from: a lexicon, a pattern, or the model that writes the texts.
 
-Drawing depends on the generator that is handed in and on nothing else, so a seed gives the same values everywhere.
+Drawing depends only on the random generator that is passed in, so a seed gives the same values everywhere.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from piiloom.taxonomy.value_patterns import MOST_CHARACTERS, read_value_pattern
 
 GeneratorKind = Literal["lexicon", "pattern", "model"]
 MOST_WORDS = 8
-# Characters that marks, slots and quoted speech are written with, and whatever ends a line.
+# Characters that are not allowed in values, since mention marks, slots and quoted speech are written with them.
 _UNFIT = frozenset('[]{}|<>"“”')
 _MODULE = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,2}")
-# One drawn number in 97 passes the strictest check digits there are; some numbers hold dates as well.
+# The strictest check digits accept one random number in 97. Some numbers must also hold a valid date.
 _TRIES = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueGenerator:
-    """``values`` are those of a lexicon. ``check`` is a module of python-stdnum that must accept what a pattern gives."""
+    """A source of values. ``values`` is for a lexicon; ``check`` is a python-stdnum module that must accept a pattern's values."""
 
     kind: GeneratorKind
     values: tuple[str, ...] = ()
@@ -36,14 +36,17 @@ class ValueGenerator:
     check: str | None = None
 
     def count(self) -> int | None:
-        """How many values there are; None where nobody knows."""
+        """Return the number of values; None if it is not known."""
         if self.kind == "lexicon":
             return len(self.values)
         return read_value_pattern(self.pattern).count if self.pattern is not None and self.check is None else None
 
 
 def draw_own_value(generator: ValueGenerator, rng: random.Random) -> str:
-    """One value; raises ``UsageError`` where the model is to be asked, and ``ConfigError`` where no value passes the check."""
+    """Draw one value.
+
+    Raises ``UsageError`` if the values have to come from a model, and ``ConfigError`` if no drawn value passes the check.
+    """
     if generator.kind == "lexicon":
         return rng.choice(generator.values)
     if generator.pattern is None:
@@ -64,7 +67,7 @@ def draw_own_value(generator: ValueGenerator, rng: random.Random) -> str:
 
 @lru_cache(maxsize=64)
 def number_check(module: str) -> Callable[[str], bool]:
-    """``is_valid`` of the module ``stdnum.<module>``; raises ``ConfigError`` where there is none that takes one number."""
+    """Return ``is_valid`` of the module ``stdnum.<module>``. Raises ``ConfigError`` if there is no such module or function."""
     try:
         found = import_module(f"stdnum.{module}") if _MODULE.fullmatch(module) else None
     except ImportError:
@@ -76,7 +79,7 @@ def number_check(module: str) -> Callable[[str], bool]:
 
 
 def value_fault(text: str) -> str | None:
-    """Why *text* can be no value of a type, in words; None where it can."""
+    """Return why *text* cannot be a value of a type, in words; None if it can."""
     if not text.strip() or text != text.strip():
         return "it is empty, or has blanks around it"
     if _UNFIT & set(text) or not text.isprintable():

@@ -1,7 +1,7 @@
-r"""Patterns of values, as own types give them: ``AB-[0-9]{6}``, ``(north|south) gate [1-9]``. A finite subset of regular expressions.
+r"""Patterns for values of own types, such as ``AB-[0-9]{6}`` and ``(north|south) gate [1-9]``: finite regular expressions.
 
-There are characters, classes (``[A-Z0-9]``, ``\d`` for a digit), choices in round brackets, and ``{n}``, ``{m,n}`` and ``?`` behind
-any of these; a backslash takes the next character as it is. There is no ``*`` and no ``+``: every pattern has a longest value.
+The notation has characters, classes (``[A-Z0-9]``, ``\d`` for a digit) and choices in round brackets. Each may be followed by ``{n}``,
+``{m,n}`` or ``?``. A backslash takes the next character literally. There is no ``*`` and no ``+``, so every pattern has a longest value.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class ValuePattern:
-    """A pattern that has been read."""
+    """A parsed pattern."""
 
     parts: tuple[_Part, ...]
 
     def draw(self, rng: random.Random) -> str:
-        """One of its values."""
+        """Draw one of its values."""
         return _drawn(self.parts, rng)
 
     @property
     def count(self) -> int:
-        """How many values it has; one that can be read in two ways counts twice."""
+        """The number of its values. One that can be produced in two ways counts twice."""
         return _counted(self.parts)
 
     @property
     def longest(self) -> int:
-        """The characters of its longest value."""
+        """The length of its longest value in characters."""
         return _longest(self.parts)
 
 
 @lru_cache(maxsize=256)
 def read_value_pattern(pattern: str) -> ValuePattern:
-    """Read *pattern*; raises ``ConfigError`` saying what is wrong at which character."""
+    """Parse *pattern*. Raises ``ConfigError`` if it is malformed (with the character), empty, or has values that are too long."""
     reading = _Reading(pattern)
     parts = reading.sequence(0)
     if reading.at < len(pattern):
@@ -93,7 +93,7 @@ def _longest(parts: tuple[_Part, ...]) -> int:
 
 
 class _Reading:
-    """Reads from left to right; ``at`` is the next character."""
+    """A parser that reads from left to right. ``at`` is the index of the next character."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -103,7 +103,7 @@ class _Reading:
         return ConfigError(f"character {self.at + 1} of the pattern: {what}")
 
     def sequence(self, depth: int) -> tuple[_Part, ...]:
-        """The parts up to the end, a ``|`` or a closing bracket."""
+        """Parse the parts up to the end, a ``|`` or a closing bracket."""
         parts: list[_Part] = []
         while self.at < len(self._pattern) and self._pattern[self.at] not in "|)":
             parts.append(self._repeated(self._one(depth)))

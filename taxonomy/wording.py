@@ -1,4 +1,4 @@
-"""Slips that show only once alternatives are chosen (a wrong article, a word said twice, a lost capital), and facts outside slots."""
+"""Wording slips that show only in expansions (wrong article, doubled word, lost capital), and words that disclose PII outside slots."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from piiloom.foundation.articles import article
 
 FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 
-# "a" is also a letter ("vitamin a is …") and what Romance languages begin with, so only words of some length are looked at;
-# those with an h are left alone: "a <small|honest> mistake" of released banks, whose digests are part of record ids.
+# Matches an article and the word after it. Words of one letter are skipped, since "a" is also a letter and a word of Romance languages.
+# Words that begin with h are skipped, too: released banks hold "a <small|honest> mistake", and their digests are part of record ids.
 _ARTICLE = re.compile(r"\b([Aa]n?) ([a-gi-z][a-z'’-]+)")
 _SAID_TWICE = re.compile(r"\b((?!that\b|had\b|very\b)[a-z]+) \1\b", re.IGNORECASE)
 _OPENS = re.compile(r"[A-Z0-9\"(*-]|\{")
@@ -33,14 +33,14 @@ _SLOTS = re.compile(r"\{[^{}]*\}")
 
 
 def disclosures(pattern: str) -> Iterator[str]:
-    """The words of a pattern's fixed text that disclose something of somebody; each is told once."""
+    """Yield a message for each word in the pattern's fixed text that discloses something about somebody, without duplicates."""
     found = dict.fromkeys(match.group().casefold() for match in _DISCLOSES.finditer(_SLOTS.sub(" ", pattern)))
     for word in found:
         yield f"holds {word!r} outside a slot"
 
 
 def slips(expansions: Sequence[str]) -> Iterator[str]:
-    """What is wrong in any of the *expansions* of one pattern; each kind of slip is told once."""
+    """Yield what is wrong in any of the *expansions* of one pattern, each kind of slip once."""
     if any(article(found[2]) != found[1].lower() for text in expansions for found in _ARTICLE.finditer(text)):
         yield '"a" before a vowel or "an" before a consonant'
     if any(_SAID_TWICE.search(text) for text in expansions):
@@ -48,7 +48,7 @@ def slips(expansions: Sequence[str]) -> Iterator[str]:
 
 
 def sentence_slips(expansions: Sequence[str]) -> Iterator[str]:
-    """``slips``, and what a whole sentence must have: a capital at its start."""
+    """Yield ``slips``, and a message if an expansion does not start with a capital, as a whole sentence must."""
     yield from slips(expansions)
     if not all(_OPENS.match(text) for text in expansions):
         yield "an expansion does not open with a capital"

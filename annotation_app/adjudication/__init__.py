@@ -1,1 +1,1 @@
-"""From what people made of a record to one result: agreed, or decided on by an adjudicator, and stored as a new revision."""
+"""Turn people's versions of a record into one result, by agreement or by an adjudicator's decision, stored as a new revision."""

@@ -1,4 +1,4 @@
-"""Putting one document together from several versions: the text of one, the question of one, and each span from anybody."""
+"""Combine several versions into one document: one person's text, one person's question, and each span from any person."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from piiloom.annotation_app.documents.realigning import realigned_through
 from piiloom.annotation_app.documents.text_edits import edits_between
 from piiloom.foundation.errors import UsageError
 
-# How the same span of two people is told from another: by its place and its labels.
+# Two people's spans are equal if these are equal: start, end, type, relevance.
 Looks = tuple[int, int, str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One mention: the span that each person has for it, as offsets of the chosen text; None for those who have none.
+    """One mention and each person's span for it (``options``), as offsets of the chosen text; None for people who have no span.
 
-    ``agreed``: all have it, with the same ends and labels. ``number`` counts from 0 in text order, ``key`` names the mention
-    whatever text is chosen. A span is in doubt where its own text reads otherwise in the chosen one.
+    ``agreed``: all have it, with the same ends and labels. ``number`` counts from 0 in text order; ``key`` identifies the mention
+    and does not depend on the chosen text. A span is in doubt if its text differs in the chosen text.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Choice:
 
     @property
     def ways(self) -> dict[Looks | None, list[str]]:
-        """Who has it in which way, the way of most people first; None are those who have no such span."""
+        """The people by variant of the span, most frequent variant first; the key None is for people without a span."""
         found: dict[Looks | None, list[str]] = {}
         for name, mark in self.options.items():
             found.setdefault(None if mark is None else looks(mark), []).append(name)
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """All there is to choose from on one text. ``unfit`` are the spans, by person, whose text is not there."""
+    """All choices on the text of ``text_from``. ``unfit`` has, by person, the spans whose text does not occur in it."""
 
     versions: Mapping[str, Document]
     text_from: str
@@ -53,7 +53,10 @@ class Table:
 
 
 def table(versions: Mapping[str, Document], text_from: str) -> Table:
-    """The mentions that any of *versions* (by person) marks, on the text of the person *text_from*, in text order."""
+    """Collect all mentions that occur in any of *versions* (by person), in text order.
+
+    Offsets refer to the text of the person *text_from*. Raises ``UsageError`` if that person has no version.
+    """
     if text_from not in versions:
         raise _no_such_version()
     text, people = versions[text_from].context, list(versions)
@@ -68,7 +71,7 @@ def table(versions: Mapping[str, Document], text_from: str) -> Table:
         mark = marks[document][row - int(spans.first[document])]
         if options[people[document]] is None:
             options[people[document]] = mark
-        else:  # a chain of overlaps: the second span of one person is a choice of its own
+        else:  # a chain of overlaps joined two spans of one person: the second becomes a separate choice
             groups[-1 - row] = {**dict.fromkeys(people), people[document]: mark}
     ordered = sorted(groups.values(), key=lambda options: min(_place(mark) for mark in options.values() if mark is not None))
     return Table(
@@ -80,9 +83,10 @@ def table(versions: Mapping[str, Document], text_from: str) -> Table:
 
 
 def picked_spans(among: Table, picks: Mapping[int, str | None]) -> list[Mark]:
-    """The spans of the people picked, by number of the choice (None: no span), in text order; they may overlap.
+    """Return the picked spans in text order; they may overlap.
 
-    Choices that all agree on need no pick. ``UsageError`` when one that is open has none.
+    *picks* maps the number of a choice to the person whose span is taken, or to None for no span. Choices that all agree on need no
+    pick. Raises ``UsageError`` if another choice has no pick, or if the person has no version.
     """
     chosen: list[Mark] = []
     for choice in among.choices:
@@ -98,12 +102,15 @@ def picked_spans(among: Table, picks: Mapping[int, str | None]) -> list[Mark]:
 
 
 def overlaps(marks: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
-    """Those of *marks*, in text order, that cannot be had together with the one before."""
+    """Return the pairs of neighbors in *marks* (in text order) that overlap."""
     return [(one, other) for one, other in pairwise(marks) if one.end > other.start]
 
 
 def assembled(among: Table, *, question_from: str, picks: Mapping[int, str | None]) -> Document:
-    """The document with the chosen text, the question of that person and the spans picked; ``UsageError`` when these overlap."""
+    """Build the document from the text of *among*, the question of *question_from* and the picked spans.
+
+    Raises ``UsageError`` if the spans overlap, a pick is missing, or a person has no version.
+    """
     if question_from not in among.versions:
         raise _no_such_version()
     chosen = picked_spans(among, picks)
@@ -115,13 +122,13 @@ def assembled(among: Table, *, question_from: str, picks: Mapping[int, str | Non
 
 
 def most_common(values: Mapping[str, object]) -> str:
-    """The first person who has what most have."""
+    """Return the first person who has the most frequent of *values* (by person)."""
     counts = Counter(values.values())
     return max(values, key=lambda name: counts[values[name]])
 
 
 def looks(mark: Mark) -> Looks:
-    """What is seen of a span."""
+    """Return what makes spans equal: start, end, type, relevance."""
     return mark.start, mark.end, mark.entity_type, mark.relevance
 
 
@@ -138,7 +145,7 @@ def _lost(version: Document, moved: Sequence[Mark]) -> list[Mark]:
 
 
 def _renamed(marks: Sequence[Mark]) -> tuple[Mark, ...]:
-    """The marks with ids that are unique: two people may have used one for different spans."""
+    """Make the ids of *marks* unique, since two people may have used the same id for different spans."""
     taken: set[str] = set()
     found = []
     for mark in marks:

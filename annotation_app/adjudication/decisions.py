@@ -1,4 +1,4 @@
-"""The kinds of decision, the statuses that they lead from and to, and the table of them made from the log."""
+"""The kinds of decision, the allowed status transitions, and the table of decisions as rebuilt from the log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.annotation_items import Status
 from piiloom.foundation.errors import UsageError
 
-# By kind of event.
+# The outcome for each kind of event.
 OUTCOMES: dict[str, Outcome] = {
     "agreed": "agreed",
     "adjudicated": "adjudicated",
@@ -17,7 +17,7 @@ OUTCOMES: dict[str, Outcome] = {
     "rejected_record": "rejected",
     "reopened": "reopened",
 }
-# Not a decision: somebody has finished a record for the first time.
+# Kind of event, not a decision: somebody has finished a record for the first time.
 ANNOTATED = "annotated"
 _FROM: dict[Status, frozenset[Status]] = {
     "generated": frozenset(),
@@ -38,7 +38,7 @@ _HOW = {
 
 
 def check_transition(record_id: str, before: Status, after: Status) -> None:
-    """Refuse (``UsageError``) a step from one status to another that there is not."""
+    """Raise ``UsageError`` if a record's status may not change from *before* to *after*."""
     if before not in _FROM[after]:
         raise UsageError(
             f"this record cannot become {after}: {_HOW[before]}",
@@ -48,7 +48,7 @@ def check_transition(record_id: str, before: Status, after: Status) -> None:
 
 
 def adjudication_of(event: AnnotationEvent) -> Adjudication:
-    """The row that a decision leads to."""
+    """Build the table row for a decision event."""
     return Adjudication(
         record_id=str(event.record_id),
         adjudicator=event.actor,
@@ -60,5 +60,5 @@ def adjudication_of(event: AnnotationEvent) -> Adjudication:
 
 
 def replayed_adjudications(events: Iterable[AnnotationEvent]) -> list[Adjudication]:
-    """The table of decisions that *events* (oldest first) lead to."""
+    """Build the table of decisions from *events*, oldest first; other kinds of event are ignored."""
     return [adjudication_of(event) for event in events if event.kind in OUTCOMES]

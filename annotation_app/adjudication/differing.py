@@ -1,4 +1,4 @@
-"""Where versions differ, as it is shown: spans and words that some other version has not got so, and those that it alone lacks."""
+"""Find the places to highlight when versions are displayed: spans and words that some other version has differently or lacks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LONGEST_WORD = 30
 
 @dataclass(slots=True)
 class Differing:
-    """What of one version others have not got so: ids of spans, and ranges of whole words in text order.
+    """The differences of one version from the others: ids of spans, and (start, end) of whole words, in text order.
 
-    An empty range stands where another version has words that are not here. ``lacking`` are the places in the context where
-    another version has a span and this one none.
+    An empty range marks a place where another version has additional words. ``lacking`` has the ranges of the context where
+    another version has a span and this one has none.
     """
 
     spans: set[str] = field(default_factory=set)
@@ -30,7 +30,7 @@ class Differing:
 
 
 def differing(versions: Mapping[str, Document]) -> dict[str, Differing]:
-    """What differs in each of *versions* (by name) from any other."""
+    """Return, for each of *versions* (by name), where it differs from any other version."""
     found = {name: Differing() for name in versions}
     for one, other in combinations(versions, 2):
         _note(versions[one], versions[other], found[one], found[other])
@@ -58,13 +58,17 @@ def _note(a: Document, b: Document, of_a: Differing, of_b: Differing) -> None:
 
 
 def _places(marks: list[Mark], theirs: Document, mine: Document) -> list[Range]:
-    """Where *marks* of *theirs* would be in *mine*, of those whose text is there."""
+    """Return the ranges of *marks* of *theirs* in the text of *mine*; marks whose text is gone are left out."""
     edits: list[TextEdit] = edits_between(theirs.context, mine.context) if marks else []
     return [(mark.start, mark.end) for mark in realigned_through(marks, edits)]
 
 
 def _add(difference: Difference, left: tuple[str, list[Range]], right: tuple[str, list[Range]]) -> None:
-    """Note the words in which a difference lies on either side: a word that only grew differs as a whole on both."""
+    """Add a difference to the ranges of both sides, extended to whole words.
+
+    *left* and *right* are (text, list to extend). Both sides are extended by the same number of letters, so that a word that only
+    got longer is highlighted as a whole on both sides.
+    """
     if difference.left_range is None or difference.right_range is None:
         return
     sides = ((left[0], difference.left_range), (right[0], difference.right_range))
@@ -75,7 +79,7 @@ def _add(difference: Difference, left: tuple[str, list[Range]], right: tuple[str
 
 
 def _letters_before(text: str, at: int, behind: str) -> int:
-    """How many letters before *at* belong to a word that goes on with *behind*."""
+    """Count the letters before *at* that belong to the same word as the character *behind*; at most ``_LONGEST_WORD``."""
     first = at
     while behind.isalnum() and first > 0 and at - first < _LONGEST_WORD and text[first - 1].isalnum():
         first -= 1
@@ -83,7 +87,7 @@ def _letters_before(text: str, at: int, behind: str) -> int:
 
 
 def _letters_behind(text: str, at: int, before: str) -> int:
-    """How many letters from *at* on belong to a word that begins with *before*."""
+    """Count the letters from *at* on that belong to the same word as the character *before*; at most ``_LONGEST_WORD``."""
     last = at
     while before.isalnum() and last < len(text) and last - at < _LONGEST_WORD and text[last].isalnum():
         last += 1
@@ -91,7 +95,7 @@ def _letters_behind(text: str, at: int, before: str) -> int:
 
 
 def _merged(text: str, ranges: Iterable[Range]) -> list[Range]:
-    """*ranges* in text order; those with nothing but blanks between them as one, and blanks alone as an empty one."""
+    """Sort *ranges*, join those that are separated only by white space, and make ranges of only white space empty."""
     merged: list[Range] = []
     for start, end in sorted(ranges):
         if merged and not text[merged[-1][1] : start].strip():

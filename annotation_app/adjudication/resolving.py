@@ -1,4 +1,4 @@
-"""Deciding on records: by itself where people agree, by an adjudicator where they do not."""
+"""Decide on records: automatically where people agree, by an adjudicator where they do not."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
 
-# Who decides where people agree.
+# The actor in the log for automatic decisions.
 AGREEMENT = "agreement"
-# The lock of the one who writes is held for one of these: whoever saves an edit meanwhile must not notice.
+# Records settled per transaction: few, so that people who save an edit do not notice that they wait for the write lock.
 _CHUNK = 50
-_EVER = "9999"  # later than any time of the log
-# What is finished may be undone for so long before it counts.
+_EVER = "9999"  # sorts after every timestamp of the log
+# How long people can undo an acceptance or rejection before the record is settled.
 _SECOND_THOUGHTS = timedelta(minutes=10)
 
 
 @dataclass(slots=True)
 class Settled:
-    """What ``Resolver.settle`` did, by record id; ``disputed`` wait for an adjudicator, ``waiting`` for more people."""
+    """Record ids by what ``Resolver.settle`` did. ``disputed`` ones need an adjudicator, ``waiting`` ones more people or time."""
 
     validated: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
@@ -50,10 +50,10 @@ class Settled:
 
 
 class Resolver:
-    """Decides over the store *shared*; for all threads.
+    """Makes decisions on the records of the store *shared*. Thread-safe.
 
-    ``settle_due`` is to be called now and then: what people have finished counts only after some minutes, so that whoever
-    accepts by mistake can undo it. ``settle`` does not wait.
+    Call ``settle_due`` from time to time. It settles records some minutes after people finished them, so that a mistaken
+    acceptance can be undone. ``settle`` without *until* does not wait. *types* returns the known entity types.
     """
 
     def __init__(self, shared: SharedStore, log: EventLog, types: Callable[[], Collection[str]] = lambda: load_taxonomy().types) -> None:
@@ -64,7 +64,7 @@ class Resolver:
         self._looked_at: dict[Disputed, bool] = {}
 
     def on_saved(self, store: Store, documents: Sequence[AnnotationDocument]) -> None:
-        """Mark records as annotated once somebody has finished them; for ``Desk``, inside its transaction."""
+        """Set records to "annotated" when somebody has finished them first; a hook that ``Desk`` calls inside its transaction."""
         finished = {row.record_id: row.annotator for row in documents if row.verdict != "open"}
         items = load_items(store, finished, roles=["work"]) if finished else ()
         fresh = [Decision(item, finished[item.record_id], {}) for item in items if item.status == "generated"]
@@ -78,17 +78,17 @@ class Resolver:
         return self.settle(due, until)
 
     def settle_all(self) -> Settled:
-        """Settle all records that are finished: before an export, say."""
+        """Settle all finished records without waiting, e.g. before an export."""
         with self._shared.reading() as store:
             due = finished_records(store, _EVER)
         return self.settle(due)
 
     def settle(self, record_ids: Sequence[str], until: str | None = None) -> Settled:
-        """Validate the records that all who finished them agree on, reject those that all of them rejected.
+        """Validate records whose finished versions all agree, and reject those that all of them rejected.
 
-        One person is enough where one is wanted. Where one of those who finished also worked in a tab that had fallen behind,
-        an adjudicator decides. A record in which anybody edited anything after *until* waits. A record that was reopened
-        counts only once somebody has worked on it since.
+        A record waits if fewer people finished it than wanted, if anybody edited it after *until*, or if it was reopened and nobody
+        has edited it since. A record is disputed if the finished versions differ, or if somebody who finished it has unmerged edits
+        from an outdated browser tab.
         """
         done = Settled()
         for at in range(0, len(record_ids), _CHUNK):
@@ -97,7 +97,7 @@ class Resolver:
         return done
 
     def disputes(self) -> list[str]:
-        """The records that wait for an adjudicator, the most urgent first."""
+        """Return the ids of the records that wait for an adjudicator, most urgent first."""
         with self._shared.reading() as store:
             found = disputed_records(store)
             fresh = [row.record_id for row in found if not row.differ and row not in self._looked_at]
@@ -107,18 +107,18 @@ class Resolver:
         return [row.record_id for row, wait in waits.items() if wait]
 
     def open(self, record_id: str) -> SideBySide:
-        """All there is to decide on; ``UsageError`` when the record is not in the work list any more."""
+        """Return all versions of a record; raises ``UsageError`` if it is no longer in the work list."""
         with self._shared.reading() as store:
             return side_by_side(store, record_id)
 
     def adjudicate(
         self, person: Person | None, record_id: str, document: Document, *, seen: Mapping[str, int], how: Mapping[str, Any]
     ) -> Record:
-        """Decide that *document* is right and store it as a validated revision, which is given.
+        """Decide that *document* is correct, store it as a validated revision and return that.
 
-        *seen* are the versions that *person* had before him (``Version.version`` by annotator): when one has changed since, or
-        a new one has come, that is refused. *how* goes into the log: whose version was taken, what was picked. ``UsageError``
-        when the person may not adjudicate, the record is decided on already, or the document cannot stand.
+        *seen* has the versions that *person* saw (``Version.version`` by annotator). *how* is for the log: whose version was taken,
+        what was picked. Raises ``UsageError`` if a version has changed or was added since, the person may not adjudicate, the record
+        cannot be decided on in its current status, or the document is not valid (see ``check_document``).
         """
         adjudicator = require(person, "adjudicator")
         with self._shared.writing() as store:
@@ -133,7 +133,10 @@ class Resolver:
             return self._decisions.validate(store, [standing])[0]
 
     def reject(self, person: Person | None, record_id: str, reason: str) -> None:
-        """Decide that the record is of no use; ``UsageError`` without a *reason*, or when that may not be."""
+        """Decide that the record is unusable.
+
+        Raises ``UsageError`` if *reason* is blank, the person may not adjudicate, or the record's status does not allow it.
+        """
         adjudicator = require(person, "adjudicator")
         with self._shared.writing() as store:
             sides = self._to_decide(store, record_id, "rejected")
@@ -141,9 +144,10 @@ class Resolver:
             self._decide(store, sides, adjudicator, "rejected_record", "rejected", entry)
 
     def reopen(self, person: Person | None, record_id: str, reason: str) -> None:
-        """Take a decision back: people may edit the record again, and what is decided next makes a further revision.
+        """Undo a decision: people may edit the record again, and the next decision makes another revision.
 
-        The validated revision stays in the store, and out of releases until then (``piiloom.corpus.releases``).
+        The validated revision stays in the store, but releases leave it out until then (``piiloom.corpus.releases``). Raises
+        ``UsageError`` in the same cases as ``reject``.
         """
         adjudicator = require(person, "adjudicator")
         with self._shared.writing() as store:
@@ -193,7 +197,7 @@ class Resolver:
     def _validate_all(
         self, store: Store, items: Sequence[Item], finished: Mapping[str, Sequence[Version]], bases: Mapping[str, Record]
     ) -> None:
-        """Validate what the people who *finished* them have alike; more than one of them agreed."""
+        """Validate *items* whose *finished* versions are all alike; first log "agreed" for those with more than one version."""
         now = {item.record_id: item for item in items}
         agreed: list[Decision] = []
         for name, item in now.items():
@@ -210,7 +214,10 @@ class Resolver:
 
 
 def _countable(versions: Sequence[Version], reopened: int, until: str | None) -> list[Version] | None:
-    """The finished versions; None when they do not count yet."""
+    """Return the finished versions; None if the record must wait.
+
+    It waits if a version changed after *until*, or if all versions are older than *reopened*, the event that reopened it (0: none).
+    """
     if until is not None and any(version.changed_at > until for version in versions):
         return None
     if reopened and all(version.event < reopened for version in versions):
@@ -219,19 +226,19 @@ def _countable(versions: Sequence[Version], reopened: int, until: str | None) ->
 
 
 def _contested(store: Store, bases: Mapping[str, Record]) -> set[str]:
-    """The records that somebody who finished them also edited in a tab that had fallen behind, to another end."""
+    """Return the records that somebody finished but also edited in an outdated browser tab, with a different result."""
     late = records_with_late_edits(store, bases)
     offers = stale_offers(store, {record_id: bases[record_id] for record_id in late}) if late else {}
     return {record_id for record_id, found in offers.items() if any(offer.finished for offer in found)}
 
 
 def _reopened(store: Store, record_ids: Collection[str]) -> dict[str, int]:
-    """The event that reopened each record last, of those that were."""
+    """Return the number of the last event that reopened each record; records that were never reopened are left out."""
     return {row.record_id: row.event for row in load_adjudications(store, record_ids) if row.outcome == "reopened"}
 
 
 def _content(version: Version) -> tuple[object, ...]:
-    """What must be equal where people agree: verdict, texts, and spans with their labels."""
+    """Return what must be equal for people to agree: verdict, texts, and spans with their labels."""
     document = version.state.document
     return version.state.verdict, document.context, document.question or "", placed(document.marks)
 

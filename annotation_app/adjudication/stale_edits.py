@@ -1,4 +1,4 @@
-"""Edits that came too late: made on a version that was no longer the newest. None is lost; each can still be merged in."""
+"""Stale edits: edits made on an outdated version of a document. They are kept in the log and can still be merged."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from piiloom.corpus.store.database import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleOffer:
-    """What *annotator* did in a tab that had fallen behind, merged into his newest document.
+    """The edits of *annotator* in an outdated browser tab, merged into their newest document.
 
-    ``edited`` is the document as that tab had it at last, ``merged`` the newest one with its changes; where both had changed
-    one thing, ``merged`` keeps the newest, and ``conflicts`` tells. ``left_out`` counts the edits that could not be done even
-    on the version that they were made for. ``events`` are the numbers of the edits in the log. ``verdict``, ``reason`` and
-    ``flag`` are what that tab said of the record at last; ``finished`` is whether the annotator has a verdict that counts.
+    ``edited`` is the last document of that tab; ``merged`` is the newest document with the tab's changes. If both changed the same
+    thing, ``merged`` keeps the newest and ``conflicts`` lists it. ``left_out`` counts edits that could not be applied even to the
+    version that they were made on. ``events`` are the log numbers of the edits. ``verdict``, ``reason`` and ``flag`` are those after
+    the tab's last edit; each edit starts from an open verdict. ``finished``: the newest document is accepted or rejected.
     """
 
     annotator: str
@@ -42,9 +42,9 @@ class StaleOffer:
 
 
 def stale_offers(store: Store, records: Mapping[str, Record]) -> dict[str, list[StaleOffer]]:
-    """The offers for each of *records* (by id, as the work began with them), oldest first; records without any are left out.
+    """Return the offers for each of *records* (original records by id), oldest first; records without offers are left out.
 
-    There are none for what a later decision had before it, and none that would change neither document nor verdict.
+    Edits made before the last decision on the record are left out, and so are offers that change neither document nor verdict.
     """
     events: dict[str, list[AnnotationEvent]] = {}
     for event in read_events(store, record_ids=records, kinds=[*EDITS, STALE]):
@@ -68,12 +68,15 @@ def _offers(record: Record, events: Sequence[AnnotationEvent], decided: int) -> 
 
 
 def _changes(offer: StaleOffer, now: State) -> bool:
-    """Whether it says anything new. Who has not finished yet can still say in the newer tab what he thinks of the record."""
+    """Return whether the offer changes the document, or both tabs have a verdict and these differ.
+
+    While the newest document is open, the annotator can still give the verdict in the newer tab.
+    """
     return offer.merged != now.document or ("open" not in {offer.verdict, now.verdict} and offer.verdict != now.verdict)
 
 
 def _grouped(events: Sequence[AnnotationEvent]) -> list[list[AnnotationEvent]]:
-    """The edits of one tab in a row, each made on what the one before it had made."""
+    """Group the edits into runs of one tab, in which each edit was made on the result of the one before."""
     groups: list[list[AnnotationEvent]] = []
     for event in sorted(events, key=lambda event: (event.client or "", event.event)):
         last = groups[-1][-1] if groups else None
@@ -87,7 +90,7 @@ def _grouped(events: Sequence[AnnotationEvent]) -> list[list[AnnotationEvent]]:
 def _offer(history: History, group: Sequence[AnnotationEvent]) -> StaleOffer | None:
     base = group[0].entry["base"]
     if not isinstance(base, int) or not 0 <= base <= history.version:
-        return None  # that tab never had a version of ours
+        return None  # the base is not a version of this history
     before = history.state_at(base)
     state, left_out = _redone(before, group, history.base)
     merged = merge(before.document, history.state.document, state.document)
@@ -112,7 +115,7 @@ def _redone(state: State, group: Sequence[AnnotationEvent], base: Document) -> t
         try:
             operation = parse_operation(event.entry["operation"])
             if isinstance(operation, Undo | Redo | Revert):
-                left_out += 1  # what they would take back was another history
+                left_out += 1  # they refer to the tab's own history, which does not exist here
             else:
                 state = apply(replace(state, verdict="open"), operation, base)
         except Refusal:

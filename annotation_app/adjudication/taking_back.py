@@ -1,7 +1,7 @@
-"""Taking back any step that somebody did to a record: one's own, or, for those who oversee, that of somebody else.
+"""Revert a step on a record: one's own or, for adjudicators and admins, somebody else's.
 
-Nothing is wiped out: it is a new step, which can be taken back in its turn. Where it changes what its owner had accepted, the
-record is open again and goes back to him.
+Nothing is deleted: the revert is a new step, which can be reverted, too. If it changes an accepted document, the document becomes
+open again and returns to its owner.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from piiloom.foundation.errors import UsageError
 
 
 def take_back(shared: SharedStore, desk: Desk, person: Person | None, record_id: str, event: int) -> None:
-    """Take back the step that the log has as *event*; later steps stay.
+    """Revert the step with log number *event*; later steps are kept.
 
-    Raises ``UsageError``: that *person* may not (only adjudicators and admins may touch what others did), that the record is
-    decided on, or that later steps stand on this one.
+    Raises ``UsageError`` if there is no such step, *person* may not do it (only adjudicators and admins may revert others' steps),
+    the record is decided on, or later steps depend on this one.
     """
     with shared.writing() as store:
         step = _step(store, record_id, event)
@@ -40,7 +40,7 @@ def _step(store: Store, record_id: str, event: int) -> AnnotationEvent:
 
 def _check_open(store: Store, record_id: str) -> None:
     item = find_item(store, record_id)
-    # People practise on their own copies. Control records are as any other: nobody is to be able to tell them.
+    # Practice and test records are excluded. Control records are treated like work records, so that nobody can tell them apart.
     if item is None or item.role not in {"work", "control"}:
         raise UsageError("this record is not in the work list", where=f"record {record_id}", remedy="Go on with the next one")
     if item.status not in OPEN_STATUSES:

@@ -1,7 +1,7 @@
-"""The end of the way: a document that stands becomes the next revision of its record, or the record is rejected.
+"""Write decisions on records, and store a final document as the next revision of its record.
 
-A stored revision never changes. The new one takes the run and the place in the plan of the one that the work began with, so that
-releases of that run find it.
+A stored revision never changes. The new one gets the run id and the plan index of the revision that annotation started from, so
+that releases of that run find it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ VALIDATED: Status = "validated"
 
 
 def check_document(document: Document, base: Record, types: Collection[str]) -> None:
-    """Refuse (``UsageError``) a document that cannot stand: a span in doubt, no question where one was, a type that nobody knows."""
+    """Raise ``UsageError`` if *document* cannot be validated.
+
+    That is if a span is in doubt, the question is blank although *base* has one, or a type is neither in *types* nor in *base*.
+    """
     check_acceptable(document, document_of(base))
     known = {*types, *(span.entity_type for span in base.spans)}
     unknown = sorted({mark.entity_type for mark in document.marks} - known)
@@ -36,7 +39,7 @@ def check_document(document: Document, base: Record, types: Collection[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What *actor* decides on an item; *entry* goes into the log."""
+    """A decision of *actor* on an item; *entry* is what the log says about it."""
 
     item: Item
     actor: str
@@ -45,7 +48,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A document that stands for *base*; *way* says how it came to (accepted, agreed, adjudicated)."""
+    """A final document, to be stored as a revision of *base*; *way* is "accepted", "agreed" or "adjudicated"."""
 
     item: Item
     actor: str
@@ -55,16 +58,16 @@ class Standing:
 
 
 class Decisions:
-    """Writes decisions: the event, its row, the status of the item. Inside ``SharedStore.writing`` only.
+    """Writes decisions: the event, its table row and the item's status. Use it only inside ``SharedStore.writing``.
 
-    A statement takes about a millisecond whatever it holds: decisions on many records are written together.
+    An SQL statement takes about a millisecond regardless of its size, so decisions on many records are written together.
     """
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
     def note(self, store: Store, kind: str, status: Status, made: Sequence[Decision]) -> list[Item]:
-        """Write decisions of one kind; gives the items as they then are."""
+        """Write decisions of one kind and set the status; returns the updated items."""
         if not made:
             return []
         rows = [NewEvent(actor=one.actor, kind=kind, record_id=one.item.record_id, entry={**one.entry, "status": status}) for one in made]
@@ -75,7 +78,7 @@ class Decisions:
         return [replace(one.item, status=status, changed_at=events[0].at) for one in made]
 
     def validate(self, store: Store, standing: Sequence[Standing]) -> list[Record]:
-        """Store documents as the next revisions of their records."""
+        """Store documents as the next revisions of their records; returns these, grouped by run."""
         revisions = stored_revisions(store, [one.item.record_id for one in standing])
         by_run: dict[str | None, list[tuple[int | None, Record]]] = {}
         decisions: list[Decision] = []

@@ -1,4 +1,4 @@
-"""What people made of one record, side by side."""
+"""All people's versions of one record, side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from piiloom.foundation.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """What *annotator* has made of the record; ``version`` counts his edits."""
+    """The version of *annotator*. ``version`` is the number of their edits, ``event`` the log number of the last one."""
 
     annotator: str
     version: int
@@ -30,15 +30,15 @@ class Version:
 
     @property
     def finished(self) -> bool:
-        """Whether he has accepted or rejected the record."""
+        """Whether the annotator has accepted or rejected the record."""
         return self.state.verdict != "open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """A record as the work began, all that people made of it (by name), and what was decided on it before.
+    """A record before annotation (``base``), all versions of it, and the earlier decisions on it.
 
-    ``differences`` lie between each two finished versions that were accepted, ``changes`` between the record and each version.
+    ``differences`` are between each pair of accepted versions, ``changes`` between ``base`` and each version, by annotator.
     """
 
     item: Item
@@ -68,7 +68,7 @@ class SideBySide:
 
 
 def side_by_side(store: Store, record_id: str) -> SideBySide:
-    """Lay out *record_id*; ``UsageError`` when it is not in the work list or was deleted."""
+    """Load all versions of *record_id*; raises ``UsageError`` if it is not in the work list or was deleted."""
     item = find_item(store, record_id)
     base = base_records(store, [record_id]).get(record_id)
     if item is None or base is None:
@@ -90,7 +90,7 @@ def side_by_side(store: Store, record_id: str) -> SideBySide:
 
 
 def versions_of(store: Store, record_ids: Sequence[str]) -> dict[str, list[Version]]:
-    """The versions of each record that has any, by name of the person."""
+    """Return the versions by record id, sorted by annotator; records without versions are left out."""
     found: dict[str, list[Version]] = {}
     for row in load_documents(store, record_ids=record_ids):
         version = Version(

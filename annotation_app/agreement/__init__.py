@@ -1,1 +1,1 @@
-"""How far people agree: on where spans begin and end, on their types, on their relevance, each by itself."""
+"""Inter-annotator agreement, measured separately for span boundaries, types and relevance."""

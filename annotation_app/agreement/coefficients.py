@@ -1,9 +1,9 @@
 """Chance-corrected agreement: Krippendorff's alpha for any number of people, Cohen's kappa for two.
 
-The figures of a whole project are computed by the library *krippendorff*, kappas by *scikit-learn* where it is installed. The
-library holds units times classes squared numbers in memory. For the characters of a corpus, very large projects and the thousands
-of resampled corpora behind an interval that is too much: there alpha comes from sums over units, which the tests hold to the
-library's figures.
+The type and relevance alphas of a whole project are computed by the library *krippendorff*, kappas by *scikit-learn* if it is
+installed. *krippendorff* needs memory for units x classes² numbers, which is too much for the characters of a corpus, for very
+large projects and for the resampled corpora behind an interval. There, ``alpha_of_sums`` computes alpha from sums over units; tests
+compare it with the library.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ import numpy as np
 from piiloom.annotation_app.agreement.matching import Floats
 from piiloom.annotation_app.agreement.units import unit_sums
 
-# Units times classes squared; 0.1 s.
+# Maximum of units x classes² for which the library is used; this takes about 0.1 s.
 _LIBRARY_UP_TO = 2_000_000
 
 
 def krippendorff_alpha(counts: Floats) -> float | None:
-    """Nominal alpha of units (rows) that people put into classes (columns); None where fewer than two classes occur."""
+    """Return nominal alpha, or None if fewer than two classes occur.
+
+    *counts* has shape (units, classes): how many people put each unit into each class. Units with fewer than two are ignored.
+    """
     pairable = counts[counts.sum(axis=1) > 1]
     used = pairable[:, pairable.sum(axis=0) > 0]
     if used.shape[1] < 2:
@@ -35,7 +38,11 @@ def krippendorff_alpha(counts: Floats) -> float | None:
 
 
 def alpha_of_sums(sums: Floats) -> Floats:
-    """Nominal alpha of sums as ``units.unit_sums`` makes them (last axis); NaN where fewer than two classes occur."""
+    """Return nominal alpha from sums of ``units.unit_sums`` (last axis: 1 + classes); NaN where fewer than two classes occur.
+
+    With n judgments, n_c of them of class c, and sum E of the diagonal of the coincidence matrix, this is Krippendorff's
+    ``1 - (n - 1)(n - E) / (n² - sum of n_c²)``.
+    """
     equal, by_class = sums[..., 0], sums[..., 1:]
     judgements = by_class.sum(axis=-1)
     by_chance = judgements**2 - (by_class**2).sum(axis=-1)
@@ -44,7 +51,7 @@ def alpha_of_sums(sums: Floats) -> Floats:
 
 
 def cohen_kappa(ones: Sequence[int], others: Sequence[int]) -> float | None:
-    """Kappa of what two people said of the same things; None without scikit-learn, and where it is undefined."""
+    """Return Cohen's kappa of two people's labels of the same items; None without scikit-learn or if fewer than two labels occur."""
     if find_spec("sklearn") is None or len(set(ones) | set(others)) < 2:
         return None
     library: Any = importlib.import_module("sklearn.metrics")

@@ -1,4 +1,4 @@
-"""What people made of the same records, beside each other: the counts behind all figures of agreement."""
+"""Compare people's versions of the same records: the counts from which all agreement figures are computed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _VERDICTS = ("accepted", "rejected")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """The *readings* that two people or more have finished, and each two people who accepted one.
+    """Counts over all *readings* that two or more people have finished.
 
-    ``people`` and ``record`` have a row a comparison; ``by_comparison`` and ``by_record`` (there by type) are counts of
+    A comparison is one pair of people who both accepted one record; ``people`` and ``record`` (a position in ``readings``) have one
+    entry for each. ``by_comparison`` (comparisons, counts) and ``by_record`` (records, types, counts) are counts of
     ``agreement.likeness``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``units.unit_sums`` by record;
-    ``type_counts`` and ``relevance_counts`` the units themselves.
+    ``type_counts`` and ``relevance_counts`` (units, classes) are the units themselves.
     """
 
     readings: tuple[Reading, ...]
@@ -42,7 +43,10 @@ class Compared:
     relevance_counts: Floats
 
     def said(self, what: str, pairs: Integers) -> tuple[list[int], list[int]]:
-        """What either side said of the *pairs* (rows of ``matches``): their ``type`` or, where both judged, their ``relevance``."""
+        """Return the labels of the left and of the right side for *pairs* (rows of ``matches``).
+
+        *what* is "type" or "relevance"; pairs for which a side has no relevance are left out.
+        """
         values = self.table.type if what == "type" else self.table.relevance
         ones, others = values[self.matches.left[pairs]], values[self.matches.right[pairs]]
         both = (ones >= 0) & (others >= 0)
@@ -50,7 +54,7 @@ class Compared:
 
 
 def compare_people(readings: Sequence[Reading]) -> Compared:
-    """Lay the versions of each record beside each other."""
+    """Compare the versions of each record that two or more people have finished."""
     shared = tuple(reading for reading in readings if len(reading.versions) > 1)
     documents = [version.spans for reading in shared for version in reading.accepted]
     record = np.repeat(np.arange(len(shared)), [len(reading.accepted) for reading in shared]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""How alike the spans of two documents are, as counts that can be summed over comparisons."""
+"""Similarity of the spans of two documents, as counts that can be summed over comparisons."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 from piiloom.annotation_app.agreement.matching import Floats, Matches
 from piiloom.annotation_app.agreement.spans_table import NOT_JUDGED, Integers, SpansTable, ranges
 
-# What is counted. ``left`` and ``right`` are the spans of either document; ``overlap`` are those paired, ``exact`` those paired
-# with the same ends, ``shared`` the sum of what pairs have in common of both together; ``typed``, ``judged``, ``related`` and
-# ``whole`` are pairs of one type, with a relevance on both sides, with the same one, and equal in all.
+# ``left`` and ``right``: number of spans in each document. The others are over pairs of matched spans: ``overlap``: all pairs;
+# ``exact``: same ends; ``shared``: sum of intersection over union; ``typed``: same type; ``judged``: both sides have a relevance;
+# ``related``: of these, the same relevance; ``whole``: same ends, type and relevance.
 COUNTS = ("left", "right", "exact", "overlap", "shared", "typed", "judged", "related", "whole")
 AT = {name: place for place, name in enumerate(COUNTS)}
 
 
 def likeness(table: SpansTable, left: Sequence[int], right: Sequence[int], matches: Matches, owners: Integers, size: int) -> Floats:
-    """Counts by owner and type, shape (*size*, types, counts); comparison ``i`` belongs to ``owners[i]``.
+    """Return ``COUNTS`` by owner and type, shape (*size*, types, counts).
 
-    A pair of spans gives half of itself to the type of either side, so that the sum over types is that of the documents.
+    Comparison ``i`` is between documents ``left[i]`` and ``right[i]`` and is counted for ``owners[i]`` (0 to *size* - 1). A pair of
+    spans counts one half for the type of each side, so that the sum over types is the number of pairs.
     """
     kinds = len(table.types)
     found = np.zeros((size * kinds, len(COUNTS)))
@@ -38,7 +39,7 @@ def likeness(table: SpansTable, left: Sequence[int], right: Sequence[int], match
 
 
 def pair_gains(table: SpansTable, matches: Matches) -> dict[str, Floats]:
-    """What each pair adds to the counts of pairs."""
+    """Return what each pair of *matches* adds to each of the pair counts, by name of the count."""
     a, b = matches.left, matches.right
     exact = (table.start[a] == table.start[b]) & (table.end[a] == table.end[b])
     typed = table.type[a] == table.type[b]

@@ -1,4 +1,4 @@
-"""Which span of one document answers which span of another: those that overlap, each once, those that share most first."""
+"""Match the spans of two documents: greedy one-to-one pairs of overlapping spans, largest intersection over union first."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """Pairs of spans: ``comparison`` says of which two documents, ``left`` and ``right`` are rows of the table of spans.
+    """Pairs of spans, as parallel arrays.
 
-    ``shared`` is what the two have in common of both together (intersection over union, in code points).
+    ``comparison`` is the index of the pair of documents, ``left`` and ``right`` are rows of the span table, ``shared`` is the
+    intersection over union in code points.
     """
 
     comparison: Integers
@@ -28,9 +29,9 @@ class Matches:
 
 
 def match(table: SpansTable, left: Sequence[int] | Integers, right: Sequence[int] | Integers) -> Matches:
-    """The pairs of the spans of document ``left[i]`` and document ``right[i]``, for each ``i``, in text order.
+    """Match the spans of document ``left[i]`` with those of document ``right[i]``, for each ``i``; pairs are in text order.
 
-    Of two that share as much, the earlier comes first, on the left and then on the right.
+    On equal overlap, the pair with the earlier left span wins, then that with the earlier right span.
     """
     comparison, a, b = _overlapping(table, np.asarray(left, dtype=np.int64), np.asarray(right, dtype=np.int64))
     common = np.minimum(table.end[a], table.end[b]) - np.maximum(table.start[a], table.start[b])
@@ -40,23 +41,26 @@ def match(table: SpansTable, left: Sequence[int] | Integers, right: Sequence[int
 
 
 def pair_up(left: Sequence[Placed], right: Sequence[Placed]) -> list[tuple[int, int]]:
-    """``match`` for two documents: positions of spans."""
+    """Match the spans of two documents; returns pairs of positions in *left* and *right*."""
     found = match(spans_table([left, right]), [0], [1])
     return [(int(i), int(j) - len(left)) for i, j in zip(found.left, found.right, strict=True)]
 
 
 def spans_of(table: SpansTable, documents: Integers) -> tuple[Integers, Integers]:
-    """All spans of *documents*, one after the other: the place in *documents*, and the row of the table."""
+    """Return, for all spans of *documents* in order, the position in *documents* and the row of *table*."""
     counts = table.count[documents]
     return np.repeat(np.arange(len(documents)), counts), ranges(table.first[documents], counts)
 
 
 def _overlapping(table: SpansTable, left: Integers, right: Integers) -> tuple[Integers, Integers, Integers]:
-    """All pairs that share a character. Spans of a document are disjoint, so those that meet a given one are neighbours."""
+    """Return (comparison, left row, right row) of all pairs that share a character.
+
+    The spans of a document are disjoint, so those that overlap a given span are consecutive and found by binary search.
+    """
     counts = table.count[left]
     comparison = np.repeat(np.arange(len(left)), counts)
     a = ranges(table.first[left], counts)
-    # One number line for all documents, far enough apart that no span reaches into the next.
+    # Shift the offsets of each document so that all documents share one number line without overlaps.
     far = int(table.end.max(initial=0)) + 1
     base = right[comparison] * far
     from_ = np.searchsorted(table.document * far + table.end, base + table.start[a], side="right")
@@ -66,7 +70,7 @@ def _overlapping(table: SpansTable, left: Integers, right: Integers) -> tuple[In
 
 
 def _each_once(comparison: Integers, a: Integers, b: Integers, shared: Floats, spans: int) -> Integers:
-    """The rows to keep so that no span is in two pairs of one comparison."""
+    """Return the rows to keep so that no span is in two pairs of one comparison (greedy, highest *shared* first)."""
     by_left, by_right = comparison * spans + a, comparison * spans + b
     _, left_at, left_times = np.unique(by_left, return_inverse=True, return_counts=True)
     _, right_at, right_times = np.unique(by_right, return_inverse=True, return_counts=True)
@@ -75,7 +79,7 @@ def _each_once(comparison: Integers, a: Integers, b: Integers, shared: Floats, s
     rivals = rivals[np.lexsort((b[rivals], a[rivals], -shared[rivals], comparison[rivals]))]
     taken: set[tuple[str, int]] = set()
     kept = []
-    for row in rivals:  # few: most spans meet one other
+    for row in rivals:  # few: most spans overlap with only one other
         ends = ("left", int(by_left[row])), ("right", int(by_right[row]))
         if taken.isdisjoint(ends):
             taken.update(ends)

@@ -1,4 +1,4 @@
-"""The figures of agreement: of the whole project, by pair of types, by type, by day and for each two people."""
+"""Agreement figures: for the whole project, by pair of types, by type, by day and for each pair of people."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ _FORMULAS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementFigures:
-    """How far people agree on some records.
+    """Agreement on a set of records.
 
-    ``exact_f1`` and ``overlap_f1``: spans that the other has with the same ends, or at all, whatever their labels; ``whole_f1``:
-    with the same ends, type and relevance. ``boundaries``: what paired spans share of both together. ``types`` and ``relevance``:
-    shares of the paired spans. The alphas and kappas are corrected for chance (``agreement.units`` says over what).
+    ``exact_f1``: F1 of spans with the same ends; ``overlap_f1``: of spans that overlap; both ignore labels. ``whole_f1``: of spans
+    with the same ends, type and relevance. ``boundaries``: mean intersection over union of matched spans. ``types``, ``relevance``:
+    share of matched spans with the same label; for relevance, of those where both sides have one. The alphas and kappas are
+    corrected for chance; ``agreement.units`` says over which units.
     """
 
     records: int
@@ -54,7 +55,8 @@ class AgreementFigures:
 class Disputed:
     """A record that people disagree on.
 
-    ``disagreement`` is the share of spans that are not the same in all, 1 where some accepted the record and others rejected it.
+    ``disagreement`` is the share of spans without an equal partner (same ends, type and relevance), over all pairs of people, or 1
+    if some accepted the record and others rejected it.
     """
 
     record_id: str
@@ -65,7 +67,7 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementReport:
-    """All figures, over records that two people or more have finished; groups by name, ``disputed`` greatest first."""
+    """All figures, over the records that two or more people have finished. ``disputed`` starts with the greatest disagreement."""
 
     overall: AgreementFigures
     by_pair: dict[str, AgreementFigures]
@@ -76,10 +78,10 @@ class AgreementReport:
 
 
 def measure_agreement(readings: Sequence[Reading], *, seed: int = 0, disputed: int = 50, kappas: bool = True) -> AgreementReport:
-    """The figures of *readings* (``ReadingRoom.readings``), and the *disputed* records that people disagree on most.
+    """Compute all figures of *readings* (from ``ReadingRoom.readings``), and the *disputed* most disputed records.
 
-    Spans are compared among those who accepted a record; the day of a record is that on which the last of them finished it.
-    *kappas* are made where scikit-learn is installed; loading it takes a second, once.
+    Spans are compared between people who accepted a record. The day of a record is that of the last change to a finished version.
+    *seed* is for the bootstrap intervals. *kappas* are only computed if scikit-learn is installed; importing it takes a second once.
     """
     compared = compare_people(readings)
     measure = _Measure(compared, seed, kappas=kappas)
@@ -109,7 +111,7 @@ class _Measure:
         self._wide = np.concatenate([self._sums, *self._tables.values()], axis=1)
 
     def overall(self) -> AgreementFigures:
-        """The figures of all records, with the library's alphas."""
+        """Return the figures of all records; type and relevance alpha come from ``krippendorff_alpha``."""
         alphas = {
             "type_alpha": krippendorff_alpha(self._compared.type_counts),
             "relevance_alpha": krippendorff_alpha(self._compared.relevance_counts),
@@ -117,7 +119,7 @@ class _Measure:
         return self._of_records(np.arange(len(self._compared.readings)), alphas)
 
     def grouped(self, key: Callable[[Reading], str | None]) -> dict[str, AgreementFigures]:
-        """The figures of the records that share a *key*."""
+        """Return the figures of each group of records with the same *key*; records with key None are left out."""
         groups: dict[str, list[int]] = {}
         for record, reading in enumerate(self._compared.readings):
             if (name := key(reading)) is not None:
@@ -125,7 +127,7 @@ class _Measure:
         return {name: self._of_records(np.array(groups[name])) for name in sorted(groups)}
 
     def by_type(self) -> dict[str, AgreementFigures]:
-        """The figures of the spans of each type."""
+        """Return the figures of each type's spans."""
         found = {}
         for place, name in enumerate(self._compared.table.types):
             rows = self._compared.by_record[:, place]
@@ -136,7 +138,7 @@ class _Measure:
         return found
 
     def by_people(self) -> dict[People, AgreementFigures]:
-        """The figures of each two people, with kappas for alphas."""
+        """Return the figures of each pair of people, with kappas instead of alphas."""
         compared = self._compared
         groups: dict[People, list[int]] = {}
         for comparison, people in enumerate(compared.people):

@@ -1,4 +1,4 @@
-"""What counts of a span when people are compared, and bringing the spans of two texts onto one."""
+"""The parts of a span that count when people are compared, and mapping spans of an edited text to another text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from piiloom.annotation_app.documents.text_edits import edits_between
 
 
 class Placed(NamedTuple):
-    """A span without what only names it."""
+    """A span reduced to what is compared: offsets, type and relevance, without ids."""
 
     start: int
     end: int
@@ -20,12 +20,12 @@ class Placed(NamedTuple):
 
 
 def placed(marks: Sequence[Mark]) -> tuple[Placed, ...]:
-    """The spans of a document."""
+    """Convert the marks of a document."""
     return tuple(Placed(mark.start, mark.end, mark.entity_type, mark.relevance) for mark in marks)
 
 
 def on_one_text(left: Document, right: Document) -> tuple[tuple[Placed, ...], tuple[Placed, ...]]:
-    """The spans of both as offsets of one text (the shorter of the two), though somebody edited it; see ``carried``."""
+    """Return the spans of both documents as offsets of one text: the shorter context, if they differ; see ``carried``."""
     if left.context == right.context:
         return placed(left.marks), placed(right.marks)
     if (len(left.context), left.context) > (len(right.context), right.context):
@@ -35,9 +35,10 @@ def on_one_text(left: Document, right: Document) -> tuple[tuple[Placed, ...], tu
 
 
 def carried(spans: Sequence[Placed], context: str, target: str) -> tuple[Placed, ...]:
-    """*spans* of *context* as offsets of *target*.
+    """Map *spans* of *context* to offsets of *target*.
 
-    Those whose text is gone there still count, as spans that nobody else has: they come last, beyond the end of *target*.
+    Spans whose text is not in *target* are kept as one-character spans beyond its end, after all others. So they count as spans
+    that nobody else has.
     """
     marks = [Mark(id=str(number), start=s.start, end=s.end, entity_type=s.entity_type) for number, s in enumerate(spans)]
     moved = {int(mark.id): mark for mark in realigned_through(marks, edits_between(context, target))}

@@ -1,4 +1,4 @@
-"""The finished documents of all people, record by record, kept up to date by reading only what has changed since."""
+"""Cache of the finished documents of all people, by record; each update reads only what has changed since the last one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from piiloom.corpus.store.database import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """What one person has finished. ``spans`` are offsets of the text that the work began with, however it was edited since."""
+    """One person's finished version. ``spans`` are offsets of the original text, even if the person edited it."""
 
     annotator: str
     verdict: str
@@ -26,7 +26,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A record as work began, and what people made of it (by name)."""
+    """A record as it was before annotation, and its finished versions, sorted by annotator."""
 
     base: BaseRow
     spans: tuple[Placed, ...]
@@ -34,17 +34,17 @@ class Reading:
 
     @property
     def record_id(self) -> str:
-        """The record."""
+        """The id of the record."""
         return self.base.record_id
 
     @property
     def accepted(self) -> tuple[Version, ...]:
-        """The versions that are not rejections: only their spans say anything."""
+        """The accepted versions; the spans of rejected ones are not compared."""
         return tuple(version for version in self.versions if version.verdict == "accepted")
 
 
 class ReadingRoom:
-    """All readings of a store; for all threads of the process. Nothing is read twice while it does not change."""
+    """Incremental cache of all readings of a store. Thread-safe. Unchanged documents are not read again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -54,7 +54,7 @@ class ReadingRoom:
         self._readings: dict[str, Reading] = {}
 
     def readings(self, store: Store) -> list[Reading]:
-        """The records of the work list that somebody has finished, by id. What did not change since is the same object as before."""
+        """Return all records of the work list that somebody has finished, sorted by id; unchanged ones are the same objects as before."""
         with self._lock:
             rows = list(changed_documents(store, self._newest))
             if rows:
@@ -89,7 +89,7 @@ class ReadingRoom:
             self._bases[record_id] = row, tuple(Placed(*span) for span in spans.get(row.record_order, ()))
 
     def _edited_texts(self, store: Store, rows: Iterable[DocumentRow]) -> Mapping[tuple[str, str], tuple[str, str]]:
-        """By record and person: the text as edited, and as it was."""
+        """Return (edited text, original text) by (record id, person), for those documents whose text was edited."""
         edited = {(row.record_id, row.annotator) for row in rows if self._is_edited(row)}
         if not edited:
             return {}

@@ -1,4 +1,4 @@
-"""Bootstrap over records: how much a figure hangs on which records people happened to work on."""
+"""Bootstrap over records: how much a figure depends on which records people happened to annotate."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from piiloom.annotation_app.agreement.spans_table import Integers
 from piiloom.foundation.seeding import derive_seed
 
 RESAMPLES = 400
-# From a row of sums, or each of several, to a figure; NaN where there is none.
+# Computes a figure from sums (last axis); leading axes are draws. NaN where the figure is undefined.
 Formula = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A value and the range in which 95% of the bootstrap's values lie; None where nothing could be measured.
+    """A value with its 95% bootstrap interval (percentiles); None where nothing could be measured.
 
-    ``over`` is the number of things it was measured on (spans, pairs of spans, units).
+    ``over`` is the number of spans, pairs of spans or judgments behind it.
     """
 
     value: float | None
@@ -32,7 +32,7 @@ class Figure:
 
 @lru_cache(maxsize=1)
 def _times_drawn(records: int, seed: int, resamples: int) -> Floats:
-    """How often each record (row) is in each draw (column); rows, so that those of a group of records are soon at hand."""
+    """Return how often each record is in each draw, shape (records, resamples), so that selecting a group of records is fast."""
     rng = np.random.default_rng(derive_seed("agreement", "bootstrap", seed))
     drawn = rng.integers(0, max(records, 1), size=(resamples, records))
     cells = drawn * resamples + np.arange(resamples)[:, None]
@@ -42,18 +42,18 @@ def _times_drawn(records: int, seed: int, resamples: int) -> Floats:
 
 
 class Resampling:
-    """Draws, with replacement and as many as there are, from *records* records; equal seeds give equal draws."""
+    """Bootstrap draws: each draws *records* records with replacement. Equal seeds give equal draws."""
 
     def __init__(self, records: int, seed: int, resamples: int = RESAMPLES) -> None:
         self._times = _times_drawn(records, seed, resamples)
 
     def sums(self, table: Floats, records: Sequence[int] | Integers) -> Floats:
-        """The column sums of *table* in each draw; ``records[i]`` is the record that row ``i`` belongs to."""
+        """Return the column sums of *table* in each draw, shape (resamples, columns); row ``i`` belongs to record ``records[i]``."""
         return self._times[np.asarray(records, dtype=np.int64)].T @ table
 
 
 def figure(formula: Formula, sums: Floats, drawn: Floats, over: float) -> Figure:
-    """The figure of *sums*, with the interval of its values over the *drawn* sums."""
+    """Compute a figure from *sums* (columns), with its interval from the *drawn* sums (resamples, columns)."""
     value = float(formula(sums))
     values = formula(drawn)
     values = values[np.isfinite(values)]
@@ -64,12 +64,12 @@ def figure(formula: Formula, sums: Floats, drawn: Floats, over: float) -> Figure
 
 
 def share(part: int, whole: int) -> Formula:
-    """The quotient of two columns."""
+    """Return the formula column *part* / column *whole*."""
     return lambda sums: _quotient(sums[..., part], sums[..., whole])
 
 
 def f1(part: int, first: int, second: int) -> Formula:
-    """Twice a column over the sum of two others: the harmonic mean of the shares of either side."""
+    """Return the F1 formula ``2 * part / (first + second)``, the harmonic mean of precision and recall, over column numbers."""
     return lambda sums: _quotient(2 * sums[..., part], sums[..., first] + sums[..., second])
 
 

@@ -1,4 +1,4 @@
-"""The spans of many documents as columns of numbers: pairing a hundred thousand of them takes a loop of Python seconds."""
+"""The spans of many documents as NumPy columns, since a Python loop over a hundred thousand spans would take seconds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ NOT_JUDGED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpansTable:
-    """The spans of numbered documents, document by document in text order.
+    """The spans of numbered documents, sorted by document and then in text order.
 
-    ``document``, ``start``, ``end``, ``type`` (a place in ``types``) and ``relevance`` (a place in ``RELEVANCES`` or
-    ``NOT_JUDGED``) have a row a span; ``first`` has a row a document: the row of its first span, and at last their number.
+    ``document``, ``start``, ``end``, ``type`` (an index into ``types``) and ``relevance`` (an index into ``RELEVANCES``, or
+    ``NOT_JUDGED``) have one row per span. ``first`` has the row of each document's first span, followed by the number of spans
+    (shape: documents + 1).
     """
 
     types: tuple[str, ...]
@@ -33,12 +34,12 @@ class SpansTable:
 
     @property
     def count(self) -> Integers:
-        """How many spans each document has."""
+        """The number of spans of each document."""
         return np.diff(self.first)
 
 
 def spans_table(documents: Sequence[Sequence[Placed]]) -> SpansTable:
-    """The table of *documents*; those that are one object, as most are, are written out once."""
+    """Build the table of *documents*. Documents that are the same object, which is common, are converted only once."""
     types = tuple(sorted({span.entity_type for spans in {id(spans): spans for spans in documents}.values() for span in spans}))
     places = {name: place for place, name in enumerate(types)}
     known: dict[int, Integers] = {}
@@ -62,7 +63,7 @@ def spans_table(documents: Sequence[Sequence[Placed]]) -> SpansTable:
 
 
 def ranges(starts: Integers, counts: Integers) -> Integers:
-    """``[s, s+1, … s+c-1]`` for each start and count, one after the other."""
+    """Return the concatenated ranges ``[s, s+1, … s+c-1]`` for each start s and count c."""
     total = int(counts.sum())
     offsets = np.repeat(np.cumsum(counts) - counts, counts)
     return np.repeat(starts, counts) + np.arange(total) - offsets

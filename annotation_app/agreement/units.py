@@ -1,7 +1,7 @@
-"""What Krippendorff's alpha is taken over: a unit is one thing that several people have put into a class.
+"""The units of Krippendorff's alpha. A unit is one item that several people have put into a class.
 
-For types and relevance a unit is a mention that two people or more have marked; for boundaries each character of the text, inside
-a span or outside; for verdicts the record. Characters, not words: some scripts have no blanks between words.
+For types and relevance, a unit is a mention that two or more people have marked. For boundaries, it is a character of the text
+(classes: inside a span, outside); not a word, since some scripts have no blanks between words. For verdicts, it is the record.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable
 
 
 def mention_of(table: SpansTable, matches: Matches) -> Integers:
-    """For each span the number of the mention that it means: the first span of those that pairs join, directly or by others."""
+    """Return the mention of each span: spans linked by pairs, directly or through others, get the row of the first of them.
+
+    These are the connected components of the graph of pairs.
+    """
     label = np.arange(len(table.document))
-    while True:  # each round carries the smallest number one person further
+    while True:  # each round passes the smallest number on to directly paired spans
         smallest = np.minimum(label[matches.left], label[matches.right])
         further = label.copy()
         np.minimum.at(further, matches.left, smallest)
@@ -26,10 +29,10 @@ def mention_of(table: SpansTable, matches: Matches) -> Integers:
 
 
 def value_counts(table: SpansTable, mentions: Integers, values: Integers, classes: int) -> tuple[Floats, Integers]:
-    """How many people put each mention into each class, and a span of that mention; *values* below 0 are no judgement.
+    """Return how many people put each mention into each class, shape (mentions, classes), and a row of the table for each mention.
 
-    Where a chain of pairs brings two spans of one person into a mention, the first counts. Mentions with fewer than two
-    judgements are left out.
+    *values* is the class of each span; below 0 means no judgment. If a chain of pairs brings two spans of one person into a mention,
+    the first counts. Mentions with fewer than two judgments are left out.
     """
     judged = np.flatnonzero(values >= 0)
     _, first = np.unique(np.stack([mentions[judged], table.document[judged]]), axis=1, return_index=True)
@@ -40,10 +43,11 @@ def value_counts(table: SpansTable, mentions: Integers, values: Integers, classe
 
 
 def unit_sums(counts: Floats, owners: Integers, size: int, times: Floats | None = None) -> Floats:
-    """What alpha needs of units, summed by owner: shape (*size*, 1 + classes).
+    """Return the sums that alpha needs, by owner: shape (*size*, 1 + classes).
 
-    First the coincidences of equal classes, then how many judgements (that stand beside others) put a unit into each class.
-    A row of *counts* stands for *times* units (one).
+    *counts* (units, classes) has the number of people per class; ``owners[i]`` is the owner of row ``i``, which stands for
+    ``times[i]`` units (default: 1). Column 0 is the diagonal of the coincidence matrix, summed over classes; the others are the
+    numbers of judgments per class. Units with a single judgment are left out.
     """
     people = counts.sum(axis=1)
     weight = (np.ones(len(counts)) if times is None else times) * (people > 1)
@@ -53,9 +57,11 @@ def unit_sums(counts: Floats, owners: Integers, size: int, times: Floats | None 
 
 
 def character_counts(table: SpansTable, record: Integers, people: Integers, lengths: Integers) -> tuple[Floats, Integers, Floats]:
-    """Stretches of text that the same number of people have inside a span: (inside, outside) people, the record, the length.
+    """Return runs of characters that the same number of people have inside a span.
 
-    *record* says which record a document belongs to; *people* and *lengths* have a row a record.
+    *record* is the record of each document; *people* (number of documents) and *lengths* (of the text, in code points) have one
+    entry per record. The results have one row per run: (people inside, people outside), the record, the length in code points.
+    The last rows, one per record, are for the characters in no span.
     """
     owner = record[table.document]
     far = int(max(table.end.max(initial=0), lengths.max(initial=0))) + 1

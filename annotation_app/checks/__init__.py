@@ -1,1 +1,1 @@
-"""What the editor notices while a person works: hints with, where one is at hand, the operation that would mend it."""
+"""Live hints while a person edits, each with the operation that fixes the problem where one is known."""

@@ -1,4 +1,4 @@
-"""Spans whose ends are where a mention cannot end: on a blank, inside a word, inside what is read as one character."""
+"""Checks of span boundaries: a span must not start or end with a blank, inside a word or inside a grapheme."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.normalising import extends, is_zero_width, trim
 from piiloom.corpus.word_edges import stands_alone
 
-# Scripts that put no blank between words, or join particles to the word: a span may well end inside a run of their letters.
+# Scripts without blanks between words, or with particles joined to words: a span may start or end between two of their letters.
 _RUN_ON = re.compile(
     "[\u0590-\u06ff\u0750-\u077f\u08a0-\u08ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-# How far to look for the end of a word that a span cuts; nothing a person would mark as one word is longer.
+# How many characters to search for the end of a word that a span cuts. No word that a person would mark is longer.
 _FAR = 60
 
 
 def edge_checks(document: Document) -> Iterator[Check]:
-    """A check for each span that has outer blanks or cuts a word or a grapheme; the fix moves it, where it has room."""
+    """Yield a check for each span that has outer blanks or cuts a word or grapheme.
+
+    The fix moves the ends of the span, unless a neighboring span is in the way. A span of nothing but blanks is removed.
+    """
     for place, span in enumerate(document.marks):
         better = tidied(document.context, span.start, span.end)
         if better == (span.start, span.end):
@@ -29,14 +32,14 @@ def edge_checks(document: Document) -> Iterator[Check]:
 
 
 def tidied(text: str, start: int, end: int) -> Range:
-    """The place of the mention that ``text[start:end]`` is meant for: without outer blanks, whole words, whole characters.
+    """Return the corrected range of the mention ``text[start:end]``: no outer blanks, whole words, whole graphemes.
 
-    The place itself when nothing is wrong with it; an empty range when it holds nothing but blanks.
+    Returns (start, end) if nothing is wrong with it, and an empty range if it holds only blanks.
     """
     start, end = trim(text, start, end)
     if start == end:
         return start, end
-    # The start of a text and its end are never inside a word, so each side is asked about by itself.
+    # The start and end of the whole text never cut a word, so each side can be tested alone.
     for earlier in range(start, max(-1, start - _FAR), -1):
         if stands_alone(text, earlier, len(text)) or _may_cut(text, earlier):
             start = earlier
@@ -49,7 +52,7 @@ def tidied(text: str, start: int, end: int) -> Range:
 
 
 def _may_cut(text: str, at: int) -> bool:
-    """Whether *at* lies between two letters of a script in which a mention may end there."""
+    """Return whether *at* lies between two letters of a script in which a span may end there."""
     inside = 0 < at < len(text)
     return inside and not extends(text[at]) and bool(_RUN_ON.match(text[at]) and _RUN_ON.match(text[at - 1]))
 

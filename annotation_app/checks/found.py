@@ -1,4 +1,4 @@
-"""One thing that the editor noticed, as the component reads it."""
+"""One hint of the editor, in the form in which the component reads it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A hint. ``spans`` are ids and ``ranges`` half-open code points of ``field`` that it is about.
+    """A hint on the spans with the ids ``spans`` and on the half-open code point ``ranges`` of ``field``.
 
-    ``fix`` is an operation of ``piiloom.annotation_app.documents`` in its JSON form and ``fix_label`` what its button says; None where
-    only a person can tell what is right. The sentence never quotes the text: the ranges show it.
+    ``fix`` is an operation of ``piiloom.annotation_app.documents`` in JSON form, ``fix_label`` the label of its button. Both are None if a
+    person has to decide. The sentence never quotes the text: the ranges show it.
     """
 
     code: str
@@ -27,7 +27,7 @@ class Check:
     fix_label: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The check as the component takes it."""
+        """Return the check as JSON values for the component."""
         return {
             "code": self.code,
             "sentence": self.sentence,

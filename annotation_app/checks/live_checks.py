@@ -1,4 +1,4 @@
-"""All hints on one document, fast enough to be made anew after each edit."""
+"""All hints on one document, fast enough to be computed after each edit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from piiloom.taxonomy.entity_types import EntityType
 
 
 def check(document: Document, locale: str, types: Mapping[str, EntityType], *, pair: Collection[str] | None = None) -> list[Check]:
-    """What is worth a second look: first the question, then the spans and places of the context in text order.
+    """Return all hints on *document*: first those on the question, then those on the context in text order.
 
-    *types* are those of the taxonomy by name, *pair* the planned types if the record has a plan (``question_checks``).
+    *locale* is a code such as ``en_US``. *types* are the taxonomy's types by name. *pair* are the planned types, if the record has a plan
+    (see ``question_checks``).
     """
     region = locale.partition("_")[2] or None
     found = [

@@ -1,4 +1,4 @@
-"""What a question gives away: whole values, words of values that matter, the names of the types asked for."""
+"""Checks of a question: whether it gives away marked values, words of relevant values, or the names of the types it asks for."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from piiloom.taxonomy.entity_types import EntityType
 def question_checks(
     document: Document, region: str | None, types: Mapping[str, EntityType], pair: Collection[str] | None
 ) -> Iterator[Check]:
-    """The codes are those of ``piiloom.screening.question_leaks`` (each with all places), ``question.empty`` and ``question.identifier``.
+    """Yield the hints on the question of *document*; none if it has no question.
 
-    Without a planned *pair* the types of the spans of high relevance must not be named.
+    Their codes are those of ``piiloom.screening.question_leaks`` (each check has all its places), ``question.empty`` and
+    ``question.identifier``. *region* is the country code of the locale, which decides what is a telephone number. *pair* are the planned
+    types, which the question must not name. If it is None, the types of the spans of high relevance are used.
     """
     if document.question is None:
         return
@@ -66,7 +68,7 @@ def _content_words(document: Document, facts: TextFacts) -> Iterator[Check]:
         if span.relevance == "high":
             text = document.context[span.start : span.end]
             if any(place is not None for place in facts.searchable.occurrences(text)):
-                continue  # told as a whole value
+                continue  # already reported as a whole value
             for stem in sorted(mine & stems_of(text)):
                 giving.setdefault(stem, []).append(span.id)
     for stem, ids in giving.items():

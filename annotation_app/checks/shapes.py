@@ -1,6 +1,6 @@
-"""Texts whose shape or checksum is at odds with the type that they are marked as.
+"""Checks of a span's text against its type: the shape of another type, a wrong checksum, an impossible value.
 
-Only what is hardly ever right is noticed: a hint that is often wrong is soon not read.
+Only near-certain problems are reported: people soon ignore hints that are often wrong.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WORDY = frozenset({"name", "belief", "relationship", "sexual orientation", "occ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Oddity:
-    """Why a text does not look like its type, and the type that it does look like, if one stands out."""
+    """Why a text does not look like its type. ``better`` is the type that it does look like, None if none stands out."""
 
     code: str
     sentence: str
@@ -51,7 +51,10 @@ class Oddity:
 
 
 def oddity(text: str, entity_type: str, subtype: str | None, region: str | None, known: Collection[str]) -> Oddity | None:
-    """What is odd about *text* as an *entity_type*; the better type is one of *known*."""
+    """Return what is odd about *text* as a value of *entity_type*, or None.
+
+    *region* is the country code of the locale. A hint whose better type is not in *known* is dropped.
+    """
     found = _other_type(text, entity_type, region) or _checksum(text, entity_type, subtype) or _impossible(text, entity_type)
     if found is not None and found.better is not None and found.better not in known:
         return None

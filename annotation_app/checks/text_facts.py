@@ -1,4 +1,4 @@
-"""What depends on a text alone, kept while the text stays as it is: most edits change spans, not the text under them."""
+"""Facts that depend on a text alone. They are cached, since most edits change spans and not the text."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from piiloom.foundation.words import STOP_WORDS, WORD
 from piiloom.screening.identifier_patterns import find_identifiers
 from piiloom.screening.stemming import content_stems, stem
 
-# No identifier goes across the end of a line, or of a sentence before a letter: such pieces are looked through one by one, and
-# after an edit only the one that changed.
+# Ends of the pieces in which identifiers are searched. No identifier crosses the end of a line, or of a sentence before a letter. After an
+# edit only the piece that changed is searched again.
 _PIECE_END = re.compile(r"[.!?] (?=[^\W\d_])|[\r\n]+")
 
 
-# Where a folded text can be put together from folded pieces: white space that ends where a word begins is folded by itself.
+# Where a text can be split for folding: after white space that is directly followed by a word. The folded pieces joined are the folded
+# text.
 _SEAM = re.compile(r"(?:[.!?] |[\r\n]+)(?=[^\W\d_])")
 
 
 class _PiecedText(SearchableText):
-    """A text that is folded piece by piece: after an edit all pieces but one are known."""
+    """A searchable text that is folded in cached pieces, so that an edit folds only one piece again."""
 
     @cached_property
     def folded(self) -> Folded:
@@ -48,7 +49,7 @@ def _folded(piece: str) -> tuple[str, NDArray[np.int64]]:
 
 
 class TextFacts:
-    """One text, looked through at most once for each question; made by ``facts_of``, which several threads may share."""
+    """Facts about one text, each computed on first use and kept. Get it from ``facts_of``; several threads may share it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -58,19 +59,19 @@ class TextFacts:
 
     @cached_property
     def stems(self) -> tuple[tuple[str, Range], ...]:
-        """The stem and the place of each content word."""
+        """(stem, range) of each content word, in text order."""
         words = ((found.group().casefold(), found.span()) for found in WORD.finditer(self.text))
         return tuple((stem(word), place) for word, place in words if word not in STOP_WORDS)
 
     def mentions(self, value: str) -> tuple[Range, ...]:
-        """Every whole-word occurrence that a reader takes for *value*."""
+        """Return the ranges of all whole-word occurrences that a reader takes for *value*."""
         found = self._mentions.get(value)
         if found is None:
             found = self._mentions[value] = tuple(self.searchable.mentions(value))
         return found
 
     def identifiers(self, region: str | None) -> tuple[tuple[str, Range], ...]:
-        """(kind, place) of what ``piiloom.screening.identifier_patterns`` finds, in text order."""
+        """Return (kind, range) of what ``piiloom.screening.identifier_patterns`` finds, in text order. *region* is a country code."""
         found = self._identifiers.get(region)
         if found is None:
             found = self._identifiers[region] = tuple(self._looked_for(region))
@@ -92,7 +93,7 @@ def _identifiers(piece: str, region: str | None) -> tuple[tuple[str, Range], ...
 
 @lru_cache(maxsize=64)
 def facts_of(text: str) -> TextFacts:
-    """The facts of *text*: those of an earlier look if that was not long ago."""
+    """Return the facts of *text*, from a cache of the latest texts if possible."""
     return TextFacts(text)
 
 
@@ -104,7 +105,7 @@ def stems_of(value: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def kind_of(value: str, region: str | None) -> str | None:
-    """The kind of identifier that *value* is from end to end; None when it is none, or only holds one."""
+    """Return the kind of identifier that *value* is from end to end; None if it is none or only contains one."""
     for kind, place in find_identifiers(value, region):
         if place == (0, len(value)):
             return kind

@@ -1,4 +1,4 @@
-"""What should be a span and is none: identifiers that patterns find, and further mentions of values that are marked."""
+"""Checks for missing spans: identifiers that patterns find, and unmarked mentions of values that are marked elsewhere."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _IDENTIFIER_TYPE = "code"
 
 
 def identifier_checks(document: Document, region: str | None, known: Collection[str]) -> Iterator[Check]:
-    """A check for each e-mail address, card number … that no span covers; the fix adds a span, or widens the one inside it.
+    """Yield a check for each identifier (e-mail address, card number …) that no span covers. *region* is a country code.
 
-    A span that is added is of low relevance where relevance is judged at all: hardly a question turns on such a number.
+    The fix adds a span, or widens the only span inside the identifier. An added span has low relevance if any span of the document has a
+    relevance, since a question hardly ever depends on such a number. *known* are the names of the types in use.
     """
     done = 0
     for kind, place in facts_of(document.context).identifiers(region):
@@ -45,10 +46,11 @@ def identifier_checks(document: Document, region: str | None, known: Collection[
 
 
 def repeat_checks(document: Document) -> Iterator[Check]:
-    """A check for each marked value that stands elsewhere unmarked; the fix marks all places as the value is marked most often.
+    """Yield a check for each marked value that also occurs unmarked. The fix marks all those places.
 
-    A place inside another span, or inside an unmarked mention of a longer value, is part of that one. Short numbers, single
-    letters and function words are left alone: they stand in most texts and mean something else.
+    The new spans get the most frequent type and relevance of the value's spans. A place inside another span, or inside an unmarked mention
+    of a longer value, is skipped. So are single characters, numbers below three digits and function words: they occur in most texts with
+    another meaning.
     """
     facts = facts_of(document.context)
     spellings: dict[str, list[Mark]] = {}
@@ -66,7 +68,7 @@ def repeat_checks(document: Document) -> Iterator[Check]:
 
 
 def touching(spans: Sequence[Mark], place: Range) -> list[Mark]:
-    """Those of *spans* (sorted, disjoint) that share a character with *place*."""
+    """Return those of *spans* (sorted, disjoint) that share a character with *place*."""
     at = bisect_right(spans, place[0], key=lambda span: span.end)
     found: list[Mark] = []
     while at < len(spans) and spans[at].start < place[1]:
@@ -92,7 +94,8 @@ def _repeat(document: Document, spans: Sequence[Mark], missed: Sequence[Range]) 
 
 
 def _add(place: Range, entity_type: str, relevance: str | None, used: set[str]) -> dict[str, Any]:
-    # The id comes from the place, so that a check stays the same while nothing changes; a span may have moved away with it.
+    # The id is derived from the range, so that a check stays the same while nothing changes. A span that was moved away may still have this
+    # id: then a number is appended.
     name, number = f"u-{place[0]}-{place[1]}", 1
     while name in used:
         number += 1
@@ -102,7 +105,7 @@ def _add(place: Range, entity_type: str, relevance: str | None, used: set[str]) 
 
 
 def _is_covered(document: Document, place: Range) -> bool:
-    """Whether every letter and digit of the place lies in a span."""
+    """Return whether every letter and digit of *place* lies in a span."""
     position, end = place
     for span in touching(document.marks, place):
         if any(c.isalnum() for c in document.context[position : max(position, span.start)]):

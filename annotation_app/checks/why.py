@@ -1,4 +1,4 @@
-"""Why a record is labelled as it is: what was planned, what the judges said, who wrote it with which prompts."""
+"""Why a record is labeled as it is: the plan, the judges' verdicts, and the models and prompts that wrote it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from piiloom.corpus.store.judgements import Judgement, load_judgements
 
 
 def why(store: Store, record: Record) -> dict[str, Any]:
-    """What there is to say about *record*, as JSON values for the disclosure of the editor; None or empty where nothing is known.
+    """Return what is known about the origin of *record*, as JSON values for the editor. Unknown values are None or empty.
 
-    ``judges`` are grouped by the span that was judged; ``disagreements`` counts those that went against the plan.
+    ``judges`` has the verdicts in the order of ``load_judgements``; ``disagreements`` counts those that went against the plan.
     """
     plan, made, source = record.plan, record.provenance, record.source
     said = [row.judgement for row in load_judgements(store, record_id=record.id)]

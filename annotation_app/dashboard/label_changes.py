@@ -1,4 +1,4 @@
-"""What people changed of what was generated, by who and what made it: which prompt or model makes which error."""
+"""What people changed in generated documents, by stage, prompt template, model, pair and type: what causes which errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from piiloom.annotation_app.agreement.readings import Reading
 from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
 from piiloom.annotation_app.shares import Share
 
-# Columns of counts. Those of spans by type, those of documents besides.
+# Columns of the count matrices: counts of spans, then counts of documents.
 _OF_SPANS = ("before", "after", "kept", "judged", "added", "removed", "moved", "retyped", "flipped")
 _OF_DOCUMENTS = ("documents", "accepted", "question", "context", "touched")
 _AT = {name: place for place, name in enumerate((*_OF_SPANS, *_OF_DOCUMENTS))}
-# What the app shows: the part, and of what.
+# Each share that the app shows, as (numerator column, denominator column).
 _SHARES = {
     "added": ("added", "after"),
     "removed": ("removed", "before"),
@@ -32,12 +32,12 @@ _SHARES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What people changed in some documents; one record counts once for each person who finished it.
+    """What people changed in a set of documents. A record counts once for each person who finished it.
 
-    Of the spans that people left: ``added``. Of those that were there: ``removed``. Of those that stayed (that overlap one of
-    the accepted document): ``moved``, ``retyped``, and, where relevance was judged before and after, ``relevance_flipped``. Of
-    the accepted documents: ``question_edited``, ``context_edited``, ``changed_at_all``. Of all: ``rejected``.
-    Intervals are Wilson's and take each span or document for a draw of its own.
+    ``added`` is a share of the spans after editing, ``removed`` of those before. ``moved`` and ``retyped`` are shares of the kept spans,
+    which overlap a span of the accepted document; ``relevance_flipped`` of the kept spans whose relevance was judged both times.
+    ``question_edited``, ``context_edited`` and ``changed_at_all`` are shares of the accepted documents, ``rejected`` of all. Intervals are
+    Wilson's; they treat each span or document as an independent draw.
     """
 
     documents: int
@@ -54,10 +54,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelChanges:
-    """The changes of all documents and of groups, each by name; a record counts under each of its templates.
+    """The changes over all documents and by group name. A record counts in the group of each of its templates.
 
-    ``by_type`` goes by the type that a span had, of added spans by the one it was given; questions, contexts and rejections say
-    nothing of one type and are empty there.
+    ``by_type`` groups spans by their original type, added spans by the type they were given. Questions, contexts and rejections belong to
+    no type, so those shares are empty there.
     """
 
     overall: Changes
@@ -69,7 +69,7 @@ class LabelChanges:
 
 
 def label_changes(readings: Sequence[Reading]) -> LabelChanges:
-    """Compare what people finished with what the work began with (``agreement.readings``)."""
+    """Compare finished documents with the generated ones they started from. *readings* come from ``agreement.readings``."""
     owners = [record for record, reading in enumerate(readings) for _ in reading.versions]
     table, counts, by_type = _counted(readings)
     everything = counts.sum(axis=0)
@@ -99,7 +99,7 @@ def _model(provider: str | None, model: str | None) -> str | None:
 
 
 def _counted(readings: Sequence[Reading]) -> tuple[SpansTable, Floats, Floats]:
-    """The counts of each document (row), and those of spans by type, over all documents."""
+    """Return the table of spans, the counts by document (documents x columns), and the span counts by type (types x columns)."""
     bases = [reading.spans for reading in readings]
     finished = [(record, version) for record, reading in enumerate(readings) for version in reading.versions]
     size, accepted = len(finished), np.array([version.verdict == "accepted" for _, version in finished], dtype=bool)
@@ -121,7 +121,10 @@ def _counted(readings: Sequence[Reading]) -> tuple[SpansTable, Floats, Floats]:
 
 
 def _span_counts(table: SpansTable, left: Integers, right: Integers) -> list[tuple[str, Integers, Integers]]:
-    """For each column of spans: the comparison and the row of the table of what is counted."""
+    """Return (column name, comparisons, table rows) for each span column; the two arrays have one entry per counted span.
+
+    *left* and *right* are the documents before and after editing, as indices of the table's documents; a comparison is one pair.
+    """
     before, after = spans_of(table, left), spans_of(table, right)
     matches = match(table, left, right)
     gains = pair_gains(table, matches)

@@ -1,4 +1,4 @@
-"""How far the work has come, how fast it goes, and when it will be done at that pace."""
+"""How far the annotation work is, its pace, and when it will be done at that pace."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from piiloom.corpus.store.annotation_items import Status
 from piiloom.corpus.store.database import Store
 
 STATUSES: tuple[Status, ...] = ("generated", "annotated", "agreed", "adjudicated", "validated", "rejected")
-# Days with work that the pace is taken from, and how long somebody may read without it being a break.
+# The pace is the mean over this many latest days with finished documents. A longer gap between two edits (seconds) is a break.
 _PACE_DAYS = 7
 _PAUSE_S = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayOfWork:
-    """One person on one day. Documents count on the day of their newest edit; ``seconds`` leaves breaks out."""
+    """One person's work on one day.
+
+    A document counts on the day of its last edit. ``seconds`` is the working time without breaks.
+    """
 
     day: str
     person: str
@@ -30,16 +33,17 @@ class DayOfWork:
 
     @property
     def finished(self) -> int:
-        """The documents that are done."""
+        """Number of finished documents, accepted or rejected."""
         return self.accepted + self.rejected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The state of a project. A document is what one person makes of one record.
+    """The state of a project. A document is one person's version of one record.
 
-    ``per_day`` is the mean over the last days on which anybody finished something; ``done_on`` (a date) follows from it and
-    from how many of the days between were such days. Both are None while there is nothing to judge by, or nothing to do.
+    ``finished`` and ``left`` count documents. ``per_day`` is the mean number of documents over the latest days on which anybody finished
+    one. ``done_on`` is the expected end as an ISO date; it assumes that people keep working on the same share of days. ``per_day`` is None
+    before anything is finished. ``done_on`` is None then, and when nothing is left.
     """
 
     statuses: dict[str, int]
@@ -52,7 +56,7 @@ class Progress:
 
 
 def progress(store: Store, today: date) -> Progress:
-    """The progress of the work list; *today* is what the date of the end is counted from."""
+    """Return the progress of the work list. ``done_on`` is counted from *today*."""
     found, left = status_counts(store), work_left(store)
     days = _days(store)
     by_day = _finished(days)
@@ -96,6 +100,6 @@ def _pace(by_day: dict[str, int], left: int, today: date) -> tuple[float | None,
     per_day = sum(by_day[day] for day in recent) / len(recent)
     if not left:
         return per_day, None
-    # Who works on three days out of seven goes on like that.
+    # People who worked on three of the last seven days are expected to go on like that.
     spread = (date.fromisoformat(recent[-1]) - date.fromisoformat(recent[0])).days + 1
     return per_day, (today + timedelta(days=ceil(left / per_day * spread / len(recent)))).isoformat()

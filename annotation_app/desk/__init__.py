@@ -1,1 +1,1 @@
-"""The desk: takes what browsers send, once and in order, and knows how every document of every person stands."""
+"""Server side of editing: applies the operations that browsers send, once and in order, and serves each person's documents."""

@@ -1,4 +1,4 @@
-"""What came of a batch, for the browser that sent it."""
+"""The result of a batch of operations, as reported to the browser that sent it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ APPLIED, STALE, REFUSED = "edit", "stale", "refused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """An operation that was not done: why, as a code and as a sentence for the person. It is kept in the log.
+    """An operation that was refused, with a code and a sentence for the user. It is kept in the log.
 
-    ``code`` is one of ``documents.refusals``, "gone" (the record was deleted) or "not_allowed" (``may_edit`` says so).
+    ``code`` is one of ``documents.refusals``, "gone" (the record was deleted) or "not_allowed" (``may_edit`` raised an error).
     """
 
     client: str
@@ -27,7 +27,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stale:
-    """An operation that was made on another version than the document has, and so was not done. It is kept in the log."""
+    """An operation that was not applied, because it was made on a version (``base``) other than the current one (``version``).
+
+    It is also stale if it follows a stale operation of the same client in the batch. It is kept in the log.
+    """
 
     client: str
     sequence: int
@@ -38,9 +41,11 @@ class Stale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """``acknowledged`` is, for each client, the newest number heard from it: all up to it is on disk and need not come again.
+    """The result of one batch.
 
-    What was not done is told again whenever it comes again, since the browser may not have heard it the first time.
+    ``acknowledged`` maps each client to the highest sequence number received from it: all operations up to it are on disk and
+    need not be sent again. If a refused or stale operation is sent again, it is reported again, since the browser may have
+    missed the first response.
     """
 
     acknowledged: Mapping[str, int]
@@ -49,7 +54,7 @@ class Delivery:
 
 
 def told_again(events: list[AnnotationEvent], sent: list[Sent]) -> tuple[list[Refused], list[Stale]]:
-    """What was said before, by *events*, of operations that were *sent* again."""
+    """Return the earlier refusals and stale notices, taken from log *events*, for operations in *sent* that were sent before."""
     again = {(one.client, one.sequence) for one in sent}
     refused: list[Refused] = []
     stale: list[Stale] = []

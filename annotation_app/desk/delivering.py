@@ -1,4 +1,4 @@
-"""Taking in what browsers send: each operation once, in order, and on disk before it is acknowledged."""
+"""Receive batches of operations from browsers: each is applied once, in order, and is on disk before it is acknowledged."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
-# Raises UsageError, whose message the person reads, when that person may not edit that record now.
+# may_edit(actor, record_id) raises UsageError, with a message for the user, if they may not edit the record now.
 MayEdit = Callable[[str, str], None]
-# The version of the guidelines in force.
+# Returns the version number of the guidelines in force.
 GuidelineInForce = Callable[[Store], int | None]
-# What else is to be written, in the same transaction, when documents have changed.
+# A hook that is called in the same transaction when documents have changed, to write whatever else depends on them.
 OnSaved = Callable[[Store, Sequence[AnnotationDocument]], None]
 
 
@@ -37,7 +37,11 @@ def _nothing_else(_store: Store, _documents: Sequence[AnnotationDocument]) -> No
 
 
 class Desk:
-    """All documents of all people over one store; for all threads of the process, which is the only one that has the store."""
+    """Document server: opens and edits the documents of all people in one store. Thread-safe.
+
+    Only one process may have the store open. *may_edit*, *guideline* and *on_saved* are hooks; *capacity* is the number of
+    documents kept in the cache.
+    """
 
     def __init__(
         self,
@@ -57,7 +61,7 @@ class Desk:
         self._papers = Papers(capacity)
 
     def open(self, actor: str, record_id: str) -> OpenDocument:
-        """How the document of *actor* stands. Raises ``UsageError`` when the record was deleted or is not on the work list."""
+        """Return the current document of *actor*; raises ``UsageError`` if the record was deleted or is not on the work list."""
         with self._shared.reading() as store:
             found = self._papers.look(store, actor, record_id)
         if found is None:
@@ -65,9 +69,9 @@ class Desk:
         return found
 
     def deliver(self, actor: str, sent: Sequence[Sent]) -> Delivery:
-        """Take in a batch in one transaction; what it acknowledges is on disk when it returns.
+        """Apply a batch of operations in one transaction; everything it acknowledges is on disk when it returns.
 
-        Not for use inside ``SharedStore.writing``: there it would acknowledge what may still be undone.
+        Do not call this inside ``SharedStore.writing``: it would acknowledge operations that may still be rolled back.
         """
         with self._shared.writing() as store:
             heard = newest_sequences(store, {one.client for one in sent}) if sent else {}
@@ -91,10 +95,10 @@ class Desk:
         return Delivery(acknowledged=heard, refused=tuple(refused), stale=tuple(stale))
 
     def take_back(self, actor: str, owner: str, record_id: str, event: int) -> None:
-        """Take back a step on the document of *owner* as a new step by *actor*, and keep what came later.
+        """Revert the step with log number *event* on the document of *owner*, as a new step by *actor*; later steps are kept.
 
-        Raises ``UsageError``: ``Refusal`` where later steps stand on it, or what ``may_edit`` says to somebody's own step.
-        Whether *actor* may do that to somebody else is for the caller to know.
+        Raises ``UsageError`` if the record is gone, ``Refusal`` (a subclass) if later steps depend on this one, and, if
+        *actor* is the owner, whatever ``may_edit`` raises. The caller must check that *actor* may edit somebody else's document.
         """
         with self._shared.writing() as store:
             if owner == actor:
@@ -107,7 +111,7 @@ class Desk:
             self._keep(store, owner, sitting)
 
     def history(self, record_id: str, owner: str | None = None, kinds: Collection[str] = (*EDITS, STALE, REFUSED)) -> list[AnnotationEvent]:
-        """All that was done, or was to be done, to what people, or *owner* alone, made of a record; oldest first."""
+        """Return the events on a record, oldest first: applied, stale and refused operations, of everybody or of *owner* only."""
         with self._shared.reading() as store:
             return read_events(store, record_ids=[record_id], owner=owner, kinds=kinds)
 
@@ -117,7 +121,8 @@ class Desk:
         if rows:
             self._on_saved(store, rows)
         for paper in changed:
-            # Before the commit: should that fail, the store has another last edit than the paper, which is then loaded anew.
+            # This runs before the commit. If the commit fails, the last edit in the store differs from that of the cached paper,
+            # and the paper is loaded again.
             self._papers.lay(owner, paper)
 
     def _barred(self, actor: str, papers: dict[str, Paper]) -> dict[str, Bar]:
@@ -139,6 +144,6 @@ def _gone(record_id: str) -> UsageError:
 
 
 def _in_order(sent: Sequence[Sent]) -> list[Sent]:
-    """Clients as they come in the batch, each by its own numbers."""
+    """Sort by client, in the order in which they first appear in the batch, then by sequence number."""
     clients = {client: place for place, client in enumerate(dict.fromkeys(one.client for one in sent))}
     return sorted(sent, key=lambda one: (clients[one.client], one.sequence))

@@ -1,4 +1,4 @@
-"""What the editor is told about one record: the document as it stands, hints, preview, and why it was labelled so."""
+"""The data that the editor component gets about one record: the document, check results, preview, and the labels' origin."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What there is around a record: how far the browser was heard, what it has to be told, and where the person stands.
+    """Editor data other than the record itself.
 
-    ``why`` None: the person is not to see it. ``position`` holds index and total of what the person goes through, ``intents``
-    the newest that was followed, by client.
+    ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
+    holds index and total in the list of records that the person works through. ``why`` explains the labels; None if the person
+    may not see it. ``intents`` has the number of the newest navigation request that was carried out, by client.
     """
 
     mode: Mode = "annotate"
@@ -35,7 +36,7 @@ class Surroundings:
 
 
 def editor_data(opened: OpenDocument, person: str, around: Surroundings) -> dict[str, Any]:
-    """Put together what the component shows, as JSON values; offsets are code points."""
+    """Build the JSON object that the editor component shows; offsets are code points."""
     record, document = opened.record, opened.state.document
     types = load_taxonomy().types
     pair = record.plan.pair if record.plan else None

@@ -1,4 +1,4 @@
-"""Which wishes to go somewhere have been followed: a browser that reconnects says the last one again."""
+"""Deduplication of navigation requests: a browser that reconnects sends its last request again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 
 class Followed:
-    """The highest number heard from each of the *capacity* clients heard last; for all threads."""
+    """The highest request number received from each client; keeps the *capacity* clients with the latest new requests. Thread-safe."""
 
     def __init__(self, capacity: int = 10_000) -> None:
         self._capacity = capacity
@@ -15,7 +15,7 @@ class Followed:
         self._lock = threading.Lock()
 
     def is_new(self, client: str, number: int) -> bool:
-        """Whether *number* was not heard from *client* yet; from now on it was."""
+        """Return whether *number* is higher than any number received from *client* so far, and record it."""
         with self._lock:
             if number <= self._numbers.get(client, 0):
                 return False

@@ -1,4 +1,4 @@
-"""An event of a record in plain words, for its history."""
+"""Describe a record's events in plain words, for its history."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEASED = "leased"
 
 
 def told(event: AnnotationEvent) -> str:
-    """What was done or tried, on one line; it quotes what was typed, so it is to be shown as text."""
+    """Describe on one line what was done or tried. The line quotes user input: display it as text, not as HTML or Markdown."""
     if event.kind in _ABOUT_THE_RECORD:
         words = _ABOUT_THE_RECORD[event.kind](event.entry)
     else:
@@ -36,12 +36,12 @@ def told(event: AnnotationEvent) -> str:
 
 
 def line_of(event: AnnotationEvent) -> str:
-    """Number, time, who did it and what: to be shown as text."""
+    """Return event number, time, actor and description on one line; display it as text, not as HTML or Markdown."""
     return f"{event.event} · {event.at[:19].replace('T', ' ')} · {event.actor} · {told(event)}"
 
 
 def without_renewals(events: Iterable[AnnotationEvent]) -> list[AnnotationEvent]:
-    """*events*, oldest first, without those that only say that whoever had the record still has it."""
+    """Return *events* (oldest first) without lease renewals: lease events of a person who already holds the record."""
     kept: list[AnnotationEvent] = []
     holds: dict[str, bool] = {}
     for event in events:
@@ -65,7 +65,7 @@ def _why(entry: Mapping[str, Any]) -> str:
     return _short(entry.get("reason") or "; ".join((entry.get("reasons") or {}).values()))
 
 
-# What is no step on a document: who has the record, and what was decided on it.
+# Events that are not steps on a document: assignments, leases and decisions.
 _ABOUT_THE_RECORD: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "assigned": lambda entry: f"assigned to {entry.get('annotator')}",
     _LEASED: lambda _: "took the record to work on it",

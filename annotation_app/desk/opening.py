@@ -1,4 +1,4 @@
-"""How the documents of one person stand, folded from the log; the last ones used are kept at hand."""
+"""Load people's documents by replaying the log, with a cache of the most recently used ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from piiloom.corpus.store.database import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenDocument:
-    """What one person has made of *record*, which is as it was before anyone touched it. ``event`` is the last edit; 0 for none."""
+    """One person's current work on a record. ``record`` is as before annotation; ``event`` is the last edit's number, 0 for none."""
 
     record: Record
     state: State
@@ -30,14 +30,14 @@ class OpenDocument:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A document on the desk. Only who writes to the store may touch ``history``; anyone may look at ``shown``."""
+    """A cached document. Only the thread that holds the store's write lock may use ``history``; ``shown`` is safe for all threads."""
 
     history: History
     shown: OpenDocument
 
 
 def paper_of(record: Record, history: History, event: int) -> Paper:
-    """The paper for *history*, whose last edit is *event*."""
+    """Build the cache entry for *history*, whose last edit has log number *event*."""
     shown = OpenDocument(
         record=record,
         state=history.state,
@@ -50,9 +50,9 @@ def paper_of(record: Record, history: History, event: int) -> Paper:
 
 
 class Papers:
-    """The papers used last, at most *capacity*, by person and record; for all threads.
+    """LRU cache of documents by person and record, at most *capacity* entries. Thread-safe.
 
-    One is good only as long as its last edit is the one that the store has: a transaction may have been undone.
+    An entry is valid only if its last edit is also the last one in the store, since a transaction may have been rolled back.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -61,7 +61,7 @@ class Papers:
         self._lock = threading.Lock()
 
     def look(self, store: Store, actor: str, record_id: str) -> OpenDocument | None:
-        """How the document stands; None when the record is no longer on the list."""
+        """Return the current document, for reading only; None if the record is no longer on the work list."""
         newest = newest_edits(store, [record_id], actor)
         if record_id not in newest:
             return None
@@ -75,7 +75,10 @@ class Papers:
         return kept.shown
 
     def take(self, store: Store, actor: str, record_ids: Collection[str]) -> dict[str, Paper]:
-        """Hand out the papers of *record_ids* to whoever writes; ``lay`` puts them back. Records no longer there are left out."""
+        """Remove the entries of *record_ids* from the cache (or load them) and return them for writing; ``lay`` puts them back.
+
+        Records that no longer exist are left out. Call this only with the store's write lock.
+        """
         newest = newest_edits(store, record_ids, actor)
         with self._lock:
             kept = {record_id: self._kept.pop((actor, record_id), None) for record_id in newest}
@@ -84,7 +87,7 @@ class Papers:
         return good | (load_papers(store, actor, missing) if missing else {})
 
     def lay(self, actor: str, paper: Paper) -> None:
-        """Keep *paper* as the one used last."""
+        """Put *paper* into the cache as the most recently used entry; the oldest ones are dropped if it is full."""
         key = (actor, paper.shown.record.id)
         with self._lock:
             self._kept[key] = paper
@@ -94,7 +97,7 @@ class Papers:
 
 
 def load_papers(store: Store, actor: str, record_ids: Collection[str]) -> dict[str, Paper]:
-    """The papers of *actor* as the log has them; records that are not there are left out."""
+    """Load the documents of *actor* by replaying the log; records that do not exist are left out."""
     events: defaultdict[str, list[AnnotationEvent]] = defaultdict(list)
     for event in read_events(store, record_ids=record_ids, owner=actor, kinds=EDITS):
         events[str(event.record_id)].append(event)

@@ -1,4 +1,4 @@
-"""What a browser sends: its outbox, which holds all that has not been acknowledged yet."""
+"""Parse the outbox that a browser sends: all its operations that have not been acknowledged yet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from piiloom.foundation.errors import UsageError
 
-# What no browser of ours goes over: JavaScript's whole numbers, ids, and a pasted text of some 100,000 words.
+# Limits that our editor never exceeds: JavaScript's exact integers, the length of ids, and a pasted text of about 100,000 words
+# (in characters of JSON).
 _LARGEST_NUMBER = 2**53
 _LONGEST_NAME = 200
 _LONGEST_OPERATION = 4_000_000
@@ -16,10 +17,10 @@ _LONGEST_OPERATION = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """One operation as a client (one tab of one browser) sent it.
+    """One operation as sent by a client (one tab of one browser).
 
-    ``sequence`` is its number among all that the client has ever sent; ``base`` is the version of the document that it was
-    made on, where the client has counted in what it sent before. ``operation`` is JSON that nobody has looked at.
+    ``sequence`` numbers all operations that the client ever sent. ``base`` is the document version that the operation was made
+    on; the client counts its own earlier operations as applied. ``operation`` is JSON that has not been validated yet.
     """
 
     client: str
@@ -30,9 +31,9 @@ class Sent:
 
 
 def parse_outbox(value: object) -> list[Sent]:
-    """Read ``{"client", "operations": [{"sequence", "record", "base", "operation"}]}``.
+    """Parse ``{"client", "operations": [{"sequence", "record", "base", "operation"}]}``.
 
-    Raises ``UsageError`` for what our component never sends; the operations themselves are judged where they are done.
+    Raises ``UsageError`` for anything that our editor never sends. The operations themselves are validated when they are applied.
     """
     try:
         if not isinstance(value, Mapping) or not isinstance(value["operations"], list):

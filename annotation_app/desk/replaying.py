@@ -1,4 +1,4 @@
-"""The documents of all people, made from the log alone: what the table holds must equal it, and can be made from it anew."""
+"""Rebuild the table of documents of all people from the log alone; the table must always equal the result."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from piiloom.corpus.store.annotation_items import base_records, load_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 
-# Records at a time: as many as keep their events in memory with ease.
+# Number of records per chunk, small enough that their events fit into memory easily.
 _CHUNK = 500
 
 
 def documents_from(bases: Mapping[str, Record], events: Iterable[AnnotationEvent]) -> list[AnnotationDocument]:
-    """What the edits among *events*, oldest first, made of *bases*; by record and person. Events of other records are passed over."""
+    """Replay the edits among *events* (oldest first) on the records *bases* (by id).
+
+    Returns one row per record and person, sorted by both. Other kinds of event and events of other records are skipped.
+    """
     own: defaultdict[tuple[str, str], list[AnnotationEvent]] = defaultdict(list)
     for event in events:
         if event.kind in EDITS and event.record_id is not None and event.record_id in bases:
@@ -33,7 +36,7 @@ def documents_from(bases: Mapping[str, Record], events: Iterable[AnnotationEvent
 
 
 def replayed_documents(store: Store) -> Iterator[AnnotationDocument]:
-    """The documents of all records that are on the work list and in the store."""
+    """Yield the replayed documents of all records that are both on the work list and in the store."""
     record_ids = sorted(item.record_id for item in load_items(store))
     for at in range(0, len(record_ids), _CHUNK):
         chunk = record_ids[at : at + _CHUNK]
@@ -41,7 +44,7 @@ def replayed_documents(store: Store) -> Iterator[AnnotationDocument]:
 
 
 def rebuild_documents(shared: SharedStore) -> int:
-    """Make the table anew from the log, and give how many documents it has then; those of deleted records are gone from it."""
+    """Rebuild the table from the log and return the number of documents in it; documents of deleted records are dropped."""
     with shared.writing() as store:
         rows = list(replayed_documents(store))
         replace_documents(store, rows)

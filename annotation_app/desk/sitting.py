@@ -1,4 +1,4 @@
-"""One batch on its way: each operation is done, refused or found stale, and what came of it is noted as an event."""
+"""Process one batch: each operation is applied, refused or found stale, and the outcome is recorded as an event."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.corpus.store.annotation_documents import AnnotationDocument
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
 
-# A code and a sentence, as a refusal has them.
+# The code and the sentence of a refusal.
 Bar = tuple[str, str]
 GONE: Bar = ("gone", "This record was deleted while you had it open. What you did is kept in the log; go on with the next record.")
 
 
 class Sitting:
-    """*actor* works on *papers*; records in *barred* take nothing, for the reason given, nor do those that have no paper."""
+    """Batch processor: applies the operations of *actor* to *papers* (by record id) and collects the events.
+
+    Operations on records in *barred* are refused with the reason given there, those on records without a paper as "gone".
+    *guideline* is the version in force, for the events.
+    """
 
     def __init__(self, actor: str, papers: Mapping[str, Paper], barred: Mapping[str, Bar], guideline: int | None) -> None:
         self.events: list[NewEvent] = []
@@ -33,7 +37,7 @@ class Sitting:
         self._out_of_step: set[tuple[str, str]] = set()
 
     def receive(self, sent: Sent) -> None:
-        """Do the next operation, or say why not."""
+        """Apply the next operation, or note it as refused or stale."""
         paper = self._papers.get(sent.record_id)
         bar = self._barred.get(sent.record_id) if paper is not None else GONE
         if paper is None or bar is not None:
@@ -42,7 +46,8 @@ class Sitting:
         history = paper.history
         step = (sent.client, sent.record_id)
         if sent.base != history.version or step in self._out_of_step:
-            # What this tab did next, it did to what it saw; a version that fits by chance doesn't make it right.
+            # All later operations of this tab in the batch were made on the document that it saw, so they are stale, too, even if
+            # a version number matches by chance.
             self._out_of_step.add(step)
             self._note(sent, STALE, base=sent.base, version=history.version)
             self.stale.append(
@@ -57,7 +62,7 @@ class Sitting:
             self._note(sent, APPLIED, before=change.before, after=change.after, version=history.version)
 
     def take_back(self, owner: str, record_id: str, event: int) -> None:
-        """Do without one step on the paper of *owner* and keep what came later; raises ``Refusal``."""
+        """Revert one step on the document of *owner* and keep the later ones; raises ``Refusal`` if that is not possible."""
         history, operation = self._papers[record_id].history, Revert(event=event)
         change = history.do(operation)
         entry = {"operation": operation_to_json(operation), "before": change.before, "after": change.after, "version": history.version}
@@ -73,7 +78,11 @@ class Sitting:
         )
 
     def close(self, events: list[AnnotationEvent]) -> tuple[list[Paper], list[AnnotationDocument]]:
-        """Give the edits their numbers in the log; then the papers that have changed, and their rows."""
+        """Finish the batch: register the log numbers of *events* in the histories.
+
+        *events* are ``self.events`` as stored in the log. Returns all papers, renewed where edited, and the table rows of the
+        edited ones.
+        """
         newest: dict[str, AnnotationEvent] = {}
         for event in events:
             if event.kind in EDITS and event.record_id is not None:
@@ -104,7 +113,7 @@ class Sitting:
 
 
 def document_row(paper: Paper, newest: AnnotationEvent) -> AnnotationDocument:
-    """The row for *paper*, which *newest* led to."""
+    """Build the table row for *paper*, whose last edit is *newest*."""
     state = paper.shown.state
     return AnnotationDocument(
         record_id=paper.shown.record.id,

@@ -1,1 +1,1 @@
-"""What people do to one record: documents, operations on them, histories, merges and differences, without any storage."""
+"""Annotation of a single record: documents, operations on them, undo histories, merges and diffs. Nothing here does storage."""

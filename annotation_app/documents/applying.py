@@ -1,4 +1,4 @@
-"""Doing an operation to a state, or refusing it with the reason. ``editor/js/operations.js`` is the twin of this file."""
+"""Apply an operation to a state, or refuse it with a reason. ``editor/js/operations.js`` must behave the same as this file."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ _BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + 
 
 
 def apply(state: State, operation: Applicable, base: Document) -> State:
-    """*state* after *operation*; raises ``Refusal``. *base* is the document before this person's first operation.
+    """Return *state* after *operation*; raises ``Refusal`` if the operation is not possible.
 
-    Whatever changes the document also reopens a record that was accepted or rejected.
+    *base* is the document before this person's first operation. An operation that changes the document also sets an accepted
+    or rejected record back to open.
     """
     if isinstance(operation, Accept | Reject | Reopen | Flag | Unflag):
         return _JUDGEMENTS[type(operation)](state, operation, base)
@@ -48,12 +49,12 @@ def apply(state: State, operation: Applicable, base: Document) -> State:
 
 
 def with_document(state: State, document: Document) -> State:
-    """*state* with another document; open again if that is a change."""
+    """Return *state* with *document*. If that changes the document, the verdict becomes "open" and the reason is cleared."""
     return state if document == state.document else replace(state, document=document, verdict="open", reason="")
 
 
 def check_acceptable(document: Document, base: Document) -> None:
-    """Refuse a document that nobody may accept yet: a span in doubt, or no question where *base* had one."""
+    """Raise ``Refusal`` if *document* may not be accepted: a span is in doubt, or the question is blank although *base* had one."""
     if any(mark.doubt for mark in document.marks):
         raise Refusal("in_doubt")
     if is_blank(document.question) and not is_blank(base.question):
@@ -61,7 +62,7 @@ def check_acceptable(document: Document, base: Document) -> None:
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether nothing can be seen of *text*."""
+    """Return whether *text* is None, empty or only white space (including invisible characters such as the byte order mark)."""
     return not (text or "").strip(_BLANKS)
 
 
@@ -178,7 +179,10 @@ def _exchanged(document: Document, mark: Mark) -> Document:
 
 
 def _placed(document: Document, others: tuple[Mark, ...], mark: Mark) -> Document:
-    """*document* with the marks *others* and, in its place among them, *mark*."""
+    """Return *document* with the marks *others* plus *mark*, in text order.
+
+    Raises ``Refusal`` if *mark* is empty, outside the context or overlaps one of *others*.
+    """
     if mark.start < 0 or mark.end > len(document.context):
         raise Refusal("outside")
     if mark.start >= mark.end:

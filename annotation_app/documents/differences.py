@@ -1,4 +1,4 @@
-"""What differs between two versions of one record, thing by thing, so that it can be shown, counted and chosen from."""
+"""Diff of two versions of one record as a list of single differences, to be displayed, counted or chosen from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One difference. Ranges are of the context of their own side (of the question, for that kind); marks are of their side.
+    """One difference between a left and a right document.
 
-    A pair of spans has up to three differences: boundary, type, relevance. ``boundary`` looks past edits of the text.
+    ``left_range`` and ``right_range`` are (start, end) offsets in the context of the respective document, or in its question if
+    the kind is "question". A pair of spans has up to three differences: boundary, type, relevance. A span that only shifted
+    because the text was edited has no ``boundary`` difference.
     """
 
     kind: DifferenceKind
@@ -28,7 +30,7 @@ class Difference:
     right: Mark | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON form; spans by their ids."""
+        """Return the JSON form, with spans given by their ids."""
         return {
             "kind": self.kind,
             "left_range": None if self.left_range is None else list(self.left_range),
@@ -44,15 +46,16 @@ def compare(a: Document, b: Document) -> list[Difference]:
     found = list(_of_text("text", edits))
     if a.question != b.question:
         in_question = edits_between(a.question or "", b.question or "")
-        found += list(_of_text("question", in_question or [TextEdit(0, 0, "")]))  # none against empty is a difference too
+        found += list(_of_text("question", in_question or [TextEdit(0, 0, "")]))  # None versus "" is a difference, too
     return found + _of_marks(paired(a, b, edits))
 
 
 def paired(a: Document, b: Document, edits: Sequence[TextEdit] | None = None) -> list[tuple[Mark | None, Mark | None, bool]]:
-    """The spans of *a* and *b* side by side in text order, each in at most one pair, and whether the two have the same ends.
+    """Align the spans of *a* and *b*: return (span of *a*, span of *b*, whether both have the same ends), in text order.
 
-    The ends are compared in the text of *b*. Pairs are made by equal ends, then by id where the two overlap, then by the
-    greatest overlap. *edits* lead from the context of *a* to that of *b*, if they are known already.
+    Each span is in one row; its partner is None if it has none. To compare, the spans of *a* are first moved to the text of
+    *b*. Overlapping spans are paired greedily: equal ends first, then equal ids, then the largest overlap. *edits* turn the
+    context of *a* into that of *b*; they are computed if not given.
     """
     if edits is None:
         edits = edits_between(a.context, b.context)
@@ -76,7 +79,7 @@ def paired(a: Document, b: Document, edits: Sequence[TextEdit] | None = None) ->
 
 
 def _meetings(lefts: Iterable[Mark], rights: Sequence[Mark]) -> Iterator[tuple[tuple[bool, bool, int], Mark, Mark]]:
-    """Every two that overlap, with a rank that is lower the better they go together."""
+    """Yield each overlapping pair with its sort key; better matches have lower keys."""
     for left in lefts:
         for right in rights:
             shared = min(left.end, right.end) - max(left.start, right.start)

@@ -1,6 +1,6 @@
-"""A record as a person edits it: the texts, the spans, and what that person thinks of them.
+"""A record as a person edits it: the texts, the spans, and the person's verdict.
 
-All offsets are half-open code points of exactly ``context``. The JSON forms here are those of the wire and of the store.
+All offsets are half-open ranges of code points in ``context``. The JSON forms are used both for the browser and for the store.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VERDICTS: tuple[Verdict, ...] = ("open", "accepted", "rejected")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A span in someone's hands. ``doubt``: its text was edited and nobody has confirmed the span since."""
+    """A span that is being annotated. ``doubt`` means that its text was edited and nobody has confirmed the span since."""
 
     id: str
     start: int
@@ -65,7 +65,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What is annotated. Raises ``DataError`` unless the marks are sorted, disjoint, non-empty, inside and uniquely named."""
+    """The texts and spans being annotated.
+
+    Raises ``DataError`` unless the marks are sorted, disjoint, non-empty, inside the context and have unique ids.
+    """
 
     context: str
     question: str | None = None
@@ -83,7 +86,7 @@ class Document:
             raise DataError("a span id is used twice")
 
     def mark(self, mark_id: str) -> Mark | None:
-        """The mark of that id, if there is one."""
+        """Return the mark with that id, or None."""
         return next((mark for mark in self.marks if mark.id == mark_id), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +105,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """One person's view of one record. ``reason`` goes with a rejection; ``flag`` is a comment, empty when not flagged."""
+    """One person's work on one record. ``reason`` belongs to a rejection; ``flag`` is the comment of a flag, empty if not flagged."""
 
     document: Document
     verdict: Verdict = "open"
@@ -127,7 +130,7 @@ class State:
 
 
 def document_of(record: Record) -> Document:
-    """The document that *record* is before anyone has touched it."""
+    """Convert *record* to the document that annotation starts from."""
     marks = tuple(
         Mark(
             id=span.id,
@@ -145,9 +148,9 @@ def document_of(record: Record) -> Document:
 
 
 def record_of(document: Document, base: Record) -> Record:
-    """*base* with the texts and spans of *document*: the next revision; plan, source, groups and provenance stay.
+    """Return the next revision of *base*, with the texts and spans of *document*; all other fields are kept.
 
-    A question that was never there and is empty stays away.
+    If *base* has no question and the document's question is empty, the result has no question (None).
     """
     spans = tuple(
         Span(

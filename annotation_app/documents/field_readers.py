@@ -1,4 +1,4 @@
-"""Reading the fields of an operation that came from a browser; each reader raises ``Refusal`` for what it doesn't take."""
+"""Validators for the fields of an operation sent by a browser; each raises ``Refusal`` for a value it does not accept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def read_text(item: object) -> str:
-    """Any text that is Unicode."""
+    """Return *item* if it is a string without lone surrogates; raise ``Refusal`` ("malformed") otherwise."""
     if not isinstance(item, str) or _HALF_PAIR.search(item):
         raise Refusal("malformed")
     return item

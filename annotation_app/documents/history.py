@@ -1,6 +1,7 @@
-"""One person's operations on one record, in order: the state they lead to, undo, redo and the way back to any step.
+"""The operations of one person on one record: the resulting state, undo, redo, and reverting a single step.
 
-Replay folds the kept changes, not the operations: what was once done stays done, whatever later versions would refuse.
+Replay applies the stored changes, not the operations. So it gives the same result even if a later version of the app would
+refuse one of the operations.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from piiloom.annotation_app.documents.refusals import Refusal, RefusalCode
 from piiloom.annotation_app.documents.reverting import reverted
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 
-# The kinds of event that change a document: a step of its owner, and one that somebody else did for him.
+# The kinds of event that change a document: a step by its owner, and a step by somebody else on the owner's document.
 EDITS = ("edit", FOR_ANOTHER)
 
 
 class History:
-    """Starts at *base*. Every operation that is done counts in ``version``, also one that changes nothing."""
+    """Undo history that starts at the document *base*. Each accepted operation raises ``version`` by one, even if it changes nothing."""
 
     def __init__(self, base: Document) -> None:
         self.base = base
@@ -32,21 +33,21 @@ class History:
 
     @property
     def version(self) -> int:
-        """How many operations have been done."""
+        """The number of operations done, including undo, redo and revert."""
         return len(self._changes)
 
     @property
     def can_undo(self) -> bool:
-        """Whether a step is left that ``undo`` would take back."""
+        """Whether there is a step to undo."""
         return bool(self._to_undo)
 
     @property
     def can_redo(self) -> bool:
-        """Whether the last thing done was to undo."""
+        """Whether there is an undone step to redo. A new step that changes something clears the redo stack."""
         return bool(self._to_redo)
 
     def do(self, operation: Operation) -> Change:
-        """Do *operation* and say what it changed; raises ``Refusal`` and changes nothing."""
+        """Apply *operation* and return the change; if it raises ``Refusal``, the history is unchanged."""
         match operation:
             case Undo():
                 change = self._top(self._to_undo, "nothing_to_undo").inverse
@@ -64,16 +65,16 @@ class History:
         return change
 
     def name_event(self, version: int, event: int) -> None:
-        """Tell which *event* of the log led to *version*, so that it can be reverted by that number."""
+        """Record that log event number *event* led to *version*, so that ``Revert`` can refer to the step by that number."""
         self._steps_of_events[event] = version - 1
 
     def follow(self, op: str, change: Change, event: int) -> None:
-        """Take over a *change* that was done before and kept as *event*."""
+        """Replay a stored *change* of an operation named *op*, logged as number *event*."""
         self._note(op, change, turned(self.state, change))
         self.name_event(self.version, event)
 
     def state_at(self, version: int) -> State:
-        """The state after the first *version* operations."""
+        """Return the state after the first *version* operations, by applying the inverse of all later changes."""
         state = self.state
         for change in reversed(self._changes[version:]):
             state = turned(state, change.inverse)
@@ -86,7 +87,7 @@ class History:
             self._to_redo.append(self._to_undo.pop())
         elif op == Redo.op:
             self._to_undo.append(self._to_redo.pop())
-        elif change:  # a step that changed nothing is none to undo
+        elif change:  # a step that changed nothing cannot be undone
             self._to_undo.append(change)
             self._to_redo.clear()
 
@@ -105,7 +106,7 @@ class History:
 
 
 def replayed(base: Document, events: Iterable[AnnotationEvent]) -> History:
-    """The history that *events*, oldest first and all of one owner and one record, tell; kinds other than ``EDITS`` are passed over."""
+    """Build the history of one owner's document of one record from its *events*, oldest first; kinds not in ``EDITS`` are skipped."""
     history = History(base)
     for event in events:
         if event.kind in EDITS:

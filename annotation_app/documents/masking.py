@@ -1,4 +1,4 @@
-"""The context as a question-answering system would get it: what is of low relevance is replaced by the name of its type."""
+"""Preview of the context as a question-answering system would get it: spans of low relevance are replaced by their type name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from piiloom.annotation_app.documents.document import Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of the preview. ``span`` is the mark it stands for, ``masked`` whether a name has taken its text's place."""
+    """A part of the preview. ``span`` is the id of its mark, if any; ``masked`` tells whether its text was replaced by the type name."""
 
     text: str
     span: str | None = None
@@ -22,12 +22,12 @@ class Piece:
 
 
 def masked(document: Document) -> str:
-    """The context with spans of low relevance shown as ``[TYPE]``; all others stay readable."""
+    """Return the context with each span of low relevance replaced by ``[TYPE]``; all other text is kept."""
     return "".join(piece.text for piece in masked_pieces(document))
 
 
 def masked_pieces(document: Document) -> list[Piece]:
-    """The pieces that ``masked`` joins, in order, none of them empty."""
+    """Return the non-empty pieces of the preview, in text order."""
     pieces: list[Piece] = []
     position = 0
     for mark in document.marks:

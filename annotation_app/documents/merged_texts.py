@@ -1,4 +1,4 @@
-"""Three-way merge of one text, and how to get from each side's text to the merged one."""
+"""Three-way merge of one text, with the edits that lead from each side's text to the merged one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from piiloom.annotation_app.documents.text_edits import TextEdit, edited, edits_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clash:
-    """A stretch that both sides changed differently, as ranges of our text and of their text."""
+    """A region that both sides changed differently, as (start, end) in our text and in their text."""
 
     ours: tuple[int, int]
     theirs: tuple[int, int]
@@ -18,7 +18,11 @@ class Clash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedText:
-    """The text with both sides' changes (with ours at a clash), and the edits that lead there."""
+    """The merged text; at a clash it has our version.
+
+    ``edits_of_ours`` and ``edits_of_theirs`` lead from the base to each side (offsets of the base); ``ours_to_merged`` and
+    ``theirs_to_merged`` lead from each side to the merged text (offsets of that side).
+    """
 
     text: str
     clashes: tuple[Clash, ...]
@@ -30,7 +34,7 @@ class MergedText:
 
 @dataclass(slots=True)
 class _Region:
-    """A stretch of the base and the edits of either side that fall into it."""
+    """A range of the base text, with the edits of both sides that lie in it."""
 
     start: int
     end: int
@@ -38,13 +42,13 @@ class _Region:
     theirs: list[TextEdit]
 
     def of(self, edits: Sequence[TextEdit], base: str) -> str:
-        """What the stretch reads after *edits*."""
+        """Return the text of this region of *base* after *edits*."""
         shifted = [TextEdit(edit.start - self.start, edit.end - self.start, edit.inserted) for edit in edits]
         return edited(base[self.start : self.end], shifted)
 
 
 def merge_texts(base: str, ours: str, theirs: str) -> MergedText:
-    """Merge two texts that were both made of *base*; stretches next to each other, but not sharing a character, don't clash."""
+    """Merge two texts that were both edited from *base*. Changes to adjacent ranges that share no character do not clash."""
     of_ours, of_theirs = edits_between(base, ours), edits_between(base, theirs)
     pieces: list[str] = []
     clashes: list[Clash] = []
@@ -75,7 +79,7 @@ def merge_texts(base: str, ours: str, theirs: str) -> MergedText:
 
 
 def _regions(ours: Iterable[TextEdit], theirs: Iterable[TextEdit]) -> list[_Region]:
-    """The edits of both sides in text order, those that share a place together."""
+    """Group the edits of both sides into regions, in text order. Overlapping edits, and insertions at one place, share a region."""
     both = sorted([(edit.start, edit.end, side, edit) for side, edits in enumerate((ours, theirs)) for edit in edits], key=lambda e: e[:3])
     regions: list[_Region] = []
     for start, end, side, edit in both:

@@ -1,7 +1,7 @@
-"""Three-way merge of documents: what two people, or two moments, made of the same one.
+"""Three-way merge of documents: two versions that were both edited from the same base.
 
-Texts are merged by the stretches that either side changed; spans one by one, each field of its own. Where both sides changed
-the same thing differently, ours stays and the conflict is told.
+Texts are merged by changed region; spans are matched by id and merged field by field. If both sides changed the same thing
+differently, our version is kept and a conflict is reported.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _FIELDS = ("entity_type", "relevance", "subtype", "value_id", "subject")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Both sides changed one thing, each in its way; the merged document has ours.
+    """Something that both sides changed differently; the merged document has our version.
 
-    ``kind`` says what: a stretch of ``context`` (``ours`` and ``theirs`` are ranges there), the ``question``, or a ``span``
-    (its id, and the fields at odds: "place", "presence", "type", "relevance" …).
+    ``kind`` is "context" (``ours`` and ``theirs`` are (start, end) in each side's context), "question", or "span" (``span`` is
+    its id, ``fields`` lists what conflicts: "place", "presence", "type", "relevance" …).
     """
 
     kind: Literal["context", "question", "span"]
@@ -34,7 +34,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """The document that has both sides' changes, and where they could not be had together."""
+    """The merged document and the conflicts."""
 
     document: Document
     conflicts: tuple[Conflict, ...] = ()
@@ -42,24 +42,28 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The marks of one side by id: as they are, where they would be had only the text changed, and in the merged text."""
+    """The marks of one side, by id.
+
+    ``marks`` are as this side has them; ``expected`` are the base's marks after only this side's text edits; ``mapped`` are this
+    side's marks moved to the merged text.
+    """
 
     marks: dict[str, Mark]
     expected: dict[str, Mark]
     mapped: dict[str, Mark]
 
     def moved(self, name: str) -> bool:
-        """Whether this side gave the mark new ends by hand."""
+        """Whether this side moved the ends of the mark (or added it), beyond what its text edits did."""
         mark, expected = self.marks[name], self.expected.get(name)
         return expected is None or (mark.start, mark.end) != (expected.start, expected.end)
 
     def touched(self, name: str) -> bool:
-        """Whether this side did anything to the mark but what its edits of the text did."""
+        """Whether this side changed, added or removed the mark, beyond what its text edits did."""
         return self.marks.get(name) != self.expected.get(name)
 
 
 def merge(base: Document, ours: Document, theirs: Document) -> Merged:
-    """Merge what *ours* and *theirs* each made of *base*."""
+    """Merge *ours* and *theirs*, which were both edited from *base*."""
     texts = merge_texts(base.context, ours.context, theirs.context)
     question, question_clash = _merged_question(base.question, ours.question, theirs.question)
     conflicts = [Conflict(kind="context", ours=clash.ours, theirs=clash.theirs) for clash in texts.clashes]
@@ -91,8 +95,8 @@ def _merged_marks(base: Document, ours: Document, theirs: Document, texts: Merge
         _named(realigned_through(base.marks, texts.edits_of_theirs)),
         _named(realigned_through(theirs.marks, texts.theirs_to_merged)),
     )
-    kept: dict[str, Mark] = {}  # those that stand where ours has them
-    taken: dict[str, Mark] = {}  # those that stand where only theirs has them
+    kept: dict[str, Mark] = {}  # marks at the position that ours gives them
+    taken: dict[str, Mark] = {}  # marks at a position that only theirs gives them
     at_odds: dict[str, list[str]] = {}
     for name in known | our.marks | their.marks:
         mark, from_theirs, fields = _merged_mark(name, known.get(name), our, their)
@@ -107,7 +111,7 @@ def _merged_marks(base: Document, ours: Document, theirs: Document, texts: Merge
 
 
 def _merged_mark(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark | None, bool, list[str]]:
-    """The mark in the merged text (None: gone), whether it stands where theirs has it, and the fields at odds."""
+    """Merge one mark: return it in the merged text (None if it is gone), whether its position is theirs, and the conflicting fields."""
     ours, theirs = our.marks.get(name), their.marks.get(name)
     if ours is None or theirs is None:
         return _on_one_side(name, base, our, their)
@@ -120,12 +124,15 @@ def _merged_mark(name: str, base: Mark | None, our: _Side, their: _Side) -> tupl
         was = getattr(base, field, getattr(ours, field))
         values[field], clash = _three_way(was, getattr(ours, field), getattr(theirs, field), new=base is None)
         fields += ["type" if field == "entity_type" else field] * (clash and field != "doubt")
-    moved = from_theirs or our.moved(name)  # confirmed where it was, not where it is now
+    moved = from_theirs or our.moved(name)  # the mark was confirmed at its old position, not at the new one
     return replace(place, **values | {"doubt": values["doubt"] or (moved and place.doubt)}), from_theirs, fields
 
 
 def _place(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark | None, bool, bool]:
-    """Where a mark of both sides goes (None: its text is gone), whether that is theirs, and whether the two are at odds."""
+    """Choose the position of a mark that both sides have.
+
+    Return the mark there (None if its text is gone), whether the position is theirs, and whether the positions conflict.
+    """
     mine, yours = our.mapped.get(name), their.mapped.get(name)
     if our.moved(name):
         return mine, False, mine is None or (their.moved(name) and _ends(mine) != _ends(yours))
@@ -135,11 +142,11 @@ def _place(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark
 
 
 def _on_one_side(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark | None, bool, list[str]]:
-    """A mark that one side or both don't have: new there, or taken away here."""
+    """Merge a mark that at least one side lacks (added by the other side, or removed); returns the same as ``_merged_mark``."""
     has, lacks = (our, their) if name in our.marks else (their, our)
     if name not in has.marks:
         return None, False, []
-    # A side that lacks it because its text is gone did nothing to the mark itself; the text decides.
+    # A side that lost the mark only because its text was deleted did not remove the mark itself; the merged text decides.
     if base is None or not lacks.touched(name):
         place = has.mapped.get(name)
         return place, has is their, ["presence"] * (place is None and has.touched(name))
@@ -155,9 +162,10 @@ def _three_way(base: Any, ours: Any, theirs: Any, *, new: bool) -> tuple[Any, bo
 
 
 def _settled(kept: dict[str, Mark], taken: dict[str, Mark], ours: Mapping[str, Mark]) -> list[str]:
-    """Send back the marks of *taken* that overlap one of *kept*, to where ours has them, until nothing overlaps.
+    """Resolve overlaps in place: move marks of *taken* that overlap one of *kept* to *kept*, at our position, until none overlap.
 
-    Marks from one side never overlap each other, so only pairs across are looked at. Gives the names sent back.
+    A mark without a position in *ours* is dropped. Marks of the same side never overlap, so only pairs across the sides are
+    compared. Returns the ids of the marks that were moved or dropped.
     """
     sent_back: list[str] = []
     while True:

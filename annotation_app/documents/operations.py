@@ -1,7 +1,7 @@
-"""What a person can do to a document, as values, and their JSON form.
+"""The operations on a document, as data classes, and their JSON form.
 
-``parse_operation`` trusts nothing: what comes from a browser may have been forged. Fields that an operation does not have,
-numbers of the wrong kind and text that is no Unicode (half a surrogate pair) are refused as malformed.
+``parse_operation`` validates everything, because the browser's input may be forged. Unknown fields, numbers of the wrong type
+and text with lone surrogates are refused as "malformed".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from piiloom.corpus.record import Relevance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditText:
-    """Replace ``removed``, which stands at ``at`` in one of the texts, by ``inserted``."""
+    """Replace the string ``removed`` at offset ``at`` of the context or the question by ``inserted``."""
 
     op: ClassVar = "text"
     field: Literal["context", "question"]
@@ -29,7 +29,7 @@ class EditText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddMark:
-    """A new span; it starts without doubt."""
+    """Add a span; its ``doubt`` is False."""
 
     op: ClassVar = "add"
     span: Mark
@@ -37,7 +37,7 @@ class AddMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveMark:
-    """New ends for a span."""
+    """Change the ends of a span; this also clears its doubt."""
 
     op: ClassVar = "move"
     id: str
@@ -47,7 +47,7 @@ class MoveMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetType:
-    """Another type for a span; its subtype, which belonged to the old one, goes."""
+    """Change the type of a span and clear its doubt. The subtype is removed unless the type stays the same."""
 
     op: ClassVar = "type"
     id: str
@@ -56,7 +56,7 @@ class SetType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRelevance:
-    """Another relevance for a span."""
+    """Change the relevance of a span; None unsets it."""
 
     op: ClassVar = "relevance"
     id: str
@@ -65,7 +65,7 @@ class SetRelevance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveMark:
-    """Take a span away; the text stays."""
+    """Remove a span; the text stays."""
 
     op: ClassVar = "remove"
     id: str
@@ -73,7 +73,7 @@ class RemoveMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmMark:
-    """The span is right although its text has changed."""
+    """Clear the doubt of a span: it is still right although its text has changed."""
 
     op: ClassVar = "confirm"
     id: str
@@ -84,7 +84,7 @@ ContentOperation = EditText | AddMark | MoveMark | SetType | SetRelevance | Remo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Many:
-    """Several operations that count as one step: all of them or none."""
+    """Several operations as one atomic step: either all are applied or none."""
 
     op: ClassVar = "many"
     operations: tuple[ContentOperation, ...]
@@ -92,14 +92,14 @@ class Many:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accept:
-    """The record is right."""
+    """Accept the record as correct."""
 
     op: ClassVar = "accept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject:
-    """The record is beyond repair."""
+    """Reject the record as unusable; ``reason`` must not be blank."""
 
     op: ClassVar = "reject"
     reason: str
@@ -107,14 +107,14 @@ class Reject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopen:
-    """Neither accepted nor rejected any more."""
+    """Set the verdict back to "open"."""
 
     op: ClassVar = "reopen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """Someone should look at this."""
+    """Flag the record for somebody else to look at; ``comment`` must not be blank."""
 
     op: ClassVar = "flag"
     comment: str
@@ -122,28 +122,28 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unflag:
-    """Nobody needs to look any more."""
+    """Remove the flag."""
 
     op: ClassVar = "unflag"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """Back by one step."""
+    """Undo the last step."""
 
     op: ClassVar = "undo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redo:
-    """Do again what was undone last."""
+    """Redo the step that was undone last."""
 
     op: ClassVar = "redo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revert:
-    """Take back one earlier event of this person on this record, and keep what came after it."""
+    """Revert one earlier step of this document and keep the later ones; ``event`` is its number in the log."""
 
     op: ClassVar = "revert"
     event: int
@@ -161,12 +161,12 @@ _NOT_FROM_OUTSIDE = {"doubt"}
 
 
 def parse_operation(value: object) -> Operation:
-    """Read an operation; raises ``Refusal`` ("malformed", "bad_relevance") when it is none."""
+    """Parse the JSON form of an operation; raises ``Refusal`` ("malformed" or "bad_relevance") if it is not valid."""
     return cast("Operation", _parsed(value, _FORMS))
 
 
 def operation_to_json(operation: Operation) -> dict[str, Any]:
-    """The JSON form that ``parse_operation`` reads."""
+    """Return the JSON form that ``parse_operation`` reads."""
     return {"op": operation.op, **_values(operation)}
 
 
@@ -195,7 +195,7 @@ def _parsed(value: object, forms: Mapping[str, type[Any]]) -> Any:
 
 
 def _built(form: type[Any], value: Mapping[Any, Any]) -> Any:
-    """*form* made of the JSON fields *value*: all those that it needs and none that it doesn't have."""
+    """Build an instance of *form* from JSON fields; raises ``Refusal`` if a required field is missing or a field is unknown."""
     names = {_JSON_NAMES.get(field.name, field.name): field for field in fields(form) if field.name not in _NOT_FROM_OUTSIDE}
     needed = {name for name, field in names.items() if field.default is MISSING or name == "relevance"}
     if not needed <= set(value) <= set(names):

@@ -1,7 +1,7 @@
-"""What one step changed, in a form that can be kept, shown, and turned either way.
+"""The change that one step made, as JSON that can be stored, displayed and applied in both directions.
 
-A patch is JSON: ``context`` {"at", "text"} (the piece that differs), ``question``, ``spans`` {id: span or null}, ``verdict``,
-``reason``, ``flag``; what did not change is left out. A change is a pair of patches that cover the same ground.
+A patch has the keys ``context`` ({"at", "text"}: the part that differs), ``question``, ``spans`` ({id: span or null}),
+``verdict``, ``reason`` and ``flag``; what did not change is left out. A change is a pair of patches with the same keys.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _PLAIN = ("verdict", "reason", "flag")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What stood there before a step, and what stands there after it."""
+    """The values before and after a step, as two patches with the same keys; false if nothing changed."""
 
     before: Patch
     after: Patch
 
     @property
     def inverse(self) -> Change:
-        """The change that takes this one back."""
+        """The change that undoes this one."""
         return Change(self.after, self.before)
 
     def __bool__(self) -> bool:
@@ -54,7 +54,7 @@ def change_between(old: State, new: State) -> Change:
 
 
 def turned(state: State, change: Change) -> State:
-    """*state*, which is as ``change.before`` has it, made into what ``change.after`` has."""
+    """Apply *change*: return *state*, which must match ``change.before``, with the values of ``change.after``."""
     before, after = change.before, change.after
     document = state.document
     context, marks = document.context, document.marks

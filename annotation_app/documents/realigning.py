@@ -1,7 +1,7 @@
-"""Where the spans are after the text has been edited under them.
+"""Move spans to their new offsets after a text edit.
 
-Text typed right before or right behind a span does not belong to it. A span whose own text changed comes out in doubt; one
-whose text is gone goes with it.
+Text inserted directly before or after a span does not become part of it. A span whose own text changed is marked as in doubt. A
+span is removed if its text was deleted, or replaced together with text around it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from piiloom.annotation_app.documents.text_edits import TextEdit
 
 
 def realigned(marks: Sequence[Mark], edit: TextEdit) -> tuple[Mark, ...]:
-    """*marks* (sorted, disjoint) after *edit*, which really changes the text; those whose text is gone are left out."""
+    """Return *marks* (sorted, disjoint) after *edit*, which must change the text; marks whose text is gone are left out."""
     return tuple(moved for mark in marks if (moved := _after(mark, edit)) is not None)
 
 
 def realigned_through(marks: Sequence[Mark], edits: Iterable[TextEdit]) -> tuple[Mark, ...]:
-    """*marks* after disjoint *edits*, given in text order and all in the offsets of the text before the first."""
+    """Return *marks* after several disjoint *edits*, given in text order and with offsets of the original text."""
     found = tuple(marks)
-    for edit in reversed(list(edits)):  # from the right, so that the offsets of those still to come hold
+    for edit in reversed(list(edits)):  # from the right, so that the offsets of the remaining edits stay valid
         found = realigned(found, edit)
     return found
 
@@ -36,7 +36,7 @@ def _after(mark: Mark, edit: TextEdit) -> Mark | None:
 
 
 def _ends(mark: Mark, edit: TextEdit) -> tuple[int, int]:
-    """The ends of a mark that *edit* reaches into; equal ends when nothing is left of it."""
+    """Return the new ends of a mark that *edit* overlaps; start equals end if nothing is left of it."""
     if mark.start <= edit.start and edit.end <= mark.end:
         return mark.start, mark.end + edit.growth
     if edit.start <= mark.start and mark.end <= edit.end:

@@ -1,4 +1,4 @@
-"""Why an operation is not done: a code for programs and a sentence for the person."""
+"""The reasons why an operation is refused: a code for programs and a sentence for the user."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SENTENCES: dict[RefusalCode, str] = {
 
 
 class Refusal(UsageError):
-    """An operation that is not done and changes nothing; *sentence* is the plain reason, by default that of *code*."""
+    """Raised when an operation is refused; the document stays unchanged. *sentence* defaults to the standard one of *code*."""
 
     def __init__(self, code: RefusalCode, sentence: str | None = None) -> None:
         self.code = code

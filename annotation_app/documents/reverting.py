@@ -1,4 +1,4 @@
-"""Taking back one step in the middle of a history and keeping what came later."""
+"""Revert one step in the middle of a history and keep the later steps."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ T = TypeVar("T")
 
 
 def reverted(now: State, *, step: tuple[State, State], base: Document) -> State:
-    """*now* without the *step* that led from its first to its second state; raises ``Refusal`` where later steps stand on it.
+    """Return *now* without *step*, given as (state before it, state after it); the later steps are kept.
 
-    It never accepts or rejects a document that it changes: what comes out has not been looked at in whole.
+    This is a three-way merge with the state after the step as base. Raises ``Refusal`` ("no_longer_fits") if later steps
+    changed the same things or nothing is left to revert, and if an acceptance would be restored that is not allowed. If the
+    document changes, the verdict becomes "open", because nobody has reviewed the result as a whole.
     """
     before, after = step
     merged = merge(after.document, now.document, before.document)

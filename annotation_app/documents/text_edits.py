@@ -1,4 +1,4 @@
-"""Edits of a text: doing them, and finding those that lead from one text to another."""
+"""Text edits: applying them, and computing the edits that lead from one text to another."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-# A word with the blanks behind it, or one other character with those: blanks alone would match everywhere.
+# The diff's tokens: a word or a single other character, each with the white space after it. White space as a token of its own
+# would match everywhere.
 _PIECE = re.compile(r"\w+\s*|\W\s*")
-_EXACT_UP_TO = 1000  # pieces; longer stretches are compared by their rarer pieces only, which is quick and coarser
+_EXACT_UP_TO = 1000  # tokens; above that difflib's autojunk heuristic ignores frequent tokens, which is faster but less exact
 
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """``text[start:end]`` is replaced by ``inserted``."""
+    """Replacement of ``text[start:end]`` by ``inserted``."""
 
     start: int
     end: int
@@ -23,7 +24,7 @@ class TextEdit:
 
     @property
     def growth(self) -> int:
-        """By how many code points the text gets longer; negative when it shrinks."""
+        """The change in text length, in code points; negative if the text gets shorter."""
         return len(self.inserted) - (self.end - self.start)
 
     def applied_to(self, text: str) -> str:
@@ -32,7 +33,7 @@ class TextEdit:
 
 
 def edited(text: str, edits: Sequence[TextEdit]) -> str:
-    """*text* after disjoint *edits* in text order, all in the offsets of *text*."""
+    """Return *text* after disjoint *edits*, given in text order and with offsets of *text*."""
     pieces, position = [], 0
     for edit in edits:
         pieces += [text[position : edit.start], edit.inserted]
@@ -41,11 +42,14 @@ def edited(text: str, edits: Sequence[TextEdit]) -> str:
 
 
 def edits_between(a: str, b: str) -> list[TextEdit]:
-    """Disjoint edits, in text order, that make *b* of *a*; they follow words and are then cut down to what differs."""
+    """Return disjoint edits, in text order, that turn *a* into *b*.
+
+    The texts are compared word by word; each edit is then trimmed to the characters that differ. Results are cached.
+    """
     return list(_edits_between(a, b))
 
 
-# Pages compare the same long texts at every turn: 0.2 s for 20,000 words with 300 edits.
+# Cached, since pages compare the same long texts at each rerun: 0.2 s for 20,000 words with 300 edits.
 @lru_cache(maxsize=32)
 def _edits_between(a: str, b: str) -> tuple[TextEdit, ...]:
     head, tail = common_edges(a, b)
@@ -56,7 +60,7 @@ def _edits_between(a: str, b: str) -> tuple[TextEdit, ...]:
 
 
 def common_edges(a: str, b: str) -> tuple[int, int]:
-    """How many code points *a* and *b* share at the front and, without counting any twice, at the back."""
+    """Return the lengths of the common prefix and common suffix of *a* and *b*, in code points; the two never overlap."""
     shorter = min(len(a), len(b))
     head = _agreeing(shorter, lambda low, high: a[low:high] == b[low:high])
     tail = _agreeing(shorter - head, lambda low, high: a[len(a) - high : len(a) - low] == b[len(b) - high : len(b) - low])
@@ -64,7 +68,10 @@ def common_edges(a: str, b: str) -> tuple[int, int]:
 
 
 def _agreeing(limit: int, equal: Callable[[int, int], bool]) -> int:
-    """The greatest length up to *limit* that is equal; halving compares whole slices, not one character after the other."""
+    """Return the greatest length up to *limit* for which all is equal.
+
+    Binary search over slices, which is faster than a loop over characters. ``equal(low, high)`` compares offsets low to high.
+    """
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,7 +1,7 @@
-"""The editor's script and styles as one text each, joined from the files of this folder, and where browsers find them.
+"""The editor's script and style sheet, each joined from the files of this folder, and the URL path at which they are served.
 
-Streamlit sends a component's script along with every change of its data. So that script is a few lines, which load the editor
-from a route of ours; its address changes with what it holds.
+Streamlit sends a component's script again with every change of its data. So that script is a short loader, which imports the editor from a
+route of ours. The path of that route contains a hash of the content.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-# A file may use what stands before it; functions may use everything once all is loaded.
+# In load order: top-level code may use earlier files only; the bodies of functions may use all files.
 SCRIPTS = (
     "points",
     "operations",
@@ -45,7 +45,7 @@ SCRIPTS = (
 
 @cache
 def script() -> str:
-    """The whole editor as one module; its default export is ``mountEditor``."""
+    """Return the whole editor as one JavaScript module, whose default export is ``mountEditor``."""
     folder = files(__package__) / "js"
     parts = [f"// {name}.js\n{(folder / f'{name}.js').read_text(encoding='utf-8')}" for name in SCRIPTS]
     return "\n".join(["'use strict';", *parts, "export default mountEditor;", ""])
@@ -59,17 +59,17 @@ def styles() -> str:
 
 @cache
 def module() -> str:
-    """What is served: the script, which exports the styles as well."""
+    """Return the module that is served: the script, plus an export of the style sheet."""
     return f"{script()}export const styles = {json.dumps(styles())};\n"
 
 
 @cache
 def address() -> str:
-    """The path at which browsers find ``module``."""
+    """Return the URL path of ``module``."""
     return f"/editor/{sha256(module().encode()).hexdigest()[:20]}.js"
 
 
 @cache
 def loader() -> str:
-    """The few lines that Streamlit sends."""
+    """Return the short script that Streamlit sends."""
     return (files(__package__) / "loader.js").read_text(encoding="utf-8").replace("__ADDRESS__", address())

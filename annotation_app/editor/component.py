@@ -13,8 +13,8 @@ _editor = st.components.v2.component("piiloom_editor", js=loader(), isolate_styl
 
 
 def mount(data: Mapping[str, Any], *, key: str, on_outbox: Callable[[], None], on_intent: Callable[[], None]) -> None:
-    """Show the editor with *data*; what the person does is in ``st.session_state[key].outbox`` and ``.intent``.
+    """Show the editor with *data*. Edits arrive in ``st.session_state[key].outbox``, navigation in ``st.session_state[key].intent``.
 
-    Both values travel together: whichever callback comes first, the outbox must be delivered before the intent is followed.
+    The browser sends both values together. Either callback may come first, but the outbox must be delivered before the intent is followed.
     """
     _editor(key=key, data=dict(data), on_outbox_change=on_outbox, on_intent_change=on_intent)

@@ -1,13 +1,13 @@
-"""A colour for each entity type: far apart in hue, of middle lightness, so that they show on light and on dark ground.
+"""A color for each entity type: distinct hues of medium lightness, readable on light and dark backgrounds.
 
-Colour is never the only sign: the editor also writes the type's name and draws the relevance.
+Color is never the only sign: the editor also writes the type's name and draws the relevance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-# Ordered so that neighbours in a list differ most.
+# Ordered so that neighbors in a list differ most.
 _COLOURS = (
     "#3b82c4",
     "#c46a1b",
@@ -30,9 +30,9 @@ _FURTHER = ("#a8556b", "#3f8fae", "#9b5fc0", "#7f8a4a", "#c2603f", "#5c7fc9", "#
 
 
 def colours(types: Iterable[str]) -> Mapping[str, str]:
-    """A colour for each of *types*, in order; they come round again where there are more types than colours.
+    """Return a color for each of *types*, in order. The colors repeat if there are more types than colors.
 
-    Own types come after those that ship, in the order in which their store got them, so a type keeps its colour.
+    Own types follow the shipped ones, in the order in which the store got them, so that a type keeps its color.
     """
     ordered = (*_COLOURS, *_FURTHER)
     return {name: ordered[place % len(ordered)] for place, name in enumerate(types)}

@@ -1,1 +1,1 @@
-"""Bringing people in and keeping them good: guidelines, practice, a test, hidden control records, and what these tell."""
+"""Training and quality control of annotators: guidelines, practice, a qualifying test, hidden control records, error estimates."""

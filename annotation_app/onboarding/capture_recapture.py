@@ -1,16 +1,16 @@
-"""How many errors there are, also those that nobody has found, from how often the found ones were found.
+"""Capture-recapture estimates of the total number of errors, including those that nobody has found.
 
-As with fish that are caught, marked and caught again: where two people found much the same errors, few are left.
+The idea is that of mark and recapture in ecology: if two people found mostly the same errors, few are left.
 
-Assumed: people work independently of each other; each counted correction is a real error, and two people's corrections of
-one error are recognised as one; nothing is corrected between them. Each error is as easy to find as any other: this never
-quite holds (a dropped span is harder to see than a wrong type), and then the figures are too low. So read them as "at least".
-``chao`` does without the last assumption and claims no more than a lower bound.
+Assumptions: people work independently; each counted correction is a real error, and two people's corrections of one error are
+recognized as the same; nothing is corrected between their passes; all errors are equally easy to find. The last one never quite
+holds (a dropped span is harder to see than a wrong type), which makes the estimates too low. So read them as "at least".
+``chao`` does not need the last assumption and gives only a lower bound.
 
 Sources: Chapman, "Some properties of the hypergeometric distribution with applications to zoological sample censuses",
 Univ. Calif. Publ. Stat. 1 (1951) 131-160. Seber, "The effects of trap response on tag recapture estimates", Biometrics 26
-(1970) 13-22 (its variance). Chao, "Estimating the population size for capture-recapture data with unequal catchability",
-Biometrics 43 (1987) 783-791 (the lower bound; the interval, which is log-normal in the number not found).
+(1970) 13-22 (the variance of Chapman's estimate). Chao, "Estimating the population size for capture-recapture data with unequal
+catchability", Biometrics 43 (1987) 783-791 (the lower bound, and the interval, which is log-normal in the number not found).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Errors in the whole set: ``found`` by somebody, ``total`` estimated, with its 95 % interval."""
+    """Number of errors: ``found`` by at least one person, and the estimated ``total`` with its 95% interval."""
 
     found: int
     total: float
@@ -45,7 +45,11 @@ class Estimate:
 
 
 def chapman(first: int, second: int, both: int) -> Estimate:
-    """The total from what two people found: *first*, *second*, and *both* of them. Raises ``ValueError`` for impossible counts."""
+    """Return Chapman's estimate from two people's results.
+
+    *first* and *second* are the numbers of errors that each found, *both* the number found by both. Raises ``ValueError`` if
+    *both* is negative or greater than either.
+    """
     if not 0 <= both <= min(first, second):
         raise ValueError("more were found by both than by one")
     total = (first + 1) * (second + 1) / (both + 1) - 1
@@ -54,9 +58,11 @@ def chapman(first: int, second: int, both: int) -> Estimate:
 
 
 def chao(counts: Sequence[int], people: int) -> Estimate:
-    """A lower bound of the total where *people* looked and each found error was found by as many as *counts* says.
+    """Return Chao's lower bound for the total number of errors, in its bias-corrected form.
 
-    The bias-corrected form, from those found by one person and those found by two. Raises ``ValueError`` for impossible counts.
+    *people* is the number of people who looked; *counts* has, for each error found, how many of them found it. Only the numbers
+    of errors found by exactly one and exactly two people are used. Raises ``ValueError`` if *people* is below 2 or a count is not
+    from 1 to *people*.
     """
     if people < 2 or any(not 1 <= count <= people for count in counts):
         raise ValueError("each error was found by one person at least, and by all at most; there are two people at least")

@@ -1,8 +1,8 @@
-"""What people made of the hidden control records: the share of planted errors that each of them mended.
+"""Results of the hidden control records: the share of planted errors that each person corrected.
 
-An error counts as found when the document that was accepted has it right again: the span is back (any overlap will do), has
-its ends, its type or its relevance. A rejected record counts as found too: its error does no harm. Of a gold record nothing
-but its spans is looked at; it was kept when it was accepted with all of them as they were.
+An error counts as found if the accepted document has it corrected: the span is back (any overlap counts), or has the right ends,
+type or relevance. A rejected record counts as found, too, since its error does no harm. A gold record counts as kept if it was
+accepted with all spans unchanged; its texts are not compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from piiloom.corpus.store.shared import SharedStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonsControls:
-    """How one person did: planted errors found by kind and in all, gold records kept, and how many spans he changed besides."""
+    """Control results of one person.
+
+    ``by_kind`` and ``found``: shares of planted errors found, by kind and in total. ``kept``: share of gold records kept.
+    ``other_changes``: spans other than the planted error that the person changed, added or removed in accepted records with one.
+    """
 
     person: str
     by_kind: Mapping[str, Share]
@@ -33,7 +37,7 @@ class PersonsControls:
 
 
 def control_results(shared: SharedStore) -> list[PersonsControls]:
-    """The results of everybody who has finished a control record, by name."""
+    """Return the results of everybody who has finished a control record, sorted by name."""
     with shared.reading() as store:
         rows = {row.record_id: row for row in load_controls(store, [*ERROR_KINDS, GOLD])}
         work = [one for one in load_documents(store, record_ids=list(rows)) if one.verdict != "open"]
@@ -44,7 +48,7 @@ def control_results(shared: SharedStore) -> list[PersonsControls]:
 
 
 def is_found(row: ControlRow, state: State) -> bool:
-    """Whether the planted error of *row* is gone from *state*."""
+    """Return whether the planted error of *row* is corrected in *state*, or the record is rejected."""
     if state.verdict == "rejected":
         return True
     for right, given, same_ends in paired(reference_in(row), state.document):
@@ -57,7 +61,7 @@ def is_found(row: ControlRow, state: State) -> bool:
 
 
 def changed_spans(reference: Document, given: Document, besides: str | None = None) -> int:
-    """How many spans of *given* are not as in *reference*, leaving out the one named *besides*."""
+    """Count the spans that differ between *reference* and *given*, not counting the span with id *besides*."""
     count = 0
     for right, mark, same_ends in paired(reference, given):
         if right is not None and right.id == besides:

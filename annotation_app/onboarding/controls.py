@@ -1,6 +1,7 @@
-"""Hidden control records: good ones as they are (gold), and copies of good ones with one planted error each.
+"""Hidden control records: copies of correct records, either unchanged (gold) or with one planted error each.
 
-They look like all other work; ``worklist.assigning`` mixes them in. Whoever makes them vouches for the records they come from.
+They look like normal work; ``worklist.assigning`` mixes them in. The person who makes them must be sure that the source records
+are correct.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ GOLD = "gold"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlReport:
-    """What was made, by kind. ``known`` sources have such a control already; ``unfit`` ones have no span to put an error into."""
+    """Numbers of controls made, by kind, and the ids of the sources for which none was made.
+
+    ``known`` sources have such a control already, ``unfit`` ones have no span that can take an error, ``missing`` ones are not in
+    the store.
+    """
 
     made: dict[str, int]
     known: tuple[str, ...] = ()
@@ -35,7 +40,7 @@ class ControlReport:
 
 
 class Controls:
-    """The control records of the store *shared*."""
+    """Makes the control records of the store *shared*."""
 
     def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
         self._shared = shared
@@ -43,10 +48,11 @@ class Controls:
         self._book = book
 
     def plant_errors(self, actor: str, record_ids: Sequence[str], kinds: Sequence[ErrorKind] = ERROR_KINDS) -> ControlReport:
-        """Make a control of each of *record_ids* by planting one error; the kinds take turns, so that each comes about as often.
+        """Make a control from each of *record_ids* by planting one error.
 
-        The same records, kinds and project seed give the same controls. A record that cannot have the error whose turn it is
-        gets the next one that it can have. Raises ``UsageError`` without a kind or for an unknown one.
+        The *kinds* take turns, so that they are about equally frequent. A record that cannot have the next kind of error gets the
+        first possible one after it. The same records, kinds and project seed give the same controls. Raises ``UsageError`` if
+        *kinds* is empty or has an unknown kind.
         """
         if not kinds or not set(kinds) <= set(ERROR_KINDS):
             raise UsageError("These are not kinds of errors", remedy=f"Known: {', '.join(ERROR_KINDS)}")
@@ -56,7 +62,7 @@ class Controls:
         return self._store(actor, answers, known, unfit, missing)
 
     def add_gold(self, actor: str, record_ids: Sequence[str]) -> ControlReport:
-        """Make controls that are right as they are: whoever changes their spans has made an error."""
+        """Make gold controls: unchanged copies of *record_ids*. A person who changes their spans has made an error."""
         good, known, missing = self._good(record_ids, [GOLD])
         answers = [KnownAnswer(kind=GOLD, shown=record, reference=document_of(record)) for record in good]
         return self._store(actor, answers, known, (), missing)

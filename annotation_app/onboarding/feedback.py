@@ -1,4 +1,4 @@
-"""What somebody got right and wrong against a reference, in plain words and as a score."""
+"""Compare an annotation with a reference: remarks in plain words, and a score."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from piiloom.annotation_app.documents.differences import Difference, compare, paired
 from piiloom.annotation_app.documents.document import Document, Mark
 
-# A span in the right place has three things to get right; one that is missing or too many loses all of them.
+# A span is worth three points: ends, type, relevance. A missing or superfluous span loses all three.
 _PARTS = 3
 _LOSS = {"only_left": _PARTS, "only_right": _PARTS, "boundary": 1, "type": 1, "relevance": 1}
-# The reasons of a reference say why a span matters, not where it ends.
+# Reasons are only shown for these kinds: they say why a span matters, not where it ends.
 _EXPLAINED = ("relevance", "only_left")
 _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One thing that differs, told to the person. ``span`` is his span, or else the reference's; ``why`` explains the reference."""
+    """One difference, worded for the person. ``span`` is the id of their span, or else the reference's; ``why`` explains the latter."""
 
     kind: str
     sentence: str
@@ -29,7 +29,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """``score`` runs from 0 to 1; ``right`` spans agree with the reference in everything, out of ``expected``."""
+    """Result of a comparison: ``score`` is from 0 to 1; ``right`` of the ``expected`` reference spans are matched in all respects."""
 
     remarks: tuple[Remark, ...]
     score: float
@@ -38,12 +38,12 @@ class Feedback:
 
     @property
     def perfect(self) -> bool:
-        """Whether there is nothing to remark."""
+        """Whether there are no remarks."""
         return not self.remarks
 
 
 def feedback_on(reference: Document, theirs: Document, reasons: Mapping[str, str] | None = None) -> Feedback:
-    """Compare *theirs* with *reference*; *reasons* explain spans of the reference, by id."""
+    """Compare *theirs* with *reference*; *reasons* has explanations of reference spans, by span id."""
     differences = compare(reference, theirs)
     remarks = tuple(_remark(difference, reference, theirs, reasons or {}) for difference in differences)
     wrong = {difference.left.id for difference in differences if difference.left is not None}
@@ -52,10 +52,10 @@ def feedback_on(reference: Document, theirs: Document, reasons: Mapping[str, str
 
 
 def score_of(reference: Document, theirs: Document) -> float:
-    """The part of what could be right that is.
+    """Return the share of points reached, from 0 to 1.
 
-    Each span of the reference, and each that is too many, counts three points: ends, type, relevance. So a stray blank costs a
-    third of a span. Texts are not scored. Without any span on either side the score is 1.
+    Each reference span, and each superfluous span, is worth three points: ends, type, relevance. So one wrong blank at an end costs
+    a third of a span. Differences in the texts are not scored. If neither side has spans, the score is 1.
     """
     differences = compare(reference, theirs)
     spans = len(paired(reference, theirs))
@@ -64,7 +64,7 @@ def score_of(reference: Document, theirs: Document) -> float:
 
 
 def counted(remarks: Sequence[Remark]) -> dict[str, int]:
-    """How many remarks there are of each kind."""
+    """Count the remarks by kind."""
     return dict(sorted(Counter(remark.kind for remark in remarks).items()))
 
 

@@ -1,8 +1,7 @@
-"""Which errors of a record several people found, so that those that nobody found can be estimated.
+"""Determine which errors each of several people found, to estimate how many errors remain.
 
-An error is a difference between the record as it was and as somebody left it. Two people found the same one when they changed
-the same span in the same respect (its ends, its type, its relevance; they need not agree on what is right), removed the same
-span, or added spans that overlap.
+An error is a difference between the original record and an accepted version. Two people found the same error if they changed the
+same span in the same respect (ends, type or relevance, no matter to what), removed the same span, or added overlapping spans.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEstimate:
-    """The errors in the records that two people have both finished."""
+    """Estimated errors in the ``records`` records that both of two people have accepted."""
 
     people: tuple[str, str]
     records: int
@@ -34,7 +33,7 @@ class PairEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
-    """What is estimated: pair by pair, and (for each number of people) over the records that so many have finished."""
+    """The estimates: one for each pair of people, and lower bounds by the number of people who accepted a record."""
 
     pairs: tuple[PairEstimate, ...]
     lower_bounds: Mapping[int, Estimate]
@@ -42,9 +41,10 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundErrors:
-    """The errors that *people* found. ``looked`` has a row a record: who accepted it; ``found`` a row an error: who found it.
+    """The errors that *people* found.
 
-    ``record`` says which record an error is of (a row of ``looked``).
+    ``looked`` (records x people) tells who accepted a record, ``found`` (errors x people) who found an error. ``record`` (errors)
+    has the row in ``looked`` of each error's record.
     """
 
     people: tuple[str, ...]
@@ -54,13 +54,13 @@ class FoundErrors:
 
 
 def estimate_remaining(readings: Sequence[Reading]) -> Remaining:
-    """The errors in the work done so far, from all records that two or more people have accepted."""
+    """Estimate the errors in all records that two or more people have accepted so far."""
     errors = errors_found(readings)
     return Remaining(pairs=tuple(_pairs(errors)), lower_bounds=_lower_bounds(errors))
 
 
 def errors_found(readings: Sequence[Reading]) -> FoundErrors:
-    """The errors of those *readings* that two or more people have accepted; what others made of them says nothing."""
+    """Collect the errors found in those *readings* that two or more people have accepted; rejected versions are ignored."""
     shared = [reading for reading in readings if len(reading.accepted) > 1]
     versions = [version for reading in shared for version in reading.accepted]
     people = tuple(sorted({version.annotator for version in versions}))
@@ -83,7 +83,10 @@ def errors_found(readings: Sequence[Reading]) -> FoundErrors:
 
 
 def _changed(table: SpansTable, base: Integers, matches: Matches) -> tuple[Integers, Integers]:
-    """What was wrong with spans that were there: the number of the error, and which comparison has it."""
+    """Return the errors in existing spans (changed or removed): error numbers and comparison indexes, one entry per finder.
+
+    *base* is, for each comparison, the document number of the original record. Equal error numbers mean the same error.
+    """
     comparison, row = spans_of(table, base)
     size = len(table.document)
     gone = ~np.isin(comparison * size + row, matches.comparison * size + matches.left)
@@ -97,16 +100,17 @@ def _changed(table: SpansTable, base: Integers, matches: Matches) -> tuple[Integ
 
 
 def _added(table: SpansTable, theirs: Integers, matches: Matches, record: Integers, ends: Integers) -> tuple[Integers, Integers]:
-    """Spans that were not there, as ``_changed`` gives them; those of one record that overlap are one error.
+    """Return the errors that consist in a missing span, in the same form as ``_changed``.
 
-    Spans in text that was not there either (they lie beyond the end: ``agreement.pairing.carried``) mend no error.
+    Added spans of one record that overlap are one error. Spans in newly written text correct no error and are left out:
+    ``agreement.pairing.carried`` places them beyond the end of the text (*ends*).
     """
     comparison, row = spans_of(table, theirs)
     size = len(table.document)
     new = ~np.isin(comparison * size + row, matches.comparison * size + matches.right)
     new &= table.start[row] < ends[record[comparison]]
     comparison, row = comparison[new], row[new]
-    # One number line for all records, far enough apart that no span reaches into the next.
+    # Shift the offsets of each record so that all records share one number line without overlaps.
     line = record[comparison] * (int(table.end.max(initial=0)) + 1)
     order = np.argsort(line + table.start[row], kind="stable")
     start, end = (line + table.start[row])[order], (line + table.end[row])[order]
@@ -118,7 +122,7 @@ def _added(table: SpansTable, theirs: Integers, matches: Matches, record: Intege
 def _pairs(errors: FoundErrors) -> Iterable[PairEstimate]:
     found, looked = errors.found.astype(np.float64), errors.looked.astype(np.float64)
     together = looked.T @ looked
-    by_one = found.T @ looked[errors.record]  # row: who found it; column: who looked as well
+    by_one = found.T @ looked[errors.record]  # [i, j]: errors that i found in records that j looked at
     by_both = found.T @ found
     for one, other in combinations(range(len(errors.people)), 2):
         if together[one, other]:

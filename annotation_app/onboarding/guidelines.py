@@ -1,4 +1,4 @@
-"""The guidelines of a project, versioned, and the questions that people ask about them."""
+"""The versioned guidelines of a project, and people's questions about them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_GUIDELINES = 400_000
 
 
 def default_markdown() -> str:
-    """The guidelines that ship with piiloom, from which a project starts."""
+    """Return the default guidelines that ship with piiloom, as Markdown."""
     return (files("piiloom.annotation_app.onboarding") / "default_guidelines.md").read_text(encoding="utf-8")
 
 
@@ -38,13 +38,13 @@ class Guidelines:
         self._log = log
 
     def ensure(self, actor: str = "piiloom") -> Guideline:
-        """The version in force; the shipped one becomes version 1 where there is none yet."""
+        """Return the version in force; if there is none yet, publish the default guidelines as version 1."""
         with self._shared.writing() as store:
             found = load_guidelines(store)
             return found[-1] if found else self._published(actor, 1, default_markdown())
 
     def in_force(self) -> int | None:
-        """The number of the version in force."""
+        """Return the number of the version in force, or None."""
         with self._shared.reading() as store:
             return newest_version(store)
 
@@ -54,7 +54,7 @@ class Guidelines:
             return load_guidelines(store)
 
     def version(self, number: int) -> Guideline:
-        """One version; raises ``UsageError`` when there is no such one."""
+        """Return version *number*; raises ``UsageError`` if there is none."""
         for found in self.versions():
             if found.version == number:
                 return found
@@ -63,8 +63,8 @@ class Guidelines:
     def publish(self, actor: str, markdown: str, *, seen: int | None = None) -> Guideline:
         """Make *markdown* the next version, in force at once.
 
-        *seen* is the version that the editor started from: raises ``UsageError`` when there is a newer one by now, when
-        nothing was changed, and when there is no text.
+        *seen* is the number of the version that the editor started from. Raises ``UsageError`` if there is a newer version by now,
+        if nothing was changed, or if the text is empty or too long.
         """
         if not markdown.strip() or len(markdown) > _LONGEST_GUIDELINES:
             raise UsageError("The guidelines are empty or far too long", remedy=f"At most {_LONGEST_GUIDELINES} characters.")
@@ -80,13 +80,13 @@ class Guidelines:
             return self._published(actor, newest + 1, markdown)
 
     def changes(self, old: int, new: int) -> list[str]:
-        """What changed from version *old* to *new*, as the lines of a unified diff."""
+        """Return the lines of a unified diff from version *old* to *new*; raises ``UsageError`` if one does not exist."""
         left, right = self.version(old), self.version(new)
         lines = unified_diff(left.markdown.splitlines(), right.markdown.splitlines(), f"version {old}", f"version {new}", lineterm="")
         return list(lines)
 
     def ask(self, actor: str, text: str, record_id: str | None = None) -> GuidelineQuestion:
-        """Ask about the guidelines, on a record or in general. Raises ``UsageError`` for an empty question."""
+        """Ask a question, about a record or in general; raises ``UsageError`` if it is empty or too long."""
         asked = _said(text)
         with self._shared.writing() as store:
             event = NewEvent(actor=actor, kind="asked", record_id=record_id, guideline=newest_version(store), entry={"text": asked})
@@ -95,7 +95,7 @@ class Guidelines:
         return question
 
     def answer(self, actor: str, question: int, text: str) -> GuidelineQuestion:
-        """Answer *question*, or replace its answer. Raises ``UsageError`` when there is no such question or no answer."""
+        """Answer *question*, or replace its answer; raises ``UsageError`` if it does not exist, or *text* is empty or too long."""
         said = _said(text)
         with self._shared.writing() as store:
             found = load_questions(store, number=question)
@@ -108,7 +108,7 @@ class Guidelines:
             return load_questions(store, number=question)[0]
 
     def questions(self, *, record_id: str | None = None, unanswered: bool = False) -> list[GuidelineQuestion]:
-        """The questions, all or on one record, all or those still without an answer; oldest first."""
+        """Return the questions, oldest first; optionally only those on *record_id*, or only unanswered ones."""
         with self._shared.reading() as store:
             return load_questions(store, record_id=record_id, unanswered=unanswered)
 

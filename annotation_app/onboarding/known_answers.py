@@ -1,6 +1,6 @@
-"""Storing records whose right answer is known: for practice, for the test, and as hidden controls among the others.
+"""Store records with a known correct answer: for practice, for the qualifying test, and as hidden controls.
 
-They are copies with ids of their own. Their status in the store is "control", by which exports leave them out.
+They are copies with new ids. Their status in the store is "control", so that exports leave them out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TRIES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswer:
-    """A record as people are to see it (``shown``, under the id of its source) and what it should become (``reference``)."""
+    """A record as people see it (``shown``, with the id of its source) and the correct result (``reference``)."""
 
     kind: str
     shown: Record
@@ -44,7 +44,7 @@ class KnownAnswer:
 def store_known(
     store: Store, log: EventLog, settings: ProjectSettings, actor: str, answers: Sequence[KnownAnswer], role: Role
 ) -> list[ControlRow]:
-    """Store copies of *answers* as items of *role*, with their events; in the transaction that is open on *store*."""
+    """Store copies of *answers* as work items of *role*, and log it. Call this inside a transaction on *store*."""
     copies = _copies(store, answers, settings.seed)
     add_records(store, None, [(None, copy) for copy in copies], status=CONTROL_STATUS)
     orders = control_orders(store, [copy.id for copy in copies])
@@ -62,15 +62,19 @@ def store_known(
 
 
 def reference_in(row: ControlRow) -> Document:
-    """What the record of *row* should become."""
+    """Return the correct result for the record of *row*."""
     return Document.from_json(row.entry["reference"])
 
 
 def lookalike_id(record_id: str, rng: random.Random, taken: Collection[str]) -> str:
-    """A new id of the same form as *record_id*: the last number or hexadecimal part of it is another one."""
+    """Return a new id of the same form as *record_id*, not in *taken*, so that copies cannot be told from originals.
+
+    The last number or hexadecimal part is replaced by a random one of the same length; if there is none, or hardly any such id
+    is free, a random suffix is appended.
+    """
     tail = _TAIL.search(record_id)
     for attempt in count():
-        if tail is None or attempt >= _TRIES:  # no number to vary, or hardly any room among those of its length
+        if tail is None or attempt >= _TRIES:  # no number to vary, or hardly any free numbers of this length
             made = f"{record_id}-{rng.getrandbits(24 + attempt):06x}"
         else:
             digits = "0123456789" if tail[0].isdigit() else "0123456789abcdef"

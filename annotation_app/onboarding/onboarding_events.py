@@ -1,4 +1,4 @@
-"""What the events of onboarding mean: each as the row that it leads to, live and in replay alike."""
+"""Convert onboarding events to table rows; live operation and replay use the same functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
 
 @dataclass(slots=True)
 class OnboardingTables:
-    """The tables as the log has them."""
+    """The onboarding tables as replayed from the log; questions by number, controls by record id."""
 
     guidelines: list[Guideline] = field(default_factory=list)
     questions: dict[int, GuidelineQuestion] = field(default_factory=dict)
@@ -20,28 +20,29 @@ class OnboardingTables:
 
 
 def guideline_of(event: AnnotationEvent) -> Guideline:
-    """The version that a ``guideline`` event makes."""
+    """Build the guideline version from a ``guideline`` event."""
     return Guideline(version=event.entry["version"], markdown=event.entry["markdown"], made_by=event.actor, made_at=event.at)
 
 
 def question_of(event: AnnotationEvent) -> GuidelineQuestion:
-    """The question that an ``asked`` event asks; its number is that of the event."""
+    """Build the question from an ``asked`` event; its number is the event's number."""
     return GuidelineQuestion(
         question=event.event, record_id=event.record_id, asked_by=event.actor, asked_at=event.at, text=event.entry["text"]
     )
 
 
 def control_of(event: AnnotationEvent) -> ControlRow:
-    """The known answer that a ``control_made`` event gives to a record.
+    """Build the known answer from a ``control_made`` event.
 
-    The event names the record in its entry only: among the events of the record it would give the control away.
+    The record id is only in the event's entry, not in its ``record_id``: listed among the record's events, it would reveal that
+    the record is a control.
     """
     entry = event.entry
     return ControlRow(record_id=entry["record_id"], kind=entry["kind"], source_id=entry["source_id"], entry=entry["answer"])
 
 
 def replayed(events: Iterable[AnnotationEvent]) -> OnboardingTables:
-    """The tables that *events* (oldest first; of other kinds too) lead to."""
+    """Build the tables from *events*, oldest first; other kinds of event are ignored."""
     tables = OnboardingTables()
     for event in events:
         if event.kind == "guideline":

@@ -1,4 +1,4 @@
-"""Practice: records with a reference, which people annotate as often as they like and hear at once what differs."""
+"""Practice: records with a reference; people annotate them as often as they like and get feedback at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ PRACTICE = "practice"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exercise:
-    """A practice record and one person: finished or not, how often he asked for feedback, whether nothing was left to remark."""
+    """One person's progress on a practice record.
+
+    ``checks`` counts requests for feedback; ``perfect`` tells whether one of them gave no remarks.
+    """
 
     record_id: str
     finished: bool
@@ -43,19 +46,22 @@ class Practice:
         self._book = book
 
     def add(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
-        """Add records with their references (kind "practice"); gives the ids that they got."""
+        """Add records with their references (``kind`` must be "practice"); returns the new ids."""
         with self._shared.writing() as store:
             made = store_known(store, self._log, self._book.current(), actor, answers, "practice")
         return [row.record_id for row in made]
 
     def make(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
-        """Make practice records of good ones by planting up to *errors* errors in each; the good ones are the references."""
+        """Make practice records from correct ones, which become the references, by planting up to *errors* errors in each.
+
+        Returns the new ids.
+        """
         with self._shared.reading() as store:
             good = [record for _, record in newest_records(store, record_ids=record_ids)]
         return self.add(actor, with_errors(good, PRACTICE, self._book.current().seed, errors))
 
     def exercises(self, person: str) -> list[Exercise]:
-        """The practice set as *person* has done it so far."""
+        """Return the progress of *person* on each record of the practice set."""
         with self._shared.reading() as store:
             ids = [item.record_id for item in load_items(store, roles=["practice"])]
             heads = {head.record_id: head for head in list_heads(store, record_ids=ids, annotator=person)}
@@ -68,9 +74,9 @@ class Practice:
         return found
 
     def check(self, person: str, record_id: str) -> Feedback:
-        """Compare what *person* has made of a practice record with its reference; that he did so is noted.
+        """Compare the version of *person* with the reference and log the result.
 
-        Raises ``UsageError`` when it is no practice record or he has not done anything with it.
+        Raises ``UsageError`` if it is not a practice record or the person has not edited it yet.
         """
         with self._shared.writing() as store:
             row = find_control(store, record_id)
@@ -88,7 +94,7 @@ class Practice:
         return feedback
 
     def reference(self, person: str, record_id: str) -> Document:
-        """The right answer of a practice record; raises ``UsageError`` before *person* has tried himself."""
+        """Return the reference of a practice record; raises ``UsageError`` if *person* has never asked for feedback on it."""
         with self._shared.reading() as store:
             tried = read_events(store, record_ids=[record_id], actor=person, kinds=["practised"])
             row = next((row for row in load_controls(store, [PRACTICE]) if row.record_id == record_id), None)
@@ -98,7 +104,7 @@ class Practice:
 
 
 def with_errors(good: Collection[Record], kind: str, seed: int, errors: int) -> list[KnownAnswer]:
-    """Each of *good* with up to *errors* planted errors, and itself as the reference."""
+    """Plant up to *errors* errors in each of the correct records *good*; the originals are the references."""
     answers: list[KnownAnswer] = []
     for record in good:
         shown, planted = plant_several(record, errors, derive_rng("exercise", seed, kind, record.id))

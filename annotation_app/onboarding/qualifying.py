@@ -1,6 +1,6 @@
 """The qualifying test: records to correct without feedback, scored against their references.
 
-A test has one or more sets of records; each attempt takes the next set, and after the last the first again.
+A test has one or more sets of records. Each attempt uses the next set; after the last set comes the first again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUALIFYING = "qualifying"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One go at the test. ``threshold`` is what was asked for then; ``scores`` are those of the records, ``score`` their mean."""
+    """One attempt. ``threshold`` is the passing score at that time; ``scores`` has the score by record id, ``score`` is their mean."""
 
     person: str
     number: int
@@ -43,7 +43,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is to do for the attempt that comes next: records in order, each finished or not."""
+    """The next attempt of a person: ``records`` has (record id, whether it is finished), in order."""
 
     number: int
     test_set: int
@@ -51,7 +51,7 @@ class Task:
 
 
 class QualifyingTest:
-    """The test of the store *shared*."""
+    """The qualifying test of the store *shared*."""
 
     def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
         self._shared = shared
@@ -59,7 +59,7 @@ class QualifyingTest:
         self._book = book
 
     def add_set(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
-        """Add *answers* (kind "qualifying") as one more set; gives the ids that the records got."""
+        """Add *answers* (``kind`` "qualifying") as a new set; returns the new ids. Raises ``UsageError`` if *answers* is empty."""
         if not answers:
             raise UsageError("a test needs records")
         with self._shared.writing() as store:
@@ -69,13 +69,13 @@ class QualifyingTest:
         return [row.record_id for row in made]
 
     def make_set(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
-        """Make a set of good records by planting up to *errors* errors in each."""
+        """Make a set from correct records by planting up to *errors* errors in each; returns the new ids."""
         with self._shared.reading() as store:
             good = [record for _, record in newest_records(store, record_ids=record_ids)]
         return self.add_set(actor, with_errors(good, QUALIFYING, self._book.current().seed, errors))
 
     def task(self, person: str) -> Task:
-        """What *person* has to do now; raises ``UsageError`` when there is no test."""
+        """Return the next attempt of *person*; raises ``UsageError`` if there is no test."""
         with self._shared.reading() as store:
             number, rows = self._next(store, person)
             ids = [row.record_id for row in rows]
@@ -83,7 +83,7 @@ class QualifyingTest:
         return Task(number=number, test_set=_set_of(rows[0]), records=tuple((record_id, record_id in done) for record_id in ids))
 
     def hand_in(self, person: str) -> Attempt:
-        """Score what *person* has made of the records; raises ``UsageError`` while one of them is unfinished."""
+        """Score the current attempt of *person* and log it; raises ``UsageError`` if a record is unfinished or there is no test."""
         with self._shared.writing() as store:
             number, rows = self._next(store, person)
             done = {row.record_id: row for row in load_documents(store, record_ids=[row.record_id for row in rows], annotator=person)}
@@ -93,18 +93,18 @@ class QualifyingTest:
             scores = {row.record_id: _score(row, State.from_json(done[row.record_id].state)) for row in rows}
             score, threshold = sum(scores.values()) / len(scores), self._book.current().qualifying_threshold
             entry: dict[str, Any] = {"number": number, "set": _set_of(rows[0]), "score": score, "threshold": threshold}
-            # A score of a hundred thirds must not miss the threshold by the last bit of its sum.
+            # Tolerance: rounding errors in the sum of scores must not make somebody fail.
             entry |= {"passed": score >= threshold - 1e-9, "scores": scores}
             noted = NewEvent(actor=person, kind="qualified", guideline=newest_version(store), entry=entry)
             return _attempt(self._log.append(store, [noted])[0])
 
     def attempts(self, person: str | None = None) -> list[Attempt]:
-        """All attempts, of everybody or of *person*, oldest first."""
+        """Return all attempts, of everybody or of *person*, oldest first."""
         with self._shared.reading() as store:
             return [_attempt(event) for event in read_events(store, actor=person, kinds=["qualified"])]
 
     def has_passed(self, person: str) -> bool:
-        """Whether *person* has passed once, at the threshold of that day."""
+        """Return whether *person* has ever passed, at the threshold of that time."""
         return any(attempt.passed for attempt in self.attempts(person))
 
     def _next(self, store: Store, person: str) -> tuple[int, list[ControlRow]]:
@@ -122,7 +122,7 @@ def _set_of(row: ControlRow) -> int:
 
 
 def _score(row: ControlRow, state: State) -> float:
-    """The records of a test are sound: rejecting one is wrong."""
+    """Score one record. Rejecting it scores 0, because all test records are usable."""
     return 0.0 if state.verdict == "rejected" else score_of(reference_in(row), state.document)
 
 

@@ -1,6 +1,6 @@
-"""Planting one error into a good record: a boundary moved, a span dropped, its type or its relevance flipped.
+"""Plant errors into a correct record: move a boundary, drop a span, or change its type or relevance.
 
-They are the errors that machines make: boundaries move by whole words, types turn into one that is easily confused.
+The errors resemble those of models: boundaries move by whole words, types change to one that is easily confused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from piiloom.corpus.record import Record, Span
 
 ErrorKind = Literal["boundary", "dropped", "type", "relevance"]
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
-# Unlike ``piiloom.foundation.words``: the guidelines call what a hyphen joins one word.
+# Unlike in ``piiloom.foundation.words``, parts joined by a hyphen are one word, as in the guidelines.
 _WORD = re.compile(r"\w+(?:['’\-‐‑]\w+)*")
 _CONFUSED = {
     "age": ("datetime", "appearance"),
@@ -38,7 +38,7 @@ _CONFUSED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """*record* with one error in it; ``span_id`` names the span (of the good record) that is wrong now."""
+    """A record with one planted error; ``span_id`` is the id, in the correct record, of the span that is now wrong."""
 
     record: Record
     kind: ErrorKind
@@ -46,7 +46,7 @@ class Planted:
 
 
 def plant(record: Record, kind: ErrorKind, rng: random.Random, besides: Collection[str] = ()) -> Planted | None:
-    """*record* with an error of *kind* in one of its spans (none of *besides*); None where it has no span that could be so."""
+    """Plant an error of *kind* in a random span of *record*, except those with ids in *besides*; None if no span can have it."""
     spans = [span for span in record.spans if span.id not in besides]
     rng.shuffle(spans)
     for span in spans:
@@ -59,7 +59,10 @@ def plant(record: Record, kind: ErrorKind, rng: random.Random, besides: Collecti
 
 
 def plant_several(record: Record, count: int, rng: random.Random) -> tuple[Record, tuple[Planted, ...]]:
-    """*record* with up to *count* errors in different spans, of kinds that take turns."""
+    """Plant up to *count* errors in different spans of *record*, with the kinds taking turns.
+
+    Returns the changed record and the planted errors.
+    """
     kinds = list(ERROR_KINDS)
     rng.shuffle(kinds)
     planted: list[Planted] = []
@@ -75,7 +78,7 @@ def plant_several(record: Record, count: int, rng: random.Random) -> tuple[Recor
 
 
 def _wrong(record: Record, span: Span, kind: ErrorKind, rng: random.Random) -> Span | None:
-    """The span with its error, None when it is dropped; *span* itself when it cannot have that error."""
+    """Return the span with the error, None if it is dropped, or *span* itself if it cannot have that error."""
     if kind == "dropped":
         return None
     if kind == "type":
@@ -93,7 +96,10 @@ def _wrong(record: Record, span: Span, kind: ErrorKind, rng: random.Random) -> S
 
 
 def moved_boundaries(record: Record, span: Span) -> list[tuple[int, int]]:
-    """Where *span* could lie with one word more or less at one end: with nothing but blanks between, clear of its neighbours."""
+    """Return possible (start, end) of *span* with one word more or less at one end.
+
+    A word is added only if nothing but blanks lies between it and the span, and no other span covers it.
+    """
     words = [found.span() for found in _WORD.finditer(record.context)]
     inside = [place for place in words if place[0] >= span.start and place[1] <= span.end]
     before = max((place for place in words if place[1] <= span.start), default=None)

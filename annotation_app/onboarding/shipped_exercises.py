@@ -1,4 +1,4 @@
-"""The exercises that ship with piiloom, so that a project has a practice set and a test from its first day."""
+"""The exercises that ship with piiloom, so that every project has a practice set and a qualifying test from the start."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Exercises(BaseModel):
 
 
 def shipped_answers(kind: ExerciseKind, *, seed: int = 0, errors: int = 2) -> list[KnownAnswer]:
-    """The shipped exercises of *kind*, with up to *errors* planted errors each, and why each span is as it is."""
+    """Return the shipped exercises of *kind*, with up to *errors* planted errors each, and explanations of their spans."""
     reasons = {exercise.id: exercise for exercise in getattr(_load(), kind)}
     answers = with_errors([_record(exercise) for exercise in reasons.values()], kind, seed, errors)
     return [replace(answer, detail={**answer.detail, "reasons": _reasons(reasons[answer.shown.id], answer)}) for answer in answers]

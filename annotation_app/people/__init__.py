@@ -1,1 +1,1 @@
-"""Who works here: accounts with passwords and roles, logins and what slows down guessing. Knows nothing of pages and requests."""
+"""People: accounts, passwords, roles, login sessions and login throttling. Knows nothing of pages and requests."""

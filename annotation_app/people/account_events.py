@@ -1,4 +1,4 @@
-"""What the log says about accounts, and the accounts that follow from the log alone. No event holds a secret."""
+"""Events about accounts, and the accounts rebuilt from the event log alone. No event holds a secret."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACCOUNT_KINDS: Final = ("account_added", "account_changed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A person as the table has one, but for the hash of the password. ``oidc`` is an e-mail address or a subject."""
+    """An account as stored, without the password hash. ``oidc`` is an e-mail address or a subject."""
 
     name: str
     display: str
@@ -27,17 +27,17 @@ class Account:
 
     @property
     def person(self) -> Person:
-        """The one who acts under this account."""
+        """The ``Person`` who acts under this account."""
         return Person(self.name, self.display, self.role)
 
     @property
     def can_log_in(self) -> bool:
-        """Whether there is a way in."""
+        """Whether the account is active and has a password or an OIDC identity."""
         return self.active and (self.has_password or self.oidc is not None)
 
 
 def account_of(row: AnnotatorRow) -> Account:
-    """The account that a row holds."""
+    """Return the account stored in *row*."""
     return Account(
         name=row.name,
         display=row.display,
@@ -50,13 +50,13 @@ def account_of(row: AnnotatorRow) -> Account:
 
 
 def added(account: Account, by: str) -> NewEvent:
-    """The event of a new account."""
+    """Return the event of a new account."""
     entry = {key: value for key, value in asdict(account).items() if key != "made_at"}
     return NewEvent(actor=by, kind="account_added", entry=entry)
 
 
 def changed(before: Account, after: Account, by: str, *, password: bool = False) -> NewEvent:
-    """The event of a change: the fields that differ. With *password* it also says that there is a new password."""
+    """Return the event of a change; it holds the fields that differ. *password*: also note that there is a new password."""
     old = asdict(before)
     entry = {key: value for key, value in asdict(after).items() if old[key] != value}
     if password:
@@ -65,7 +65,7 @@ def changed(before: Account, after: Account, by: str, *, password: bool = False)
 
 
 def replayed(events: Iterable[AnnotationEvent]) -> list[Account]:
-    """The accounts after *events*, oldest first; events of other kinds are passed over."""
+    """Return the accounts after *events*, oldest first. Events of other kinds are ignored."""
     known: dict[str, Account] = {}
     for event in events:
         if event.kind == "account_added":

@@ -1,4 +1,4 @@
-"""The accounts of the people who work on a store. Every change is a transaction of its own, with its event."""
+"""The accounts of the people who work on a store. Each change is one transaction together with its event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from piiloom.foundation.errors import UsageError
 
 
 class Accounts:
-    """People of the store *shared*. *by* is always the name of who asks for a change; whether that one may is not asked here."""
+    """The accounts of the store *shared*.
+
+    *by* is always the name of the person who asks for a change. Permissions are not checked here: the caller does that.
+    """
 
     def __init__(self, shared: SharedStore, log: EventLog, passwords: Passwords | None = None) -> None:
         self._shared = shared
@@ -27,7 +30,11 @@ class Accounts:
     def add(
         self, name: str, role: str, *, display: str = "", password: str | None = None, oidc: str | None = None, by: str = LOCAL.name
     ) -> Account:
-        """Make an account; ``UsageError`` when the name or the OIDC identity is taken, or something is malformed."""
+        """Create an account and return it.
+
+        *password* and *oidc* (an e-mail address or subject) are the ways to log in; both may be missing. Raises ``UsageError`` if the name
+        or the OIDC identity is taken, or a value is malformed.
+        """
         name = person_name(name)
         shown = person_name(display, what="display name") if display else name
         identity = _identity(oidc)
@@ -43,23 +50,23 @@ class Accounts:
         return account_of(row)
 
     def change_role(self, name: str, role: str, *, by: str = LOCAL.name) -> Account:
-        """Give a person another role and log that one out; ``UsageError`` when no admin would be left."""
+        """Change a person's role and end that person's sessions. Raises ``UsageError`` if no admin would be left."""
         return self._change(name, by, role=as_role(role))
 
     def set_password(self, name: str, password: str, *, by: str = LOCAL.name) -> Account:
-        """Give a person a new password, and log that one out."""
+        """Set a new password and end the person's sessions. Raises ``UsageError`` for an unsuitable password."""
         return self._change(name, by, password_hash=self._passwords.hashed(password))
 
     def set_oidc(self, name: str, oidc: str | None, *, by: str = LOCAL.name) -> Account:
-        """Let a person log in with another OIDC identity, or with none any more, and log that one out."""
+        """Set the OIDC identity with which a person logs in, None for none, and end the person's sessions."""
         return self._change(name, by, oidc=_identity(oidc))
 
     def deactivate(self, name: str, *, by: str = LOCAL.name) -> Account:
-        """Shut a person out; what that one did stays. ``UsageError`` when no admin would be left."""
+        """Block a person from logging in; that person's work stays. Raises ``UsageError`` if no admin would be left."""
         return self._change(name, by, active=False)
 
     def reactivate(self, name: str, *, by: str = LOCAL.name) -> Account:
-        """Let a person in again, with the password that was valid before."""
+        """Let a deactivated person log in again, with the previous password."""
         return self._change(name, by, active=True)
 
     def list(self) -> list[Account]:
@@ -68,28 +75,31 @@ class Accounts:
             return [account_of(row) for row in list_annotators(store)]
 
     def named(self, name: str) -> Account:
-        """The account of this name in any letter case; ``UsageError`` lists the names there are."""
+        """Return the account called *name* in any letter case. The ``UsageError`` for an unknown name lists the accounts."""
         with self._shared.reading() as store:
             return account_of(_named(list_annotators(store), name))
 
     def person(self, name: str) -> Person | None:
-        """The person of this name, unless deactivated."""
+        """Return the person called *name*, or None if there is none or the account is deactivated."""
         with self._shared.reading() as store:
             row = find_annotator(store, name)
         return account_of(row).person if row is not None and row.active else None
 
     def person_of_identity(self, *identities: str) -> Person | None:
-        """The active person who was added with one of these OIDC identities (e-mail address, subject)."""
+        """Return the active person with one of these OIDC identities (e-mail address, subject).
+
+        Returns None if there is no such person, or more than one.
+        """
         wanted = {_comparable(identity) for identity in identities if identity}
         with self._shared.reading() as store:
             rows = [row for row in list_annotators(store) if row.active and row.oidc is not None and _comparable(row.oidc) in wanted]
         return account_of(rows[0]).person if len(rows) == 1 else None
 
     def authenticate(self, name: str, password: str) -> AnnotatorRow | None:
-        """The row of the person whose name and password these are.
+        """Return the row of the active person with this name and password, or None.
 
-        Takes as long for an unknown name, a deactivated person and one without a password as for a wrong password. The row
-        holds the hash that fitted: who lets the person in checks with ``unchanged`` that it still is the one.
+        A wrong password, an unknown name, a deactivated person and a person without password all take the same time, so that timing reveals
+        no names. The row holds the hash that matched. Before starting a session, check with ``unchanged`` that it is current.
         """
         with self._shared.reading() as store:
             rows = list_annotators(store)
@@ -100,17 +110,17 @@ class Accounts:
         return self._rehashed(known, password)
 
     def unchanged(self, store: Store, row: AnnotatorRow) -> bool:
-        """Whether the person of *row* is active and has the same password and role, within the transaction on *store*."""
+        """Return whether the stored row still equals *row* (active, password, role), within the transaction on *store*."""
         now = find_annotator(store, row.name)
         return now is not None and now == row
 
     def _rehashed(self, row: AnnotatorRow, password: str) -> AnnotatorRow:
-        """Keep a hash by today's parameters where it was made by older ones; the password stays what it is."""
+        """Store a new hash of the same password if the old one has outdated parameters, and return the row to use."""
         if row.password_hash is None or not self._passwords.outdated(row.password_hash):
             return row
         try:
             fresh = replace(row, password_hash=self._passwords.hashed(password))
-        except UsageError:  # a password from before today's rules stays as it is
+        except UsageError:  # the password is older than today's rules: keep its hash
             return row
         with self._shared.writing() as store:
             if not self.unchanged(store, row):
@@ -157,7 +167,7 @@ def _identity(oidc: str | None) -> str | None:
 
 
 def _comparable(identity: str) -> str:
-    """E-mail addresses do not differ by letter case; subjects do."""
+    """Return *identity* in the form for comparison: e-mail addresses ignore letter case, subjects do not."""
     return folded(identity) if "@" in identity else identity
 
 

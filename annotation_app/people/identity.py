@@ -1,4 +1,4 @@
-"""A person as the rest of the app sees one, and what a role allows."""
+"""A person as the rest of the app sees one, and what each role allows."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final, Literal, get_args
 from piiloom.foundation.errors import UsageError
 
 Role = Literal["annotator", "adjudicator", "admin"]
-# From the least to the most; each may do what those before it may.
+# In order of rights: each role may do what the roles before it may.
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who acts: ``name`` is what events say, ``display`` is what others read."""
+    """The acting person. ``name`` is written to events, ``display`` is shown to others."""
 
     name: str
     display: str
@@ -25,12 +25,12 @@ class Person:
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
-# Who acts where nobody logs in: the one who sits at this machine, and who runs the command line.
+# The acting person where nobody logs in: the single user of this machine, and the user of the command line.
 LOCAL = Person("local", "local", "admin")
 
 
 def require(person: Person | None, role: Role) -> Person:
-    """Give *person* back when that one may do what *role* may; ``UsageError`` otherwise, also for nobody."""
+    """Return *person* if that person may do what *role* may. Raises ``UsageError`` otherwise, also for None."""
     if person is None:
         raise UsageError("nobody is logged in", remedy="Log in first")
     if not person.may(role):
@@ -39,7 +39,7 @@ def require(person: Person | None, role: Role) -> Person:
 
 
 def as_role(word: str) -> Role:
-    """Read the name of a role; ``UsageError`` lists them."""
+    """Parse the name of a role. The ``UsageError`` for an unknown one lists the roles."""
     for role in ROLES:
         if word == role:
             return role

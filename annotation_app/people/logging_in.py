@@ -1,4 +1,4 @@
-"""Letting somebody in: the throttle, the password, and a session, in that order."""
+"""Logging in: the throttle, the password check and the session, in that order."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from piiloom.corpus.store.shared import SharedStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """What came of a try: a token to hand out, or none; then *wait* is the seconds to wait, 0 for a wrong name or password."""
+    """The result of a login attempt. ``token`` is the token of the new session, None if there is none.
+
+    Without a token, ``wait`` is the number of seconds to wait; 0 means a wrong name or password.
+    """
 
     token: str | None = field(default=None, repr=False)
     wait: float = 0.0
 
 
 class LoginDesk:
-    """Where people log in and out, and where a token says who someone is."""
+    """Login service: logs people in and out, and tells to whom a session token belongs."""
 
     def __init__(
         self, shared: SharedStore, log: EventLog, accounts: Accounts, sessions: LoginSessions, throttle: LoginThrottle | None = None
@@ -34,7 +37,7 @@ class LoginDesk:
         self._throttle = throttle or LoginThrottle()
 
     def log_in(self, name: str, password: str, address: str) -> Attempt:
-        """Try a name and a password from *address*. After a refusal call ``note_refusal``, once the answer is on its way."""
+        """Try a name and password from the client *address*. After a refusal, call ``note_refusal`` once the answer is on its way."""
         wait = self._throttle.begin(name, address)
         if wait > 0:
             return Attempt(wait=wait)
@@ -42,7 +45,7 @@ class LoginDesk:
         if row is None:
             return Attempt()
         with self._shared.writing() as store:
-            # The password may have been changed while this one was being checked: then all sessions have just been ended.
+            # The password may have been changed during the check. That ended all sessions, so the old password must not start a new one.
             if not self._accounts.unchanged(store, row):
                 return Attempt()
             token = self._sessions.start(store, row.name)
@@ -50,10 +53,10 @@ class LoginDesk:
         return Attempt(token=token)
 
     def note_refusal(self, name: str) -> None:
-        """Write to the log that a try for this name failed, if it is somebody's.
+        """Log a failed login for *name*, if there is such an account.
 
-        Not part of ``log_in``: an answer that came later for a known name would tell which names are known. What was typed
-        for an unknown one is never written down: people type passwords there by mistake.
+        This is not part of ``log_in``: a slower answer for known names would reveal them. An unknown name is never logged, since people
+        type passwords there by mistake.
         """
         for account in self._accounts.list():
             if folded(account.name) == folded(name):
@@ -61,9 +64,10 @@ class LoginDesk:
                     self._log.append(store, [NewEvent(actor=account.name, kind="login_refused")])
 
     def arrive(self, token: str, identities: Sequence[str], made: datetime) -> Person | None:
-        """Who has come with *token*, in which a provider confirms *identities*; a first time is a login, and is in the log.
+        """Return the person whom an OIDC provider has confirmed, or None. The first use of a token is logged as a login.
 
-        None for whom nobody knows, and for a token that has been logged out or is too old.
+        *token* stands for the login at the provider, *identities* are the confirmed e-mail address and subject, *made* is the time of that
+        login. Returns None if no account has such an identity, or the token was logged out or is too old.
         """
         person = self._accounts.person_of_identity(*identities)
         if person is None:
@@ -73,10 +77,10 @@ class LoginDesk:
         return self.person(token) if adopted else None
 
     def log_out(self, token: str | None) -> None:
-        """End the session of *token*; harmless when there is none."""
+        """End the session of *token*, if there is one."""
         self._sessions.end(token)
 
     def person(self, token: str | None) -> Person | None:
-        """Who is logged in with *token*, with the role of this moment."""
+        """Return the person logged in with *token*, with the current role, or None."""
         name = self._sessions.whose(token)
         return None if name is None else self._accounts.person(name)

@@ -1,4 +1,4 @@
-"""Sessions of people who are logged in: random tokens, of which the store knows the SHA-256 only."""
+"""Login sessions: random tokens, of which the store keeps only the SHA-256 hash."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from piiloom.corpus.store.shared import SharedStore
 
 LIFETIME: Final = timedelta(days=7)
 IDLE: Final = timedelta(hours=8)
-# A session in use is prolonged no more often than this: each time is a commit.
+# A session in use is extended at most this often, since each extension is a commit.
 _GRAIN: Final = timedelta(minutes=10)
-# Longer than any token of ours; what is longer is not even hashed.
+# Longer than any of our tokens; longer input is rejected before hashing.
 _LONGEST: Final = 100
 
 
 class LoginSessions:
-    """The sessions of the store *shared*: each ends *lifetime* after the login, or when it was not used for *idle*."""
+    """The login sessions of the store *shared*. A session ends *lifetime* after the login, or after *idle* without use."""
 
     def __init__(self, shared: SharedStore, log: EventLog, *, lifetime: timedelta = LIFETIME, idle: timedelta = IDLE) -> None:
         self._shared, self._log = shared, log
         self._lifetime, self._idle = lifetime, idle
 
     def start(self, store: Store, annotator: str) -> str:
-        """Log *annotator* in, within the transaction on *store*; gives the token, which is kept nowhere."""
+        """Start a session of *annotator* within the transaction on *store* and return its token. The token itself is not stored."""
         token = secrets.token_urlsafe(32)
         now = self._log.now()
         row = LoginRow(annotator=annotator, made_at=now, expires_at=self._end(now, now))
@@ -45,9 +45,10 @@ class LoginSessions:
         return token
 
     def adopt(self, store: Store, annotator: str, token: str, made: datetime) -> bool:
-        """Have *token*, which somebody else has made for *annotator*, count as a login; within the transaction on *store*.
+        """Accept *token*, which stands for a login of *annotator* elsewhere, as a session; within the transaction on *store*.
 
-        It lasts for *lifetime* from when it was *made*, used or not. Gives False when that is over, and for one that was ended.
+        The session lasts *lifetime* from the time *made*, whether it is used or not. Returns False if that time is over or the session was
+        ended.
         """
         known_as, until = _known_as(token), stamp(made + self._lifetime)
         if until <= stamp(self._log.clock()) or session_known(store, known_as):
@@ -61,7 +62,10 @@ class LoginSessions:
         self._log.append(store, [NewEvent(actor=row.annotator, kind="logged_in", entry={"by": by})])
 
     def whose(self, token: str | None) -> str | None:
-        """The name of who is logged in with *token*; None when it was never given, has ended or has expired."""
+        """Return the name of the person logged in with *token*, and extend the session.
+
+        Returns None if the token is unknown or its session has ended or expired.
+        """
         if not token or len(token) > _LONGEST:
             return None
         known_as = _known_as(token)
@@ -74,7 +78,7 @@ class LoginSessions:
         return row.annotator
 
     def end(self, token: str | None) -> str | None:
-        """Log out whoever has *token*; gives the name, or None where nobody was logged in with it."""
+        """End the session of *token*. Return the person's name, or None if nobody was logged in with it."""
         annotator = self.whose(token)
         if annotator is None or token is None:
             return None

@@ -1,4 +1,4 @@
-"""The names of people: one spelling each, nothing in them that cannot be seen."""
+"""The names of people: normalized to one spelling, without invisible characters."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from piiloom.annotation_app.people.identity import LOCAL
 from piiloom.foundation.errors import UsageError
 
 LONGEST: Final = 64
-# "local" acts where nobody logs in, and "piiloom" is the program itself.
+# "local" is the single user of a server without login; "piiloom" is the program itself.
 _RESERVED: Final = frozenset({LOCAL.name, "piiloom"})
 
 
 def tidy(text: str) -> str:
-    """*text* in NFC with single blanks, as it would be kept; says nothing about whether it will do."""
+    """Return *text* in NFC with single blanks, as it would be stored. This does not check whether it is valid."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def folded(name: str) -> str:
-    """What two names share when they differ in letter case only: nobody should have to tell Ana from ANA."""
+    """Return *name* for comparison. Names that differ only in letter case are equal: nobody should have to tell Ana from ANA."""
     return unicodedata.normalize("NFC", tidy(name).casefold())
 
 
 def person_name(text: str, *, what: str = "name") -> str:
-    """The name that *text* stands for; ``UsageError`` when it is empty, too long, reserved or holds what cannot be seen."""
+    """Return *text* as a valid name. *what* is what it is called in error messages.
+
+    Raises ``UsageError`` if it is empty or too long, holds invisible characters, begins with a combining mark or is reserved.
+    """
     name = tidy(text)
     if not 1 <= len(name) <= LONGEST:
         raise UsageError(f"a {what} has 1 to {LONGEST} characters", remedy="Choose another one")

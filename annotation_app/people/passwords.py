@@ -1,6 +1,6 @@
-"""Passwords: argon2id hashes, and a check that takes as long for whom nobody knows as for whom somebody does.
+"""Password hashing with argon2id. A check takes the same time for unknown names as for known ones.
 
-Importing this module needs the extra ``annotate``.
+Importing this module raises ``UsageError`` without the extra ``annotate``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ LONGEST: Final = 1024
 
 
 def checked(password: str) -> str:
-    """*password* as it is hashed (NFC); ``UsageError`` when it is too short, too long, or one character over and over."""
+    """Return *password* in NFC, the form that is hashed.
+
+    Raises ``UsageError`` if it is too short or too long, has fewer than four different characters, or holds a control character.
+    """
     normal = unicodedata.normalize("NFC", password)
     if not SHORTEST <= len(normal) <= LONGEST:
         raise UsageError(f"a password has {SHORTEST} to {LONGEST} characters", remedy="Three or four random words make a good one")
@@ -34,19 +37,19 @@ def checked(password: str) -> str:
 
 
 class Passwords:
-    """Makes and checks hashes; *hasher* None is argon2id with the parameters of RFC 9106 for little memory (64 MiB)."""
+    """Makes and checks password hashes. The default *hasher* is argon2id with the low-memory parameters of RFC 9106 (64 MiB)."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
-        # What a password is compared with where there is no account: made with the same parameters, matched by nothing known.
+        # A dummy hash with the same parameters, to verify against when there is no account, so that it takes the same time.
         self._nobody = self._hasher.hash("nobody's password")
 
     def hashed(self, password: str) -> str:
-        """The hash of a new password; raises as ``checked`` does."""
+        """Return the hash of a new password. Raises what ``checked`` raises."""
         return self._hasher.hash(checked(password))
 
     def fits(self, kept: str | None, password: str) -> bool:
-        """Whether *password* belongs to the hash *kept*; with None a hash is computed all the same, and the answer is no."""
+        """Return whether *password* matches the hash *kept*. If *kept* is None, compute a hash all the same and return False."""
         try:
             normal = unicodedata.normalize("NFC", password[:LONGEST])
             fits = self._hasher.verify(self._nobody if kept is None else kept, normal.encode("utf-8", "replace"))
@@ -55,5 +58,5 @@ class Passwords:
         return fits and kept is not None
 
     def outdated(self, kept: str) -> bool:
-        """Whether *kept* was made with other parameters than new ones are."""
+        """Return whether *kept* was made with other parameters than new hashes."""
         return self._hasher.check_needs_rehash(kept)

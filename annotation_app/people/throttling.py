@@ -1,7 +1,7 @@
-"""Slowing down who guesses passwords: waits that grow with the failures of a name, and with those of an address.
+"""Login throttling: waits that grow with the failed attempts for a name and from a network address.
 
-A try is counted when it begins, so that a hundred at once are not all let through; one that succeeds is taken back. Asking
-again during a wait neither counts nor helps. All of it lives in memory and is bounded.
+An attempt counts as failed when it begins, so that a hundred parallel ones are not all let through; a success takes it back. Asking again
+during a wait neither counts nor shortens it. All state is in memory and bounded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ Ticks = Callable[[], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """*free* failures cost nothing; then the wait is *first* seconds and doubles up to *longest*; forgotten after *memory* seconds."""
+    """How waits grow. The first *free* failures cost nothing.
+
+    Then the wait is *first* seconds and doubles with each failure, up to *longest* seconds. Failures are forgotten *memory* seconds after
+    the last one.
+    """
 
     free: int
     first: float = 1.0
@@ -31,18 +35,19 @@ class Pace:
     memory: float = 3600.0
 
     def wait(self, failures: int) -> float:
-        """Seconds to wait after the last of so many failures."""
+        """Return the seconds to wait after the last of *failures* failures."""
         over = failures - self.free
         return 0.0 if over <= 0 else min(self.longest, self.first * 2.0 ** min(over - 1, 32))
 
 
-# Whoever knows a name can make its owner wait, but never longer than a minute; several people may share an address.
+# Anyone who knows a name can make its owner wait, so that wait is at most a minute. Several people may share an address, so it has more
+# free failures.
 NAMES: Final = Pace(free=3, longest=60.0)
 ADDRESSES: Final = Pace(free=12, longest=600.0)
 
 
 class Failures:
-    """Failures by key. Not for several threads: ``LoginThrottle`` holds the lock. Keeps at most *keep* keys, the latest."""
+    """Failure counts of the *keep* latest keys. Not thread-safe: ``LoginThrottle`` holds the lock."""
 
     def __init__(self, pace: Pace, clock: Ticks, *, keep: int) -> None:
         self._pace, self._clock, self._keep = pace, clock, keep
@@ -52,7 +57,7 @@ class Failures:
         return len(self._seen)
 
     def wait(self, key: bytes) -> float:
-        """Seconds until *key* may try again; 0 for now."""
+        """Return the seconds until *key* may try again; 0 if it may try now."""
         count, last = self._current(key)
         return max(0.0, last + self._pace.wait(count) - self._clock())
 
@@ -65,7 +70,7 @@ class Failures:
             self._seen.popitem(last=False)
 
     def take_back(self, key: bytes) -> None:
-        """Count one failure less."""
+        """Remove one failure of *key*."""
         count, last = self._current(key)
         if count > 1:
             self._seen[key] = (count - 1, last)
@@ -82,7 +87,7 @@ class Failures:
 
 
 class LoginThrottle:
-    """What stands before every check of a password. *clock* gives seconds that only grow."""
+    """The throttle in front of every password check. *clock* returns monotonic seconds."""
 
     def __init__(self, clock: Ticks = time.monotonic, *, names: Pace = NAMES, addresses: Pace = ADDRESSES, keep: int = 10_000) -> None:
         self._names = Failures(names, clock, keep=keep)
@@ -90,7 +95,7 @@ class LoginThrottle:
         self._lock = threading.Lock()
 
     def begin(self, name: str, address: str) -> float:
-        """0 when the password may be checked, and the try is counted as failed; else the seconds to wait."""
+        """Return 0 if the password may be checked; the attempt then counts as failed. Otherwise return the seconds to wait."""
         by_name, by_address = _key(folded(name)), _key(network_of(address))
         with self._lock:
             wait = max(self._names.wait(by_name), self._addresses.wait(by_address))
@@ -100,14 +105,20 @@ class LoginThrottle:
             return wait
 
     def succeeded(self, name: str, address: str) -> None:
-        """The password fitted: the name is clear again. The address only gets this try back, or one account could clear it."""
+        """Record a success: clear the failures of the name, and take back this attempt for the address.
+
+        The address keeps its other failures. Otherwise an attacker with one account could clear them.
+        """
         with self._lock:
             self._names.clear(_key(folded(name)))
             self._addresses.take_back(_key(network_of(address)))
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 that an IPv6 host can move about in."""
+    """Return what counts as one address: an IPv4 address, or a /64 network, within which an IPv6 host can change its address.
+
+    Returns "unknown" for anything else.
+    """
     try:
         parsed = ipaddress.ip_address(address.split("%", 1)[0])
     except ValueError:

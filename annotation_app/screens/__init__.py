@@ -1,1 +1,1 @@
-"""The pages that Streamlit draws: thin, one a file. What they show and do is worked out in the plain modules beside."""
+"""The Streamlit pages: thin, one per file. What they show and do is computed in the plain modules of the other packages."""

@@ -1,4 +1,4 @@
-"""Deciding on records that people disagree on, one at a time: what there is to read, and the record that comes next."""
+"""The adjudication page: shows disputed records one at a time, with all there is to read, and goes on to the next."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 _ABREAST: Final = 3
-# Columns that would be too narrow to read go below each other.
+# Columns that would be too narrow to read wrap below each other.
 _STYLE: Final = """<style>
 .st-key-piiloom_versions [data-testid="stColumn"], .st-key-piiloom_choosing [data-testid="stColumn"] { min-width: 21rem; }
 .st-key-piiloom_choosing .st-key-piiloom_picks [data-testid="stColumn"] { min-width: 0; }
@@ -92,11 +92,11 @@ def _show(workplace: Workplace, person: Person, record_id: str, waiting: list[st
 
 
 def _versions(sides: SideBySide) -> dict[str, Document]:
-    """What can be chosen from: accepted versions, and edits from a tab that had fallen behind, by name."""
+    """Return the documents to choose from by name: accepted versions, and edits from a tab that was out of date."""
     found = {version.annotator: version.state.document for version in sides.accepted}
     for number, offer in enumerate(sides.stale):
         name = f"{offer.annotator}, other tab"
-        if found.get(offer.annotator) != offer.merged:  # else that tab only said something else of it
+        if found.get(offer.annotator) != offer.merged:  # equal documents: that tab differs only in verdict or flag
             found[name if name not in found else f"{name} {number + 1}"] = offer.merged
     return found
 
@@ -138,7 +138,7 @@ def _show_versions(sides: SideBySide, versions: dict[str, Document], apart: dict
 
 
 def _summary(changes: list[Difference]) -> str:
-    """What was changed of the record as it was, in few words."""
+    """Summarize in a few words what was changed in the original record."""
     spans = {mark.id for change in changes if (mark := change.left or change.right) is not None}
     told = [word for kind, word in (("question", "the question"), ("text", "the context")) if any(c.kind == kind for c in changes)]
     told += [f"{len(spans)} span{'s' * (len(spans) > 1)}"] if spans else []

@@ -1,4 +1,4 @@
-"""Choosing text, question and each span from different versions of a record, and seeing what comes of it."""
+"""Choosing context, question and each span from different versions of a record, with a preview of the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUESTION_SHOWN: Final = 160
 
 
 def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart: Mapping[str, Differing], following: str) -> None:
-    """Let the person choose; at first everything is as most have it."""
+    """Show the choices and the preview. At first each choice is what most people have. *following* is the record to show next."""
     names, record_id = list(versions), sides.base.id
     if len(names) < 2:
         return
@@ -59,7 +59,7 @@ def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart
 
 
 def _whose(label: str, texts: Mapping[str, str], told: Mapping[str, str], key: str) -> str:
-    """Ask whose text it is to be, where there is more than one; what several have alike is offered once."""
+    """Ask whose text to take, if there are different ones, and return that person's name. Equal texts are offered once."""
     ways: dict[str, list[str]] = {}
     for name, text in texts.items():
         ways.setdefault(text, []).append(name)
@@ -77,7 +77,7 @@ def _whose(label: str, texts: Mapping[str, str], told: Mapping[str, str], key: s
 
 
 def _changed_words(context: str, apart: Differing) -> str:
-    """The words of a context that others have not got so."""
+    """Return the words of *context* that differ in other versions, for a label."""
     return " … ".join(_short(context[start:end]) if end > start else "[…]" for start, end in apart.context)
 
 
@@ -94,7 +94,7 @@ def _picks(among: Table, text: str, record_id: str) -> dict[int, str | None]:
 
 
 def _picked(choice: Choice, text: str, key: str) -> str | None:
-    """Ask whose span it is to be; what several people have alike is offered once."""
+    """Ask whose span to take, and return that person's name, or None for no span. Equal spans are offered once."""
     people = {names[0]: names for names in choice.ways.values()}
     name = st.radio(
         "Span",
@@ -124,14 +124,14 @@ def _surroundings(choice: Choice, text: str) -> str:
 
 
 def _tell_unfit(among: Table) -> None:
-    """Spans that cannot be had with the chosen context are not left out without a word."""
+    """List the spans for which the chosen context has no place, so that none is left out silently."""
     for name, marks in among.unfit.items():
         words = ", ".join(f"“{_short(among.versions[name].context[mark.start : mark.end])}”" for mark in marks)
         st.caption(plain(f"The chosen context has no place for these spans of {name}: {words}."))
 
 
 def _spans_of(document: Document, among: Table, picks: Mapping[int, str | None], numbers: set[int]) -> set[str]:
-    """The ids, in *document*, of the spans that were chosen and not agreed on."""
+    """Return the ids in *document* of the spans that were picked in the choices with these *numbers*."""
     places = set()
     for choice in among.choices:
         name = picks.get(choice.number)

@@ -1,4 +1,4 @@
-"""The decisions that adjudicators make on a record: a version taken, the record rejected, a decision taken back."""
+"""The decisions of adjudicators on a record: take a version, reject the record, reopen a decided record."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from piiloom.annotation_app.serving.workplace_holder import get_workplace
 from piiloom.corpus.store.adjudications import last_decisions
 from piiloom.foundation.errors import UsageError
 
-# The record that the page shows, in the memory of the tab.
+# Session state key of the record that the page shows.
 RECORD: Final = "adjudicated_record"
 _KEYS: Final = 9
 _DECIDED: Final = ("validated", "rejected")
 
 
 def take_button(sides: SideBySide, versions: Mapping[str, Document], name: str, following: str) -> None:
-    """A button that decides for the whole version of *name*; the first nine have keys."""
+    """Show a button that takes the whole version of *name*. The first nine have keyboard shortcuts."""
     number = list(versions).index(name) + 1
     st.button(
         f"Take {plain(name)}",
@@ -37,7 +37,11 @@ def take_button(sides: SideBySide, versions: Mapping[str, Document], name: str, 
 
 
 def decide(sides: SideBySide, document: Document, how: dict[str, Any], following: str) -> None:
-    """Decide for *document*, for who saw *sides*, and go on to the record *following*."""
+    """Decide for *document* and go on to the record *following*. An error is shown as a toast.
+
+    *sides* are the versions that the person saw: the decision is refused if one has changed since. *how* says for the log what was chosen
+    from whom.
+    """
     seen = {version.annotator: version.version for version in sides.versions}
     try:
         get_workplace().resolver.adjudicate(current_person(), sides.base.id, document, seen=seen, how=how)
@@ -49,7 +53,7 @@ def decide(sides: SideBySide, document: Document, how: dict[str, Any], following
 
 
 def show_reject(sides: SideBySide, following: str) -> None:
-    """Let the person throw the record out."""
+    """Show a form that rejects the record, with a reason."""
     with st.expander("Reject this record"):
         reason = st.text_input("Why it is of no use", max_chars=1000, key=f"reason-{sides.base.id}")
         st.button("Reject", key=f"reject-{sides.base.id}", disabled=not reason.strip(), on_click=_reject, args=(sides.base.id, following))
@@ -66,7 +70,7 @@ def _reject(record_id: str, following: str) -> None:
 
 
 def show_reopen(workplace: Workplace) -> None:
-    """Let the person take a decision back."""
+    """Show a form that takes back the decision on a record."""
     with st.expander("Reopen a record that was decided"), st.form("reopen", border=False, clear_on_submit=True):
         with workplace.shared.reading() as store:
             decided = sorted(name for name, outcome in last_decisions(store).items() if outcome in _DECIDED)

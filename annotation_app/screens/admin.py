@@ -1,4 +1,4 @@
-"""Running a project: what is annotated by whom and how, training material, and everything the command line would do."""
+"""The admin page: work list, assignments, settings, training material, and what the command line does while no app runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAID = "admin_said"
 
 
 def admin_page(person: Person) -> None:
-    """Show the parts of the admin's work."""
+    """Show the tabs of the admin page."""
     workplace = get_workplace()
     parts: dict[str, Callable[[Workplace, Person], None]] = {
         "Work list": _work_list,
@@ -43,7 +43,7 @@ def admin_page(person: Person) -> None:
         "Back up": backup_tab,
         "Stats": stats_tab,
     }
-    with st.container():  # always there: tabs that change their place go back to the first
+    with st.container():  # always drawn: tabs that move on the page jump back to the first
         if said := st.session_state.pop(_SAID, ""):
             st.success(plain(said))
     for tab, draw in zip(st.tabs(list(parts)), parts.values(), strict=True):
@@ -52,13 +52,16 @@ def admin_page(person: Person) -> None:
 
 
 def done(act: Callable[[str], str]) -> None:
-    """Have the admin of this moment do *act*, which gets the name and says what was done; faults are told."""
+    """Run *act* as the current admin and rerun the page. *act* gets the admin's name and returns the message to show.
+
+    The role is checked again. A ``PiiloomError`` is shown as a warning.
+    """
     try:
         st.session_state[_SAID] = act(require(current_person(), "admin").name)
     except PiiloomError as error:
         tell(error)
     else:
-        st.rerun()  # what stands above shows it as it was
+        st.rerun()  # what is already drawn shows the old state
 
 
 def _work_list(workplace: Workplace, _person: Person) -> None:

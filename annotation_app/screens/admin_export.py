@@ -1,4 +1,4 @@
-"""Export, while the app holds the store: new releases, earlier ones in another format, and all that was written, to download."""
+"""The export tab: freeze new releases, write earlier ones in another format, and download what was written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def export_tab(workplace: Workplace, _person: Person) -> None:
 def _new_release(workplace: Workplace) -> None:
     with st.form("export"):
         st.markdown("**A new release**")
-        name = st.text_input("Name of the release", "v1")  # the same in each run: another one would be another field
+        name = st.text_input("Name of the release", "v1")  # constant: with another default it would be another widget
         validated = st.toggle("Only validated records", value=True)
         size = st.text_input("Test records (a number, or a share as 0.1)", "0.1")
         file_format = st.selectbox("Format", list(FORMATS))
@@ -69,7 +69,7 @@ def _releases(workplace: Workplace) -> list[str]:
 def _freeze(workplace: Workplace, name: str, status: str, size: str) -> None:
     test_size = parse_test_size(size)
     workplace.resolver.settle_all()
-    # Working out who belongs to which split takes a while over many records: nobody else has to wait for that.
+    # Computing the splits takes a while for many records, so it runs outside the write lock.
     with workplace.shared.reading() as store:
         draft = draft_release(store, name, test_size=test_size, seed=workplace.settings.current().seed, status=status)
     with workplace.shared.writing() as store:

@@ -1,4 +1,4 @@
-"""Import, while the app holds the store: a file of records comes in, its refused rows can be looked at and taken away."""
+"""The import tab: upload a file of records, see its rejected rows and download them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, i
 from piiloom.foundation.errors import DataError, PiiloomError
 from piiloom.taxonomy.locales import load_locales
 
-# What becomes of a row that has the id of a stored record and differs from it.
+# Labels of what happens to a row that has the id of a stored record and differs from it.
 _CONFLICTS: Final[dict[OnConflict, str]] = {
     "fail": "Import nothing, and name them",
     "update": "Store them as new revisions",
@@ -30,7 +30,7 @@ _CONFLICTS: Final[dict[OnConflict, str]] = {
     "skip": "Leave them out",
 }
 _LAST: Final = "import_last"
-# Refused rows that are shown; all of them are in the file.
+# How many rejected rows are shown; the file has all of them.
 _SHOWN: Final = 50
 
 
@@ -42,7 +42,7 @@ class _Imported:
 
 
 def import_tab(workplace: Workplace, _person: Person) -> None:
-    """Import a file of records, and say what became of it."""
+    """Import an uploaded file of records and show the result."""
     st.text(f"One JSON object a line, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
     locales = list(load_locales())
     with st.form("import", clear_on_submit=True):
@@ -73,7 +73,7 @@ def import_tab(workplace: Workplace, _person: Person) -> None:
 
 def _import(workplace: Workplace, name: str, content: bytes, file_format: str, locale: str, on_conflict: OnConflict) -> _Imported:
     with tempfile.TemporaryDirectory(prefix="piiloom-import-") as scratch:
-        # A name of its own making: what a browser calls a file could lead anywhere.
+        # A file name of our own: the one that the browser sends could be any path.
         file = Path(scratch) / "upload.jsonl"
         file.write_bytes(content)
         rejects = ProjectFiles(workplace.path).new_rejects(workplace.log.clock())
@@ -82,7 +82,7 @@ def _import(workplace: Workplace, name: str, content: bytes, file_format: str, l
         except ImportConflict as error:
             raise DataError(error.message, remedy="Nothing was imported. Choose what is to become of them, and import again") from error
         except DataError as error:
-            # The path and the option are those of the command line.
+            # The error names the scratch file and a command-line option. Keep only the line number.
             line = error.where.rpartition(":")[2] if error.where and ":" in error.where else ""
             where = f"line {line}" if line.isdigit() else None
             raise DataError(error.message, where=where, remedy="Is it in the format that was chosen, one JSON object a line?") from error

@@ -1,4 +1,4 @@
-"""Accounts, while the app holds the store: new ones, roles, passwords, who has left."""
+"""The tab for accounts: add them, change roles and passwords, block people who have left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from piiloom.annotation_app.people.identity import ROLES
 from piiloom.annotation_app.serving.opening import Workplace
 
 _OUT, _IN = "no access", "access again"
-# Has the admin of this moment do something, and shows what that gives.
+# The type of ``admin.done``: runs an action as the current admin and shows its message.
 Done = Callable[[Callable[[str], str]], None]
 
 

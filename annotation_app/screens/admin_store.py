@@ -1,4 +1,4 @@
-"""What the command line would tell of the store, while the app holds it: snapshots, runs, rejects, size."""
+"""The tabs on the store itself: snapshots, runs, rejects, size. Commands cannot open the store while the app holds it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from piiloom.foundation.errors import PiiloomError
 
 
 def backup_tab(workplace: Workplace, _person: Person) -> None:
-    """Make a snapshot now, and list those that there are."""
+    """Show the snapshots, and a button that makes one now."""
     keeper = workplace.snapshots
     if keeper.every_s > 0:
         st.text(f"A snapshot is made every {keeper.every_s / 60:g} minutes; the newest {keeper.keep} are kept.")
@@ -43,7 +43,7 @@ def backup_tab(workplace: Workplace, _person: Person) -> None:
 
 
 def stats_tab(workplace: Workplace, _person: Person) -> None:
-    """What the store holds."""
+    """Show the store's runs, rejects, number of records and size."""
     with workplace.shared.reading() as store:
         runs = list_runs(store)
         rows = [

@@ -1,4 +1,4 @@
-"""The dashboard: how far the work is, how well people agree, what they change, and how many errors may be left."""
+"""The dashboard page: progress, what people change, agreement, hidden controls, and an estimate of the errors left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from piiloom.foundation.errors import PiiloomError
 
 
 def dashboard_page(_person: Person) -> None:
-    """Show the figures of the project; only those of the part that is open are worked out."""
+    """Show the figures of the selected part. Only these are computed."""
     office = office_of(get_workplace())
     office.upkeep.look_in()
     if office.upkeep.fault is not None:
@@ -33,7 +33,7 @@ def dashboard_page(_person: Person) -> None:
 
 
 def read_ahead() -> None:
-    """Read what the figures are made of, so that the first who asks for them need not wait for that."""
+    """Load the readings that the figures are computed from, so that the first person who asks need not wait."""
     with suppress(PiiloomError, RuntimeError):  # the app may have been stopped meanwhile
         readings_of(get_workplace())
 

@@ -1,4 +1,4 @@
-"""How far people agree, and the records that they disagree on most."""
+"""The agreement part of the dashboard: how far people agree, and the records on which they disagree most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DISPUTED = 20
 
 
 def show_agreement(office: Office) -> None:
-    """Show the figures over all, by two people and by group."""
+    """Show the agreement figures: overall, for each two people, and by group."""
     ready(*AGREEMENT)
     readings = readings_of(office.workplace)
     report = office.figures("agreement", readings, lambda: measure_agreement(readings, disputed=_DISPUTED))

@@ -1,4 +1,4 @@
-"""What people change of what was generated: which model, stage or prompt makes which error."""
+"""What people change in generated records: which model, stage or prompt causes which errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHANGES = ("rejected", "added", "removed", "moved", "retyped", "relevance_flipp
 
 
 def show_changes(office: Office) -> None:
-    """Show the shares, over all and by group."""
+    """Show the shares of changes, overall and by group."""
     readings = readings_of(office.workplace)
     if not readings:
         st.info("Nobody has finished a record yet.")

@@ -13,7 +13,7 @@ from piiloom.annotation_app.screens.kept_figures import Office, readings_of
 
 
 def show_controls(office: Office) -> None:
-    """Show who found how many of the planted errors."""
+    """Show how many of the planted errors each person found."""
     results = control_results(office.workplace.shared)
     if not results:
         st.info("No hidden control record has been finished yet. Admins plant them on the page Admin.")
@@ -30,7 +30,7 @@ def show_controls(office: Office) -> None:
 
 
 def show_remaining(office: Office) -> None:
-    """Show how many errors people found twice, and how many that leaves unfound."""
+    """Show how many errors are estimated to be left, from how often two people found the same one."""
     readings = readings_of(office.workplace)
     found = office.figures("remaining", readings, lambda: estimate_remaining(readings))
     if not found.pairs:

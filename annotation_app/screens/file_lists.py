@@ -1,4 +1,4 @@
-"""Lists of files that can be downloaded, as HTML tables: a link in Streamlit's own table is drawn, and no key gets there."""
+"""Lists of downloadable files as HTML tables. Links in Streamlit's own tables are drawn, so the keyboard cannot reach them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STYLE = """<style>
 
 
 def show_files(columns: Sequence[str], rows: Sequence[tuple[str, str, Sequence[str | int]]]) -> None:
-    """Draw a table of (what the link says, where it leads, the other cells); numbers stand to the right."""
+    """Show a table. Each row is (link text, URL, further cells); cells with integers are right-aligned."""
     head = "".join(f"<th{_kind(rows[0][2][n - 1]) if n else ''}>{escape(name)}</th>" for n, name in enumerate(columns))
     body = "".join(
         f'<tr><td><a href="{escape(link)}" download>{escape(words)}</a></td>{"".join(map(_cell, cells))}</tr>'
@@ -29,7 +29,7 @@ def show_files(columns: Sequence[str], rows: Sequence[tuple[str, str, Sequence[s
 
 
 def size_of(count: int) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes as kB or MB."""
     return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{max(1, round(count / 1e3)):,} kB"
 
 

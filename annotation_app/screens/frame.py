@@ -1,4 +1,4 @@
-"""The frame of all pages: who is logged in, which pages there are for that person, and the way out."""
+"""The frame of all pages: identifies the person, builds the navigation for that role, and offers login and log-out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from piiloom.annotation_app.serving.front import LOGIN_PATH
 from piiloom.annotation_app.serving.oidc import log_out_of_provider, providers, stranger
 
 _LONE = "You are not logged in"
-# Less air than Streamlit leaves, and who is logged in, in the corner of the bar with the pages.
+# Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 4.25rem 2.5rem 2rem; max-width: 96rem; }
 .st-key-piiloom_person { position: fixed; top: 0.8rem; right: 2.5rem; width: auto; z-index: 999991; gap: 0.75rem; }
@@ -43,7 +43,7 @@ _STYLE = """<style>
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """One page: its address, its title, the role it needs, and what draws it."""
+    """One page: its URL path, its title, the role it needs, and the function that draws it."""
 
     path: str
     title: str
@@ -63,17 +63,17 @@ SCREENS = (
 
 
 def run() -> None:
-    """Draw the page that is asked for, if the person may see it."""
+    """Draw the requested page if the person may see it, or the login page if nobody is logged in."""
     st.set_page_config(page_title="piiloom", layout="wide", initial_sidebar_state="collapsed")
     st.html(_STYLE)
     person = current_person()
     if person is None:
-        # One page at every address: an old link must neither fail nor tell what there is.
+        # The login page at every path: an old link must neither fail nor reveal which pages exist.
         lone = [st.Page(_way_in, title=_LONE, url_path=screen.path) for screen in SCREENS]
         st.navigation([_home(_way_in), *lone], position="hidden").run()
         return
     if person.may("adjudicator"):
-        load_beside(read_ahead)  # the dashboard will want them
+        load_beside(read_ahead)  # loads libraries and readings for the dashboard
     allowed = [screen for screen in SCREENS if person.may(screen.role)]
     pages = [st.Page(partial(_drawn, screen), title=screen.title, url_path=screen.path) for screen in allowed]
     chosen = st.navigation([_home(_to_work), *pages], position="top")
@@ -88,7 +88,10 @@ def run() -> None:
 
 
 def _home(draw: Callable[[], None]) -> StreamlitPage:
-    """The page at the root. The default page has no address of its own for Streamlit: ``/work`` would not be found."""
+    """Return the page at the root path.
+
+    It is a page of its own, since the default page has no path for Streamlit: ``/work`` would not be found.
+    """
     return st.Page(draw, title="piiloom", url_path="home", default=True, visibility="hidden")
 
 
@@ -97,7 +100,7 @@ def _to_work() -> None:
 
 
 def _drawn(screen: Screen) -> None:
-    """Ask again who it is: the page may run long after the frame."""
+    """Draw *screen* after checking the person again: the page may run long after the frame."""
     person = current_person()
     if person is None or not person.may(screen.role):
         st.warning("You may not see this page.")

@@ -1,4 +1,4 @@
-"""The guidelines: read by all, changed by admins as a new version, with the questions that people asked."""
+"""The guidelines page: everybody reads the guidelines and asks questions; admins publish new versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEGUN: Final = "guidelines_begun_from"
 
 
 def guide_page(person: Person) -> None:
-    """Show the guidelines in force, the questions, and to admins the way to change them."""
+    """Show the guidelines in force, the questions, the versions, and to admins the form that changes them."""
     workplace = get_workplace()
     current = workplace.guidelines.ensure()
     names = ["Guidelines", "Questions", "Versions", *(["Edit"] if person.may("admin") else [])]
@@ -46,7 +46,7 @@ def _show_questions(workplace: Workplace, person: Person) -> None:
         text = st.text_area("Ask something about the guidelines", max_chars=4000, height=80)
         if st.form_submit_button("Ask") and text.strip():
             _do(lambda: workplace.guidelines.ask(person.name, text))
-    # What others ask on a record, and nobody has answered yet, could lead those who still have it before them.
+    # Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
     shown = [one for one in workplace.guidelines.questions() if by_name or one.answer or one.asked_by == person.name]
     if not shown:
         st.text("Nobody has asked anything yet.")
@@ -102,7 +102,11 @@ def _restore(old: int, seen: int) -> None:
 
 
 def _edit(workplace: Workplace, person: Person, current: Guideline) -> None:
-    """A draft belongs to the version that it was begun from: what another admin publishes meanwhile must not replace it."""
+    """Show the form that publishes a new version.
+
+    A draft belongs to the version from which it was begun. What another admin publishes meanwhile does not replace the draft, and the draft
+    cannot be published over it.
+    """
     begun: int = st.session_state.setdefault(_BEGUN, current.version)
     st.write(
         "Markdown. What you publish is in force at once, as a new version; annotations made before keep the version they were made under."

@@ -1,4 +1,4 @@
-"""Heavy figures, made once for as long as what they are made of does not change; for all tabs of the process."""
+"""A cache of expensive figures for all tabs of the process. A figure is computed again when its input has changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class Office:
-    """What the pages of one workplace share: its figures and its upkeep."""
+    """What the pages of one workplace share: cached figures and background upkeep."""
 
     workplace: Workplace
     upkeep: Upkeep
@@ -30,8 +30,8 @@ class Office:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def figures(self, name: str, readings: Sequence[Reading], make: Callable[[], _Made]) -> _Made:
-        """What *make* gives, or gave for these *readings*."""
-        with self.lock:  # two tabs that open at once need the work done once
+        """Return the figures *name*: from the cache if *readings* have not changed since, else from *make()*."""
+        with self.lock:  # two tabs that open at once compute the figures only once
             found = self.kept.get(name)
             if found is None or not _same(found.readings, readings):
                 found = self.kept[name] = _Kept(readings, make())
@@ -43,18 +43,18 @@ _offices: list[Office] = []
 
 
 def office_of(workplace: Workplace) -> Office:
-    """The one of *workplace*."""
+    """Return the ``Office`` of *workplace*. A new one is made when the process has another workplace."""
     if not _offices or _offices[0].workplace is not workplace:
         _offices[:] = [Office(workplace, Upkeep(workplace.resolver.settle_due))]
     return _offices[0]
 
 
 def readings_of(workplace: Workplace) -> list[Reading]:
-    """What all figures but the progress are made of."""
+    """Return the readings, from which all figures but the progress are computed."""
     with workplace.shared.reading() as store:
         return workplace.readings.readings(store)
 
 
 def _same(one: Sequence[Reading], other: Sequence[Reading]) -> bool:
-    """Whether nothing changed: a reading that did not is the same object."""
+    """Return whether nothing changed: a reading that did not change is the same object."""
     return len(one) == len(other) and all(left is right for left, right in zip(one, other, strict=True))

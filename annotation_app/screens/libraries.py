@@ -1,7 +1,7 @@
-"""The libraries behind tables and figures: they take seconds to load, which nobody should have to wait for.
+"""Preloading of the libraries for tables and figures: importing them takes seconds.
 
-One thread at a time loads them. Two that load parts of one library at the same moment can get into each other's way: narwhals,
-which altair and scikit-learn share, then fails for good with a deadlock of import locks. So who draws a chart asks here first.
+One thread at a time imports them. Two threads that import parts of one library at once can deadlock on import locks: narwhals, which altair
+and scikit-learn share, then fails for good. So call ``ready`` before drawing a chart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 CHARTS: Final = ("pandas", "altair")
 AGREEMENT: Final = ("krippendorff", "sklearn.metrics")
-# Whoever has just opened a page is to have it first.
+# Delay in seconds, so that the page that was just opened is served first.
 _AFTER_S: Final = 5.0
 _loading = threading.Lock()
 _loaded: set[str] = set()
@@ -22,7 +22,7 @@ _beside: list[threading.Timer] = []
 
 
 def ready(*names: str) -> None:
-    """Have the libraries *names* loaded; one that is not installed is left out."""
+    """Import the libraries *names* if that has not been done. A library that is not installed is skipped."""
     if _loaded.issuperset(names):
         return
     with _loading:
@@ -33,7 +33,10 @@ def ready(*names: str) -> None:
 
 
 def load_beside(and_then: Callable[[], None], after_s: float = _AFTER_S) -> None:
-    """Load them all in a thread of their own, *after_s* from now and once in the life of the process; then do what comes next."""
+    """Import all libraries in a background thread, *after_s* seconds from now, then call *and_then*.
+
+    Only the first call in the life of the process has an effect.
+    """
     with _loading:
         if _beside:
             return
@@ -44,7 +47,7 @@ def load_beside(and_then: Callable[[], None], after_s: float = _AFTER_S) -> None
 
 
 def load_all() -> None:
-    """Load them all, here and now."""
+    """Import all libraries in this thread."""
     for name in (*CHARTS, *AGREEMENT):
         ready(name)
 

@@ -1,4 +1,4 @@
-"""A text with its spans, to be read and not edited, as HTML in which nothing of the text can act."""
+"""Read-only HTML of a text and its spans. All that comes from the text is escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from piiloom.annotation_app.documents.document import Document, Mark
 
 _LINES = {"high": "solid", "low": "dashed", None: "dotted"}
 _ALIKE = Differing()
-# In long texts only what differs is open, with so many characters around it; shorter gaps are not worth a click.
+# In a folded text, this many characters around each difference stay open, and gaps shorter than the second number are not folded.
 _AROUND, _LEAST_FOLDED = 240, 900
 _DIFFERS = "background: color-mix(in srgb, #e8b500 32%, transparent); box-shadow: 0 2px 0 #b98900; border-radius: 2px"
 _MISSING = f'<span title="others have words here" style="{_DIFFERS}">[…]</span>'
@@ -24,9 +24,10 @@ _FOLD = "display: block; margin: 0.3rem 0; padding-left: 0.6rem; border-left: 3p
 def marked_text(
     document: Document, colours: Mapping[str, str], apart: Differing = _ALIKE, *, question: bool = True, folded: bool = False
 ) -> str:
-    """Question and context of *document* as HTML; what is *apart* (differs from other versions) stands out.
+    """Return question and context of *document* as HTML, with the differences from other versions (*apart*) highlighted.
 
-    *folded*: long stretches with nothing apart in them are closed until somebody opens them.
+    *colours* are CSS colors by type. *question* False leaves the question out. *folded*: long stretches without differences are closed
+    until somebody opens them.
     """
     text = (document.question or "") if question else ""
     asked = _worded(text, (0, len(text)), apart.question if question else (), last=True)
@@ -49,7 +50,11 @@ def _pieces(document: Document, start: int, end: int, colours: Mapping[str, str]
 
 
 def _worded(text: str, among: Range, differing: Sequence[Range], lacking: Sequence[Range] = (), *, last: bool = False) -> str:
-    """``text[slice(*among)]`` with its share of the ranges standing out; *last*: an empty one at its end is its own."""
+    """Return ``text[slice(*among)]`` as HTML, with the parts of *differing* and *lacking* in it highlighted.
+
+    An empty range of *differing* stands for words missing here. One at the end of *among* is shown only if *last* is set; otherwise the
+    next piece shows it.
+    """
     start, end = among
     missing = {first for first, behind in differing if first == behind and (start <= first < end or (last and first == end))}
     cuts = {point for place in (*differing, *lacking) for point in place if start < point < end}
@@ -71,7 +76,7 @@ def _covers(ranges: Sequence[Range], point: int) -> bool:
 
 
 def _stretches(document: Document, apart: Differing) -> Iterator[tuple[int, int, bool]]:
-    """The context in pieces: its ends, and whether the piece is open. No span is cut."""
+    """Yield (start, end, whether it is open) for each piece of the context, in order. No span is split."""
     text = document.context
     places = [(0, 0), *apart.context, *apart.lacking, *((mark.start, mark.end) for mark in document.marks if mark.id in apart.spans)]
     position = 0
@@ -108,7 +113,7 @@ def _fold(shown: str, text: str) -> str:
 
 
 def _marked(words: str, mark: Mark, colours: Mapping[str, str], *, strong: bool) -> str:
-    """A span around *words*, which are HTML."""
+    """Return *words* (HTML) wrapped in the markup of the span *mark*."""
     colour = colours.get(mark.entity_type, "#888888")
     ground = 30 if strong else 12
     frame = f"outline: 2px solid {colour}; outline-offset: 0; " if strong else ""

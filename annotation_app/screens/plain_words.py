@@ -1,4 +1,4 @@
-"""Words of people and of texts where Streamlit would read Markdown: labels, captions, messages."""
+"""Escaping of free text where Streamlit renders Markdown: labels, captions, messages."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import streamlit as st
 from piiloom.foundation.errors import PiiloomError
 
 _MEANING: Final = frozenset("\\`*_{}[]<>()#+-.!|~$:^&=/@")
-# What Streamlit looks for once the backslashes are gone: addresses (links), its own logo, arrows and dashes made of signs.
+# What Streamlit replaces after the backslashes are gone: URLs, its own logo, arrows and dashes made of signs.
 _FOUND_LATER: Final = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)|(?<=:)(?=streamlit:)|(?<=[-<>=~!])(?=[-<>=~])", re.IGNORECASE)
-# Shows nothing, allows no line to break there, and parts what would be found.
+# Word joiner: invisible, allows no line break, and splits what would be replaced.
 _JOINER: Final = "\u2060"
 
 
 def plain(text: str) -> str:
-    r"""*text* in one line, so that Markdown shows it as it is (``\`` before each sign that could mean something).
+    r"""Return *text* on one line, escaped so that Markdown shows it literally.
 
-    Where a backslash does not help there is an invisible sign (U+2060): what somebody may want to copy is no case for this.
+    Each sign that could mean something gets a backslash. Where that does not help, an invisible sign (U+2060) is inserted, so do not use
+    this for text that somebody may want to copy.
     """
     parted = _FOUND_LATER.sub(_JOINER, " ".join(text.split()))
     return "".join(f"\\{sign}" if sign in _MEANING else sign for sign in parted)
 
 
 def tell(error: PiiloomError) -> None:
-    """Show what went wrong; the error may quote a name or an id that somebody chose."""
+    """Show *error* as a warning. It is escaped, since it may quote a name or an id that somebody chose."""
     st.warning(plain(str(error)))

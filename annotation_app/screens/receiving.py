@@ -1,6 +1,6 @@
-"""The callbacks of the editor: what its browser sends goes to the desk first, then the tab goes where the person wants.
+"""The callbacks of the editor: deliver what its browser sent to the desk, then navigate as the person wants.
 
-Nothing here trusts the browser: who acts is asked anew in each callback, and all it sends is read by ``parse_outbox``.
+Nothing from the browser is trusted: each callback determines the acting person again, and ``parse_outbox`` validates the input.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _STALE: Final = (
     "your change is kept, and an adjudicator can take it up."
 )
 _LONGEST_NAME: Final = 200
-# A tab that reconnects may have a new memory, and says its last wish again.
+# The intents already followed. A tab that reconnects may have new session state and sends its last intent again.
 _followed = Followed()
-# Gives the record that comes after those of a trail, None when there is none.
+# Returns the record to show after those of a trail, None if there is none.
 Onward = Callable[[Workplace, Person, Sequence[str]], str | None]
 
 
 def show_editor(data: Mapping[str, Any], page: str, onward: Onward) -> None:
-    """Mount the editor on *page*; *onward* says what comes when its trail ends."""
-    this_tab().unread.clear()  # the editor tells them
+    """Mount the editor on *page*. *onward* returns the next record when the trail of the page ends."""
+    this_tab().unread.clear()  # the editor shows these
     mount(data, key=_EDITOR, on_outbox=_on_outbox, on_intent=lambda: _on_intent(page, onward))
 
 
 def show_courier(person: Person, tab: Tab) -> None:
-    """Where there is nothing to edit: have the browser deliver what it may still hold from before (the network, a restart)."""
+    """Mount the editor without a record, so that the browser delivers edits it may still hold (after a network failure or restart)."""
     data = {"person": person.name, "record": None, "acknowledged": dict(tab.acknowledged)}
     mount(data, key=_EDITOR, on_outbox=_on_outbox, on_intent=lambda: None)
 
@@ -52,7 +52,7 @@ def _on_outbox() -> None:
 
 
 def _on_intent(page: str, onward: Onward) -> None:
-    """Take in what is in the outbox, then go where the person wants to go."""
+    """Deliver the outbox, then go where the person wants to go."""
     person, intent = current_person(), _value("intent")
     if person is None or not isinstance(intent, Mapping):
         return
@@ -62,7 +62,7 @@ def _on_intent(page: str, onward: Onward) -> None:
     if not isinstance(client, str) or len(client) > _LONGEST_NAME or not isinstance(number, int):
         return
     tab.intents[client] = max(number, tab.intents.get(client, 0))
-    # A tab that has shown nothing yet reconnects after a restart: what it wished before has had its time.
+    # A tab that has shown nothing yet reconnects after a restart: its earlier intent is out of date.
     if not _followed.is_new(client, number) or tab.trail(page).record is None:
         return
     if where == "list":
@@ -79,7 +79,7 @@ def _value(name: str) -> Any:
 
 
 def take_in(workplace: Workplace, person: Person, tab: Tab) -> None:
-    """Deliver what is in the outbox of the editor, if it is on the page."""
+    """Deliver the outbox of the editor to the desk, if the editor is on the page. An error goes to ``tab.said``."""
     outbox = _value("outbox")
     if not outbox:
         return
@@ -112,7 +112,7 @@ def _go(workplace: Workplace, person: Person, trail: Trail, where: object, onwar
         if trail.place + 1 < len(trail.records):
             trail.place += 1
             return
-        # Records left open come round again only when there is nothing that this tab has not shown.
+        # Records that this tab has shown and left open are offered again only if there are no others.
         found = onward(workplace, person, trail.records) or onward(workplace, person, trail.records[-1:])
         if found is None:
             trail.leave()

@@ -1,4 +1,4 @@
-"""The history of a record: who did what and when, and any step taken back as a new one."""
+"""The history of a record: who did what and when. Any step can be undone by a new one."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _MOST_SHOWN: Final = 200
 _HEIGHT: Final = 300
 _FEW: Final = 12
 _STEPS: Final = (*EDITS, STALE, REFUSED)
-# That a record is finished for the first time is noted of work alone: while one works it would tell control records apart.
+# The event of a first finish is written for real work only. It is hidden during work, since it would reveal the control records.
 _WHILE_WORKING: Final = (*_STEPS, *ASSIGNMENT_KINDS, *OUTCOMES)
 _ALL: Final = (*_WHILE_WORKING, ANNOTATED)
 
 
 def show_history(workplace: Workplace, person: Person, record_id: str) -> None:
-    """An expander under the editor. Annotators see what was done to their own version alone.
+    """Show the history in an expander under the editor. Annotators see only what was done to their own version.
 
-    For a control record it says the same as for any other: nothing of where it comes from.
+    A control record looks like any other here: nothing says where it comes from.
     """
     if person.may("adjudicator"):
         _show(workplace, person, record_id, None, _WHILE_WORKING, _take_back_here)
@@ -44,14 +44,14 @@ def show_history(workplace: Workplace, person: Person, record_id: str) -> None:
 
 
 def show_whole_history(workplace: Workplace, person: Person, record_id: str) -> None:
-    """An expander with everything that anybody did to a record of the work list, for those who decide on it."""
+    """Show in an expander everything that anybody did to a record of the work list, for adjudicators."""
     _show(workplace, person, record_id, None, _ALL, _take_back_there)
 
 
 def _show(
     workplace: Workplace, person: Person, record_id: str, owner: str | None, kinds: Collection[str], act: Callable[[str], None]
 ) -> None:
-    """It is read only once it is open: each edit draws the page anew."""
+    """Show the expander. Events are read only while it is open, since each edit reruns the page."""
     box = st.expander("History", key=f"history-{record_id}", on_change="rerun")
     if not box.open:
         return
@@ -84,7 +84,7 @@ def _key(record_id: str) -> str:
 
 
 def _take_back_here(record_id: str) -> None:
-    """What is on its way from the editor comes first."""
+    """Undo the chosen step, after delivering the edits that the editor has sent."""
     person, workplace, tab = current_person(), get_workplace(), this_tab()
     if person is None:
         return

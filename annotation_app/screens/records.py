@@ -1,4 +1,4 @@
-"""The list of records: filters, search, pages; a chosen one opens in the editor."""
+"""The page with the list of records: filters, search and paging. A selected record opens in the editor."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _FILTERS = {
     "model": "Model",
     "annotator": "Worked on by",
 }
-# Long lists of types or reasons would push all else out of sight.
+# Fixed widths: long lists of types or reasons would push the other columns out of sight.
 _WIDTHS = {"types": st.column_config.Column(width="medium"), "why first": st.column_config.Column(width="medium")}
 _FILTER_WIDTH = 145
 _FLAGGED = {"flagged": True, "not flagged": False}
 
 
 def records_page(person: Person) -> None:
-    """Show what *person* may see of the work list."""
+    """Show the records of the work list that *person* may see."""
     workplace = get_workplace()
     viewer = Viewer(name=person.name, role=person.role)
     st.subheader("Records")
@@ -70,7 +70,7 @@ def _query(workplace: Workplace, viewer: Viewer) -> ListQuery:
     )
     sort = first[1].selectbox("Order", list(_SORTS), format_func=_SORTS.__getitem__, key="list_sort", on_change=_turn, args=(1,))
     chosen: dict[str, Any] = {}
-    row = st.container(horizontal=True)  # goes on below where a window is narrow
+    row = st.container(horizontal=True)  # wraps in a narrow window
     for name, options in choices.items():
         value = row.selectbox(_FILTERS[name], [_ANY, *options], key=f"list_{name}", on_change=_turn, args=(1,), width=_FILTER_WIDTH)
         chosen[name] = None if value == _ANY else _FLAGGED[value] if name == "flagged" else value

@@ -1,4 +1,4 @@
-"""Learning the task: practice records with feedback, and the test that comes before the work where a project wants one."""
+"""The training page: practice records with feedback, and the qualifying test that a project may require before work."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 _PRACTICE: Final = "practice"
 _TEST: Final = "test"
-# Which record was checked last in this tab, at which version, and what there was to say.
+# Session state key of the last check in this tab: record, document version, feedback.
 _FEEDBACK: Final = "practice_feedback"
 
 
 def training_page(person: Person) -> None:
-    """Practice, or the test."""
+    """Show practice or the test, as selected."""
     workplace = get_workplace()
     what = st.segmented_control("What", ["Practice", "Test"], default="Practice", label_visibility="collapsed", key="training_what")
     if what == "Test":
@@ -84,7 +84,7 @@ def _test(workplace: Workplace, person: Person) -> None:
 
 
 def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:
-    """The record that *page* shows: where the person is, else the first that is not done yet."""
+    """Return the record that *page* shows: the current one, else the first that is not done."""
     trail = this_tab().trail(page)
     ids = [record_id for record_id, _ in records]
     if trail.records != ids:
@@ -95,7 +95,7 @@ def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:
 
 
 def _show(workplace: Workplace, person: Person, record_id: str, page: str, mode: Mode) -> int:
-    """Mount the editor; gives the version of the document that it shows."""
+    """Mount the editor and return the version of the document that it shows."""
     tab = this_tab()
     trail = tab.trail(page)
     opened = workplace.desk.open(person.name, record_id)
@@ -106,7 +106,7 @@ def _show(workplace: Workplace, person: Person, record_id: str, page: str, mode:
 
 
 def _no_further(_workplace: Workplace, _person: Person, besides: Sequence[str]) -> str | None:
-    """Stay at the last one."""
+    """Stay at the last record."""
     return besides[-1] if besides else None
 
 
@@ -120,6 +120,6 @@ def _say(feedback: Feedback) -> None:
 
 
 def _offer_answer(workplace: Workplace, person: Person, record_id: str) -> None:
-    """The right answer, for those who have tried."""
+    """Show the right answer in an expander, after the person has tried."""
     with st.expander("Show the right answer"):
         st.html(marked_text(workplace.practice.reference(person.name, record_id), colours(load_taxonomy().types)))

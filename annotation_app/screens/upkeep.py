@@ -1,4 +1,4 @@
-"""What is to be done now and then while people look: settling what was finished some minutes ago."""
+"""Background work that page views trigger now and then: settling what was finished some minutes ago."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from piiloom.annotation_app.adjudication.resolving import Settled
 from piiloom.foundation.errors import PiiloomError
 
 _EVERY_S: Final = 60.0
-# Mostly there is little to settle, and then the page that asked shows it at once.
+# Seconds to wait for the end: mostly there is little to settle, and then the page shows it at once.
 _PATIENCE_S: Final = 0.4
 
 
 class Upkeep:
-    """Runs *settle* beside the pages, one at a time and at most once in *every_s*."""
+    """Runs *settle* in a background thread, one at a time and at most once in *every_s* seconds. ``fault`` is its last error."""
 
     def __init__(self, settle: Callable[[], Settled], every_s: float = _EVERY_S) -> None:
         self._settle = settle
@@ -27,7 +27,7 @@ class Upkeep:
         self.fault: PiiloomError | None = None
 
     def look_in(self) -> None:
-        """Begin where it is time to, and wait a moment for the end."""
+        """Start *settle* if it is due, and wait a moment for its end."""
         with self._lock:
             busy = self._worker is not None and self._worker.is_alive()
             if not busy and (self._began is None or time.monotonic() - self._began >= self._every_s):

@@ -27,7 +27,7 @@ PAGE: Final = "work"
 
 
 def work_page(person: Person) -> None:
-    """Show the record that *person* is at, or the next one."""
+    """Show the current record of *person* or the next one, or a message if there is none."""
     workplace, tab = get_workplace(), this_tab()
     if _record(workplace, person, tab.trail(PAGE)) is None:
         for said in tab.hear_all():
@@ -41,15 +41,15 @@ def work_page(person: Person) -> None:
 
 @st.fragment(run_every=timedelta(days=1))
 def _come_back_whole() -> None:
-    """Nothing; but while some part of a page runs by the clock, a browser that reconnects asks for the whole page.
+    """An empty fragment. While a fragment runs on a timer, a browser that reconnects asks for the whole page.
 
-    Without that it would send an edit to one part of a page that a server started anew has never drawn, and hear nothing.
+    Otherwise it would send an edit to a fragment that a restarted server has never drawn, and get no answer.
     """
 
 
 @st.fragment
 def _at_work() -> None:
-    """The record: an edit runs this alone, and all of the page only when it has to show something else."""
+    """The fragment with the record: an edit reruns only this, and the whole page only if something else has to be shown."""
     person, workplace, tab = current_person(), get_workplace(), this_tab()
     trail = tab.trail(PAGE)
     record_id = trail.record
@@ -70,7 +70,7 @@ def _at_work() -> None:
 
 
 def onward(workplace: Workplace, person: Person, besides: Sequence[str]) -> str | None:
-    """The next record that the work list gives *person*."""
+    """Return the next record that the work list offers *person*, skipping *besides* (see ``next_for``), or None."""
     offer = workplace.work.next_for(person.name, besides)
     return None if offer is None else offer.record_id
 
@@ -113,10 +113,10 @@ def _data(workplace: Workplace, person: Person, tab: Tab, record_id: str) -> dic
 
 
 def _ask(workplace: Workplace, person: Person, record_id: str) -> None:
-    """Questions about the guidelines that this record raises, and a place for one more."""
+    """Show the questions about the guidelines on this record, and a form for another one."""
     viewer = Viewer(name=person.name, role=person.role)
     by_name = may_see_people(viewer, workplace.settings.current())
-    # What others ask, and nobody has answered yet, could lead those who still have the record before them.
+    # Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
     asked = [one for one in workplace.guidelines.questions(record_id=record_id) if by_name or one.answer or one.asked_by == person.name]
     title = f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines"
     with st.expander(title, key=f"questions-{record_id}"):

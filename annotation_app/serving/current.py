@@ -1,6 +1,6 @@
-"""Who uses the page that is running. To be asked at the head of every page and again in every callback.
+"""Who uses the running page. Ask at the start of every page and again in every callback.
 
-Streamlit runs callbacks before the page: a page that asks only at its head would let a dead session act once more.
+Streamlit runs callbacks before the page: a page that asks only at its start would let an ended session act once more.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _fronts: list[Front] = []
 
 
 def use_front(front: Front | None) -> None:
-    """Tell the pages of this process how to find out who someone is; None takes it away."""
+    """Set the ``Front`` by which the pages of this process identify people; None removes it."""
     _fronts[:] = [] if front is None else [front]
 
 
 def front() -> Front:
-    """What was given to ``use_front``; ``RuntimeError`` before that."""
+    """Return what was given to ``use_front``. Raises ``RuntimeError`` before that."""
     if not _fronts:
         raise RuntimeError("no server runs in this process")
     return _fronts[0]
 
 
 def current_person() -> Person | None:
-    """The person behind this page, with the role of this moment; None when nobody is logged in (any more).
+    """Return the person who uses this page, with the current role; None if nobody is logged in (any more).
 
-    A page belongs to the first person it was shown to. When another one logs in in the same browser, a tab that stayed open
-    comes back with the new cookie but holds the work of the first: for it nobody is logged in until it is loaded anew.
+    A page belongs to the first person it was shown to. If another person logs in in the same browser, a tab that stayed open reconnects
+    with the new cookie but holds the work of the first person. Such a tab gets None until it is reloaded.
     """
     desk = front()
     person = desk.person(st.context.cookies.get(desk.cookie))
@@ -48,12 +48,15 @@ def current_person() -> Person | None:
 
 
 def page_was_anothers() -> bool:
-    """Whether this page was shown to somebody before: then it has to be loaded anew after a login."""
+    """Return whether this page was shown to somebody before. After a new login it has to be reloaded."""
     return _OWNER in st.session_state
 
 
 def logout_form() -> str | None:
-    """The HTML of a form that logs out, for ``st.html``; None in single-user mode and for who came by OIDC (``log_out_of_provider``)."""
+    """Return the HTML of a log-out form, for ``st.html``.
+
+    Returns None in single-user mode, and for people who logged in by OIDC (see ``log_out_of_provider``).
+    """
     desk = front()
     token = st.context.cookies.get(desk.cookie)
     if desk.desk is None or token is None or not st.session_state.get(_BY_FORM):

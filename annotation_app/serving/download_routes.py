@@ -1,6 +1,6 @@
-"""What admins can take away: exports as zip files, refused rows of imports. Who asks is looked up at each request.
+"""Routes for the downloads of admins: exports as zip files, and rejected rows of imports. Each request is authorized.
 
-Not by Streamlit's own downloads: their address works for everybody logged in, and the file stays in memory.
+Streamlit's own downloads are not used: their URLs work for everybody logged in, and the files stay in memory.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from piiloom.annotation_app.serving.workplace_holder import get_workplace
 
 _EXPORTS: Final = "/account/files/exports/"
 _REJECTS: Final = "/account/files/rejects/"
-# An archive up to this size is not written to the disk.
+# Archives up to this size (bytes) stay in memory instead of a temporary file.
 _IN_MEMORY: Final = 8 << 20
 _BLOCK: Final = 1 << 18
 
 
 def export_link(folder: str) -> str:
-    """Where the export in *folder* can be had as a zip file."""
+    """Return the URL path of the export in *folder* as a zip file."""
     return f"{_EXPORTS}{quote(folder, safe='')}"
 
 
 def rejects_link(name: str) -> str:
-    """Where a file of refused rows can be had."""
+    """Return the URL path of a file of rejected rows."""
     return f"{_REJECTS}{quote(name, safe='')}"
 
 
 class DownloadRoutes:
-    """The routes for one ``Front``."""
+    """The download routes for one ``Front``."""
 
     def __init__(self, front: Front) -> None:
         self._front = front
 
     def routes(self) -> list[Route]:
-        """What to add to the app."""
+        """Return the routes to add to the app."""
         return [
             Route(f"{_EXPORTS}{{name}}", self.export, methods=["GET"]),
             Route(f"{_REJECTS}{{name}}", self.rejects, methods=["GET"]),
         ]
 
     async def export(self, request: Request) -> Response:
-        """An export, zipped."""
+        """Serve an export as a zip file."""
         return await to_thread.run_sync(self._export, request)
 
     async def rejects(self, request: Request) -> Response:
-        """A file of refused rows."""
+        """Serve a file of rejected rows."""
         return await to_thread.run_sync(self._rejects, request)
 
     def _export(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Tokens in forms: a POST counts only when it comes from a page that this server gave to the same browser."""
+"""CSRF tokens: a POST counts only if its form is from a page that this server gave to the same browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import sha256
 
 
 class FormTokens:
-    """Makes and checks tokens. The key lives as long as the process: a form from before a restart has to be loaded anew."""
+    """Makes and checks form tokens. The key lives as long as the process: forms from before a restart have to be reloaded."""
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key or secrets.token_bytes(32)

@@ -1,4 +1,4 @@
-"""How this process tells who someone is: set once when the server starts, read by routes and pages."""
+"""How this process identifies people: set once when the server starts, read by routes and pages."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from piiloom.annotation_app.serving.form_tokens import FormTokens
 
 LOGIN_PATH: Final = "/account/login"
 LOGOUT_PATH: Final = "/account/logout"
-# Where Streamlit keeps what the provider said, signed; a long one is in several cookies.
+# Streamlit's signed cookie with the provider's claims. A long value is split over several cookies.
 _PROVIDER_COOKIE: Final = "_streamlit_user"
 
 
 def provider_token(cookies: Mapping[str, str]) -> str | None:
-    """What stands for a login at the provider: the same as long as its cookies are. None where there are none."""
+    """Return a token that stands for the login at the OIDC provider: a hash of its cookies. None if there are none."""
     found = sorted((name, value) for name, value in cookies.items() if name == _PROVIDER_COOKIE or name.startswith(f"{_PROVIDER_COOKIE}__"))
     return f"oidc:{sha256(repr(found).encode('utf-8', 'replace')).hexdigest()}" if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
-    """Single-user where ``desk`` is None: then everybody who can reach the server is the local person, an admin.
+    """The login configuration of the server.
 
-    ``oidc`` says whether Streamlit's own login is configured. ``cookie`` has the port in its name, since cookies do not
-    differ by port and two stores may be served on one machine.
+    If ``desk`` is None, the server is single-user: everybody who can reach it is the local person, an admin. ``oidc`` says whether
+    Streamlit's own login is configured. ``cookie`` has the port in its name, since browsers share cookies between ports and one machine may
+    serve two stores.
     """
 
     desk: LoginDesk | None = None
@@ -42,22 +43,22 @@ class Front:
 
     @property
     def form_cookie(self) -> str:
-        """The cookie that ties a login form to a browser."""
+        """The name of the cookie that ties a login form to a browser."""
         return f"{self.cookie}_form"
 
     def person(self, token: str | None) -> Person | None:
-        """Who the holder of a session token is."""
+        """Return the person to whom a session token belongs, or None; the local person if the server is single-user."""
         return LOCAL if self.desk is None else self.desk.person(token)
 
     def person_of_cookies(self, cookies: Mapping[str, str]) -> Person | None:
-        """Who sends *cookies*, be it after a password or, when a page has seen that one before, by OIDC."""
+        """Return the person who sends *cookies*, or None. An OIDC login is known once a page has seen it."""
         return self.person(cookies.get(self.cookie)) or (self.person(provider_token(cookies)) if self.oidc else None)
 
     def logout_token(self, token: str) -> str:
-        """What a log-out form has to carry."""
+        """Return the form token that a log-out form has to carry."""
         return self.forms.token("logout", token)
 
     @staticmethod
     def nonce() -> str:
-        """A new value for the form cookie."""
+        """Return a new random value for the form cookie."""
         return secrets.token_urlsafe(16)

@@ -1,6 +1,6 @@
-"""The pages of the login, outside Streamlit: only a route of our own can set a cookie that no script can read.
+"""Routes for logging in and out. They are outside Streamlit, because only a route of ours can set an HttpOnly cookie.
 
-They live under ``/account``, since Streamlit keeps ``/auth/login`` and ``/auth/logout`` for OIDC.
+Their paths start with ``/account``, since Streamlit reserves ``/auth/login`` and ``/auth/logout`` for OIDC.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from piiloom.annotation_app.serving.front import LOGIN_PATH, LOGOUT_PATH, Front
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384
-# A hash takes 64 MiB and a few cores: more than this many at once would starve those who work.
+# One hash takes 64 MiB and several cores. More than this many at once would slow down the people at work.
 _HASHES_AT_ONCE: Final = 2
 _WRONG = "The name or the password is wrong."
 _STALE = "The form was too old, or cookies are switched off. Try again."
 
 
 class LoginRoutes:
-    """The routes for one ``Front``."""
+    """The login and log-out routes for one ``Front``."""
 
     def __init__(self, front: Front) -> None:
         self._front = front
         self._hashing = CapacityLimiter(_HASHES_AT_ONCE)
 
     def routes(self) -> list[Route]:
-        """What to add to the app."""
+        """Return the routes to add to the app."""
         return [
             Route(LOGIN_PATH, self.show, methods=["GET"]),
             Route(LOGIN_PATH, self.log_in, methods=["POST"]),
@@ -47,14 +47,18 @@ class LoginRoutes:
         ]
 
     async def show(self, request: Request) -> Response:
-        """The form; who is logged in already goes straight to the app."""
+        """Serve the login form. Redirect people who are already logged in to the app."""
         token = request.cookies.get(self._front.cookie)
         if await to_thread.run_sync(self._front.person, token) is not None:
             return RedirectResponse("/", 303)
         return self._form(request)
 
     async def log_in(self, request: Request) -> Response:
-        """Check a filled-in form."""
+        """Handle a submitted login form.
+
+        Redirects to the app on success. Answers 400 for a body that is no form, 401 for a wrong name or password, 403 for a stale form and
+        429 during a wait.
+        """
         desk, front = self._front.desk, self._front
         if desk is None:
             return RedirectResponse("/", 303)
@@ -77,7 +81,7 @@ class LoginRoutes:
         return self._form(request, name=name, said=_WRONG, status=401, then=BackgroundTask(desk.note_refusal, name))
 
     async def log_out(self, request: Request) -> Response:
-        """End the session for good, wherever its token may have got to."""
+        """End the session, so that no copy of its token is valid any more. Answers 403 for a stale form."""
         desk, front = self._front.desk, self._front
         token = request.cookies.get(front.cookie)
         fields = await _fields(request)
@@ -112,7 +116,7 @@ class LoginRoutes:
 
 
 async def _fields(request: Request) -> dict[str, str] | None:
-    """The fields of a posted form; None when it is no form, or longer than any of ours."""
+    """Parse the fields of a posted form. Return None if the body is not URL-encoded, is malformed or is too long."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/x-www-form-urlencoded":
         return None
     body = b""

@@ -1,4 +1,4 @@
-"""Opening a store to work on: what a process has while it serves. Further services are added here, and only here."""
+"""Opening a store for the app: builds all services of the serving process. Add further services here, and only here."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from piiloom.corpus.store.shared import SharedStore
 from piiloom.taxonomy.entity_types import set_process_taxonomy
 from piiloom.taxonomy.own_types import extended
 
-# Enough for aggregates over a large store; the commands make do with less.
+# DuckDB limits. Enough for aggregates over a large store; the commands use less.
 _MEMORY, _THREADS = "512MB", 2
 SNAPSHOT_EVERY_S, KEEP_SNAPSHOTS = 900.0, 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
-    """The open store and the services over it."""
+    """The open store and all services on it."""
 
     path: Path
     shared: SharedStore
@@ -56,7 +56,7 @@ class Workplace:
     snapshots: SnapshotKeeper
 
     def close(self) -> None:
-        """Let go of the store, once whoever writes has done."""
+        """Stop the snapshots, close the store once a running write is done, and remove the store's own types from the process."""
         self.snapshots.stop()
         self.shared.close()
         set_process_taxonomy(None)
@@ -65,9 +65,9 @@ class Workplace:
 def open_workplace(
     path: Path, *, clock: Clock = utc_now, snapshot_every_s: float = SNAPSHOT_EVERY_S, keep_snapshots: int = KEEP_SNAPSHOTS
 ) -> Workplace:
-    """Open the store at *path*, which must be there; raises what ``Store.open`` does. Snapshots begin with ``snapshots.start``.
+    """Open the existing store at *path* and build its services. Raises what ``Store.open`` raises.
 
-    The own types of the store are in force in all of the process until the workplace is closed.
+    The own types of the store are in force in the whole process until the workplace is closed. Snapshots begin with ``snapshots.start``.
     """
     store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
     try:

@@ -1,8 +1,8 @@
-"""What is turned away before anything looks at it.
+"""Middleware that refuses requests before anything else handles them.
 
-That is what another site had a browser ask for; where nobody logs in, what does not come from this machine's own browser; where
-people log in, what only the pages of somebody who has logged in ask for: files to and from the pages, figures of the server.
-Streamlit itself lets a web socket through when the *host* of its Origin is local, whatever its port; here it has to be ours.
+It refuses requests that another site made a browser send. Without login, it refuses what does not come from a browser on this machine. With
+login, it refuses requests without a session for what only logged-in pages use: files to and from the pages, and server metrics. Streamlit
+itself accepts a web socket if the *host* of its Origin is local, whatever the port; here both must match.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _READING: Final = frozenset({"GET", "HEAD"})
 # A proxy adds at least one of these.
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
 _POLICY_VIOLATION: Final = 1008
-# Streamlit serves these to everybody who knows an address. Its pages ask for them after the login only.
+# Streamlit serves these to anyone who knows the path, but its pages use them only after the login. As (path prefix, role needed); the first
+# match counts.
 _INSIDE: Final[tuple[tuple[str, Role], ...]] = (
     ("/_stcore/upload_file/", "admin"),  # only the page Admin takes files, and they are kept in memory
     ("/_stcore/metrics", "admin"),
@@ -33,12 +34,12 @@ _INSIDE: Final[tuple[tuple[str, Role], ...]] = (
     ("/media/", "annotator"),
     ("/component/", "annotator"),
 )
-# What a page needs before it can say that nobody is logged in. Web sockets ask who it is in each run.
+# What a page needs to show that nobody is logged in. Web sockets are not checked here: each script run asks who it is.
 _OUTSIDE: Final = frozenset({"/_stcore/health", "/_stcore/host-config"})
 
 
 def is_loopback(host: str) -> bool:
-    """Whether *host* (a name or an address, no port) is this machine and nothing else."""
+    """Return whether *host* (a name or an address, no port) is this machine and nothing else."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost":
         return True
@@ -49,13 +50,13 @@ def is_loopback(host: str) -> bool:
 
 
 class RequestGate:
-    """Middleware over HTTP and web sockets."""
+    """ASGI middleware over HTTP and web sockets."""
 
     def __init__(self, app: ASGIApp, front: Front) -> None:
         self._app, self._front = app, front
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it here."""
+        """Pass a request on, or answer it here: with 403, with a redirect to the login, or by closing the web socket."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             refusal = self._refusal(headers, reading=scope["method"] in _READING) or await self._stranger(scope)
@@ -71,7 +72,7 @@ class RequestGate:
     def _refusal(self, headers: Headers, *, reading: bool) -> str | None:
         host = headers.get("host", "")
         if self._front.desk is None:
-            # A page of another site can have its own name point here (DNS rebinding), and a proxy can let anybody in.
+            # Another site can point its own name to this machine (DNS rebinding), and a proxy can let anybody in.
             if not is_loopback(_name_in(host)):
                 return "This server has no login and answers only to the name localhost."
             if any(name in headers for name in _FORWARDED):
@@ -82,27 +83,28 @@ class RequestGate:
         return None
 
     async def _stranger(self, scope: Scope) -> str | None:
-        """The refusal for who asks, without a living session or the role, for what lies behind the login."""
+        """Return the refusal of a request that needs a session and role it does not have; None to let it pass."""
         path = scope["path"]
         needed = next((role for prefix, role in _INSIDE if path.startswith(prefix)), None)
         if self._front.desk is None or needed is None or path in _OUTSIDE:
             return None
         cookies = cookie_parser(Headers(scope=scope).get("cookie", ""))
-        # In a thread: it reads the store, and may have to wait for it.
+        # In a thread, since it reads the store and may have to wait.
         person = await to_thread.run_sync(self._front.person_of_cookies, cookies)
         if person is None:
             return "Log in first."
         return None if person.may(needed) else "This is not for you."
 
     def _to_login(self, scope: Scope, headers: Headers) -> Response | None:
-        """Send who opens the app without a session to the login.
+        """Return a redirect to the login if a page is opened without a session cookie, else None.
 
-        Not after a link on another site: then the browser keeps the cookie back from this request, but not from the web socket.
+        A link on another site is no reason to redirect: the browser then withholds the cookie from this request, but not from the web
+        socket.
         """
         front = self._front
         if front.desk is None or front.oidc or headers.get("sec-fetch-site") not in {"none", "same-origin"}:
             return None
-        # Any page of the app may be opened by its own address.
+        # Each page of the app can be opened by its own URL.
         a_page = scope["path"] == "/" or (headers.get("sec-fetch-dest") == "document" and not scope["path"].startswith("/account/"))
         if not a_page:
             return None
@@ -110,7 +112,7 @@ class RequestGate:
 
 
 def _name_in(host: str) -> str:
-    """The name in a Host header, without the port; empty when it is malformed."""
+    """Return the name in a Host header, without the port; empty if it is malformed."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

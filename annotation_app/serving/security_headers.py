@@ -1,7 +1,7 @@
-"""Headers on every answer: what a page may load, and who may frame it.
+"""Security headers on every answer: what a page may load, and who may frame it.
 
-Streamlit's own page has one inline script, which is allowed by its hash. ``blob:`` is how the browser gets the script of a
-component, and styles are made at run time by the front end's styling library.
+Streamlit's own page has one inline script, which is allowed by its hash. ``blob:`` is allowed because the browser loads component scripts
+that way, and inline styles because the front end's styling library makes them at run time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIXED: Final = {
 
 
 def content_policy(script_hashes: Iterable[str] = ()) -> str:
-    """The Content-Security-Policy: nothing from elsewhere, no frame around or inside, no ``eval``."""
+    """Return the Content-Security-Policy: only our own resources and *script_hashes*, no frame around or inside, no ``eval``."""
     scripts = " ".join(["'self'", "blob:", *script_hashes])
     return "; ".join((
         "default-src 'none'",
@@ -47,18 +47,18 @@ def content_policy(script_hashes: Iterable[str] = ()) -> str:
 
 
 def inline_hashes(page: str) -> list[str]:
-    """The hashes, as a policy has them, of the inline scripts of an HTML page."""
+    """Return the hashes of the inline scripts of an HTML page, in the form that a policy takes."""
     return [f"'sha256-{base64.b64encode(sha256(body.encode()).digest()).decode()}'" for body in _INLINE.findall(page)]
 
 
 class SecurityHeaders:
-    """Middleware that puts the headers on every HTTP answer, whoever made it."""
+    """ASGI middleware that sets the headers on every HTTP answer, whichever route made it."""
 
     def __init__(self, app: ASGIApp, policy: str) -> None:
         self._app, self._policy = app, policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer back with the headers."""
+        """Pass a request on and add the headers to its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

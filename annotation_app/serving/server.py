@@ -1,4 +1,4 @@
-"""Serving the app: one process, one store, Streamlit with routes and middleware of ours, on a socket that is bound first."""
+"""Serving the app: one process, one store, Streamlit with our routes and middleware, on a socket that is bound beforehand."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from piiloom.annotation_app.serving.workplace_holder import set_workplace
 from piiloom.foundation.errors import PiiloomError, UsageError
 
 SCRIPT: Final = Path(__file__).parents[1] / "app.py"
-# How long requests under way may take when the server is told to stop.
+# Seconds that requests in progress may take when the server is told to stop.
 _GRACE_S: Final = 3
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Take *port* (0: any free one) of *host*; ``PiiloomError`` when somebody has it, ``UsageError`` for no address of this machine."""
+    """Bind *port* (0: any free one) of *host*, listen, and return the socket.
+
+    Raises ``UsageError`` if *host* cannot be resolved, and ``PiiloomError`` if the port cannot be used.
+    """
     try:
         family, _, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -47,13 +50,13 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket, host: str) -> str:
-    """Where a browser finds what is served on *listener*."""
+    """Return the URL of what is served on *listener*."""
     name = host.strip("[]")
     return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
 
 
 def make_app(front: Front) -> st.App:
-    """The app for *front*; sets Streamlit up for this process."""
+    """Return the app for *front*. This also configures Streamlit for the process."""
     apply_settings()
     use_front(front)
     page = Path(st.__file__).parent / "static" / "index.html"
@@ -66,13 +69,13 @@ def make_app(front: Front) -> st.App:
 
 
 def serve(front: Front, workplace: object, listener: socket.socket) -> None:
-    """Serve in the main thread until SIGINT or SIGTERM, and give back when all is stopped.
+    """Serve in the main thread until SIGINT or SIGTERM, and return when all is stopped.
 
-    With ``front.behind_https`` a proxy on this machine, or on one that ``FORWARDED_ALLOW_IPS`` names, is believed about who asks
-    and by which scheme; nobody is otherwise.
+    With ``front.behind_https``, a proxy on this machine, or on one that ``FORWARDED_ALLOW_IPS`` names, is trusted about the client's
+    address and the scheme. Otherwise no proxy is trusted.
     """
     set_workplace(workplace)
-    # uvicorn stops in order and then raises the signal anew: SIGTERM would end the process before the store is closed.
+    # uvicorn stops in order and then raises the signal again. By default, SIGTERM would end the process before the store is closed.
     former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app = make_app(front)

@@ -1,4 +1,4 @@
-"""Streamlit's own settings for the app. They win over any ``config.toml``: what it says about looks stays, what opens doors does not."""
+"""Streamlit settings that the app enforces over any ``config.toml``. Its theme is kept; settings that weaken security are not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from streamlit import config
 from streamlit.logger import set_log_level
 from streamlit.runtime.pages_manager import PagesManager
 
-# An upload is kept in memory. A record takes about a thousand characters.
+# Uploads are kept in memory. A record takes about a thousand characters.
 MOST_UPLOADED_MB: Final = 100
 
 _FIXED: Final[dict[str, Any]] = {
@@ -22,7 +22,7 @@ _FIXED: Final[dict[str, Any]] = {
     "server.baseUrlPath": "",
     "server.corsAllowedOrigins": [],
     "server.enableAgentApi": False,
-    "server.enableCORS": True,  # the name is Streamlit's: True is the protection
+    "server.enableCORS": True,  # despite the name, True turns the protection on
     "server.enableStaticServing": False,
     "server.enableXsrfProtection": True,
     "server.fileWatcherType": "none",
@@ -36,9 +36,9 @@ _FIXED: Final[dict[str, Any]] = {
 
 
 def apply_settings() -> None:
-    """Set Streamlit up for this process; before anything reads a setting of it (the secrets, the app). Harmless again.
+    """Configure Streamlit for this process. Call it before anything reads a setting; calling it again is harmless.
 
-    A folder ``pages`` beside the script would be scripts that a URL can run without ours: not so, should there ever be one.
+    It also turns off Streamlit's folder ``pages``: a URL could run scripts in it without running ours. There is no such folder now.
     """
     PagesManager.uses_pages_directory = False
     for name, value in _FIXED.items():

@@ -1,6 +1,6 @@
-"""The one workplace of this process, where the pages find it.
+"""Process-wide holder of the one open workplace, for the pages.
 
-A module global, since Streamlit's own ``cache_resource`` belongs to one script, and pages, routes and callbacks all need it.
+It is a module global, since pages, routes and callbacks all need it and Streamlit's ``cache_resource`` belongs to one script.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ _held: list[Any] = []
 
 
 def set_workplace(workplace: Any) -> None:
-    """Make *workplace* the one of this process; None takes it away."""
+    """Set the workplace of this process; None removes it."""
     _held[:] = [] if workplace is None else [workplace]
 
 
 def get_workplace() -> Any:
-    """The workplace of this process; ``RuntimeError`` before there is one."""
+    """Return the workplace of this process. Raises ``RuntimeError`` if there is none."""
     if not _held:
         raise RuntimeError("no workplace is open in this process")
     return _held[0]

@@ -1,1 +1,1 @@
-"""Who works on what, and in which order: the pool of records, priorities, leases, lists. Plain Python, no Streamlit."""
+"""Work distribution: the pool of records, their priorities, assignments, leases and lists. Plain Python, no Streamlit."""

@@ -1,4 +1,4 @@
-"""Giving out records: the next one for a person, and dealing many to several people beforehand."""
+"""Assign records: the next one for a person on request, and many to several people in advance."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 
 OfferWhy = Literal["resumed", "assigned", "new", "skipped", "held"]
-# A record, why that one, and the end of the lease that the person has of it.
+# The record id, why it was chosen, and when the person's current lease on it ends (None without a lease).
 _Choice = tuple[str, OfferWhy, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A record that is now leased to whoever asked.
+    """A record that is now leased to the person who asked.
 
-    ``why``: he had begun it, was assigned it, it is new to him, he had skipped it and nothing else is left, or he holds so
-    many that he gets back the one he has not touched for longest ("held"). Control records look like new ones.
+    ``why``: the person had begun it ("resumed"), was assigned it, has not had it yet ("new"), had skipped it and nothing else is
+    left, or has reached the lease limit and gets back the record untouched for longest ("held"). Control records count as new.
     """
 
     record_id: str
@@ -46,7 +46,7 @@ class Offer:
 
 
 class WorkList:
-    """Gives out the records of the store *shared*. One writer at a time asks and takes: nobody can come in between."""
+    """Assigns the records of the store *shared*. A record is chosen and leased under the write lock, so no two people race for it."""
 
     def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
         self._shared = shared
@@ -55,9 +55,10 @@ class WorkList:
         self.leases = Leases(shared, log, book)
 
     def next_for(self, person: str, besides: Collection[str] = ()) -> Offer | None:
-        """Lease to *person* what he should do next, none of *besides*; None when there is nothing left for him.
+        """Lease the next record to *person*; None if nothing is left.
 
-        Raises ``UsageError`` when the project has a qualifying test that he has not passed.
+        The ids in *besides* are skipped, unless the person has reached the lease limit and gets back a record they hold. Raises
+        ``UsageError`` if the project requires a qualifying test that the person has not passed.
         """
         settings = self._book.current()
         with self._shared.writing() as store:
@@ -83,9 +84,10 @@ class WorkList:
         return best
 
     def assign(self, actor: str, record_ids: Sequence[str], people: Sequence[str]) -> dict[str, int]:
-        """Deal *record_ids* to *people*, so that nobody has much more than others; gives how many each was dealt.
+        """Assign *record_ids* to *people* with balanced loads; returns how many records each person was assigned.
 
-        Each record goes to as many as are still wanted for it. Records that are finished or not in the list raise ``UsageError``.
+        Each record goes to as many people as it still needs. Raises ``UsageError`` if *people* is empty or a record is finished
+        or not in the work list.
         """
         if not people:
             raise UsageError("nobody is named to assign the records to")
@@ -101,7 +103,7 @@ class WorkList:
         return {name: sum(name in names for names in dealt.values()) for name in dict.fromkeys(people)}
 
     def _places(self, store: Store, record_ids: Sequence[str]) -> tuple[dict[str, int], dict[str, set[str]]]:
-        """How many people each record still needs, and who has had it."""
+        """Return, by record id, how many people it still needs and who has it already (assigned, leased or finished)."""
         items = {item.record_id: item for item in load_items(store, record_ids, roles=["work"])}
         unfit = [name for name in record_ids if name not in items or items[name].status not in OPEN_STATUSES]
         if unfit:
@@ -120,9 +122,10 @@ class WorkList:
 def deal(
     wanted: Mapping[str, int], people: Sequence[str], loads: Mapping[str, int], had: Mapping[str, Collection[str]]
 ) -> dict[str, list[str]]:
-    """Choose people for each record: those with the least to do; among equals those who have shared fewest records so far.
+    """Choose people for each record: those with the lowest load; on a tie, those who share fewest records with the ones chosen.
 
-    Nobody gets a record twice; where there are too few people a record goes to fewer.
+    *wanted* is the number of people per record id, *loads* the current load per person, *had* the people who have each record
+    already. Nobody gets a record twice; a record gets fewer people if there are not enough.
     """
     load = {name: loads.get(name, 0) for name in people}
     together: dict[frozenset[str], int] = {}
@@ -148,5 +151,5 @@ def has_qualified(store: Store, person: str) -> bool:
 
 
 def _is_controls_turn(settings: ProjectSettings, person: str, given: int) -> bool:
-    """Whether the record after *given* others is to be a control record; nobody can foresee which."""
+    """Draw, from the seed, whether the record that follows *given* earlier ones is a control record; people cannot predict it."""
     return derive_rng("control turn", settings.seed, person, given).random() < settings.control_share

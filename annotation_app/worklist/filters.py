@@ -1,4 +1,4 @@
-"""Looking through the work list: filters, search, order and pages, within what the viewer may see."""
+"""Query the work list: filters, text search, sort order and pages, limited to what the viewer may see."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
-# Control records stand among the others in the lists of annotators; only an admin may tell them apart.
+# Annotators' lists show control records among the others; only an admin can tell them apart.
 _SEEN_ROLES: tuple[Role, ...] = ("work", "control")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListQuery:
-    """What somebody wants to see. None leaves a thing open; pages count from 1.
+    """A query for the work list. None means no restriction; pages count from 1.
 
-    ``own`` is how the record stands with the viewer. ``annotator``: who has worked on it or has it now.
-    ``roles`` is for admins: practice, test and control records too.
+    ``own`` filters by the viewer's own progress on the record, ``annotator`` by a person who has worked on it or has it now.
+    ``roles`` is for admins only: it can include practice, test and control records.
     """
 
     status: Status | None = None
@@ -45,7 +45,7 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """One page of the list; ``page`` is the one shown, which is the last where a later one was asked for."""
+    """One page of the list. ``page`` is the page shown: the last one if the query asked for a page beyond it."""
 
     lines: tuple[ListedItem, ...]
     total: int
@@ -54,7 +54,7 @@ class Listing:
 
 
 class Lists:
-    """The lists of the store *shared*."""
+    """Queries on the work list of the store *shared*."""
 
     def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
         self._shared = shared
@@ -62,7 +62,7 @@ class Lists:
         self._book = book
 
     def look(self, viewer: Viewer, query: ListQuery) -> Listing:
-        """A page of what *viewer* may see; raises ``UsageError`` for what he may not ask."""
+        """Return one page of what *viewer* may see; raises ``UsageError`` if the query is invalid or not allowed for the viewer."""
         settings = self._book.current()
         wanted = self._filter(viewer, query, settings)
         with self._shared.reading() as store:
@@ -78,7 +78,7 @@ class Lists:
         return Listing(lines=shown, total=total, page=min(query.page, pages), pages=pages)
 
     def choices(self, viewer: Viewer) -> Mapping[str, list[str]]:
-        """The pairs, types, locales and models that *viewer* can filter by."""
+        """Return the pairs, types, locales and models that *viewer* can filter by."""
         with self._shared.reading() as store:
             found = filter_choices(store)
         return found if may_see_why(viewer, self._book.current()) else {**found, "pair": [], "model": []}
@@ -119,7 +119,7 @@ class Lists:
 
 
 def _veiled(line: ListedItem, viewer: Viewer, settings: ProjectSettings) -> ListedItem:
-    """The line without what *viewer* may not see."""
+    """Return *line* without the information that *viewer* may not see."""
     changes: dict[str, Any] = {} if may_manage(viewer) else {"role": "work"}
     if not may_see_people(viewer, settings):
         me = (viewer.name,)

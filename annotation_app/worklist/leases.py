@@ -1,7 +1,8 @@
-"""Leases: a record is kept for whoever works on it, for some minutes after the last sign of life.
+"""Leases: a record is reserved for the person who works on it, until some minutes after their last activity.
 
-Nothing happens when a lease runs out; its place is then simply free. Who comes back to find it still free goes on as if
-nothing had been. Time is that of the log, which stands still while the machine's clock goes backwards: leases then last longer.
+No event is written when a lease expires; the place is then free for others. If it is still free when the person comes back,
+they get a new lease and continue. Times are those of the log, which never go back: if the machine's clock is set back, leases
+last longer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
-# Of these, people work on their own copies whenever they like.
+# Records with these roles need no lease: everybody works on their own copy at any time.
 _UNLEASED_ROLES = ("practice", "qualifying")
 _ASK = "Ask an adjudicator to reopen it if something is wrong with it."
 _ENDED = {
@@ -38,9 +39,10 @@ class Leases:
         self._book = book
 
     def may_edit(self, person: str, record_id: str) -> None:
-        """See that *person* may change *record_id* now, and that it stays his while he does.
+        """Check that *person* may edit *record_id* now, and take or extend the lease.
 
-        Whoever holds no lease gets one if a place is free. Raises ``UsageError`` with the reason in plain words.
+        A person without a lease gets one if a place is free. Raises ``UsageError``, with a reason for the user, if the record is
+        finished, taken, deleted or not in the work list.
         """
         with self._shared.writing() as store:
             now = self._log.now()
@@ -55,21 +57,21 @@ class Leases:
             self.keep(store, person, record_id, found.leased_until)
 
     def take(self, store: Store, person: str, record_id: str) -> str:
-        """Lease *record_id* to *person* without asking whether a place is free; gives until when. Inside a transaction."""
+        """Lease *record_id* to *person* without checking that a place is free; returns the end. Call this inside a transaction."""
         until = later(self._log.now(), self._book.current().lease_minutes)
         self._note(store, NewEvent(actor=person, kind="leased", record_id=record_id, entry={"until": until}))
         return until
 
     def keep(self, store: Store, person: str, record_id: str, until: str | None) -> str:
-        """As ``take``, but a lease *until* then is left as it is while more than half of its time remains."""
+        """Like ``take``, but keep the current lease, which ends at *until*, while more than half of its time remains."""
         if until is not None and until > later(self._log.now(), self._book.current().lease_minutes / 2):
             return until
         return self.take(store, person, record_id)
 
     def renew(self, person: str, record_id: str) -> None:
-        """A sign of life: as ``may_edit``, for someone who reads and has not changed anything yet.
+        """Extend the lease of a person who is only reading; raises the same errors as ``may_edit``.
 
-        Pages do this at every turn: while the lease is fresh nobody has to wait for the one who writes.
+        Pages call this at each rerun, so it takes the write lock only if less than half of the lease time remains.
         """
         with self._shared.reading() as store:
             now = self._log.about_now()
@@ -80,20 +82,26 @@ class Leases:
         self.may_edit(person, record_id)
 
     def skip(self, person: str, record_id: str) -> None:
-        """Put *record_id* off: *person* is offered it again only when nothing else is left for him. Others may have it."""
+        """Skip *record_id*: *person* is offered it again only if nothing else is left for them. Others may get it."""
         with self._shared.writing() as store:
             self._standing(store, person, record_id, self._log.now())
             self._note(store, NewEvent(actor=person, kind="skipped", record_id=record_id))
 
     def release(self, person: str, record_id: str, *, actor: str | None = None) -> None:
-        """Give *record_id* back, by *person* or (an admin) by *actor* for him; nothing happens when he holds nothing of it."""
+        """End the lease or assignment of *person* on *record_id*; nothing happens if there is none.
+
+        *actor* is the admin who does this for somebody else; None means the person themselves.
+        """
         with self._shared.writing() as store:
             found = self._standing(store, person, record_id, self._log.now())
             if found.state in {"leased", "assigned"}:
                 self._note(store, _released(person, record_id, actor))
 
     def release_all(self, person: str, *, actor: str | None = None, assigned: bool = False) -> int:
-        """Give back all that *person* holds (he logs out, or he has left: then what he was *assigned* as well); says how many."""
+        """End all leases of *person* (for logging out) and, with *assigned*, all assignments (for a person who left).
+
+        Returns how many were ended. *actor* is as in ``release``.
+        """
         states = {"leased", "assigned"} if assigned else {"leased"}
         with self._shared.writing() as store:
             now = self._log.now()

@@ -1,4 +1,4 @@
-"""Putting records into the work list, and putting them in order."""
+"""Add records to the work list, and compute their priorities."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
-# Records that one event or one piece of work takes together.
+# Number of records per event or batch.
 _CHUNK = 1_000
 _Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolReport:
-    """What became of the records that were to be pooled: new in the list, there before, named but not in the store."""
+    """The result of pooling: how many records were added, how many were in the list before, and the ids that are not in the store."""
 
     added: int
     known: int
@@ -47,7 +47,7 @@ class PoolReport:
 
 
 class Pool:
-    """The pool of the store *shared*."""
+    """The work list's pool of records, in the store *shared*."""
 
     def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
         self._shared = shared
@@ -63,14 +63,15 @@ class Pool:
         record_ids: Collection[str] | None = None,
         wanted: int | None = None,
     ) -> PoolReport:
-        """Pool the records of a run, all imports, or *record_ids*: the newest revision of each, unless it is pooled already.
+        """Add the records of a run, all imports, or *record_ids* to the pool: the newest revision of each, unless already pooled.
 
-        *wanted* people are to annotate each (None: the project's overlap). Raises ``UsageError`` when nothing is named.
+        *wanted* is the number of people to annotate each record (None: the project's overlap). Raises ``UsageError`` if no source
+        is named or *wanted* is not from 1 to ``MOST_PEOPLE``.
         """
         if run_id is None and not imported and record_ids is None:
             raise UsageError("nothing is named that could be annotated", remedy="Name a run, the imports, or records.")
         people = _people(self._book.current().overlap if wanted is None else wanted)
-        # The gates take a while over many records: nobody else has to wait for that.
+        # The screening gates are slow for many records, so they run before the write lock is taken.
         with self._shared.reading() as store:
             looked, found = _looked_at(store, newest_records(store, run_id=run_id, imported=imported, record_ids=record_ids), people)
         with self._shared.writing() as store:
@@ -81,7 +82,7 @@ class Pool:
         return PoolReport(added=len(fresh), known=len(found) - len(fresh), missing=missing)
 
     def prioritise(self, actor: str) -> int:
-        """Work out the priority of every record of the list anew (new judgements, weights, pairs); gives how many changed."""
+        """Recompute the priorities of all work records, e.g. after new judgments or changed weights; returns how many changed."""
         with self._shared.reading() as store:
             items = load_items(store, roles=["work"])
             against, bases = disagreement_counts(store), base_records(store, [item.record_id for item in items])
@@ -100,7 +101,10 @@ class Pool:
         return len(changed)
 
     def want(self, actor: str, wanted: int, record_ids: Collection[str] | None = None) -> int:
-        """Have *wanted* people annotate each of *record_ids* (all that are in work, when None); gives how many changed."""
+        """Set how many people annotate each of *record_ids* (None: all unfinished records); returns how many records changed.
+
+        Finished records are left as they are. Raises ``UsageError`` if *wanted* is not from 1 to ``MOST_PEOPLE``.
+        """
         people = _people(wanted)
         with self._shared.writing() as store:
             chosen = [
@@ -125,7 +129,7 @@ class Pool:
 
 
 def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[Item, Signals]], set[str]]:
-    """An item, yet without priority, for each record that is not pooled; and the ids of all."""
+    """Return (item without priority, signals) for each record that is not pooled yet, and the ids of all *records*."""
     against = disagreement_counts(store)
     looked: list[tuple[Item, Signals]] = []
     found: set[str] = set()
@@ -146,7 +150,7 @@ def _people(wanted: int) -> int:
 
 
 def batched(rows: Iterable[_Row], size: int) -> Iterator[list[_Row]]:
-    """The *rows* in lists of *size*, the last one shorter."""
+    """Yield *rows* in lists of *size*; the last one may be shorter."""
     rest = iter(rows)
     while chunk := list(islice(rest, size)):
         yield chunk

@@ -1,12 +1,12 @@
-"""Which records people should look at first.
+"""Priorities: which records people should annotate first.
 
-The score of a record is ``wj·J + ws·S + wr·R + wu·U``, each part between 0 and 1, the weights those of the project:
+The score of a record is ``wj·J + ws·S + wr·R + wu·U``. Each part is between 0 and 1; the weights are project settings:
 
-- J (judges): ``1 - 0.5ⁿ`` for n values whose judge went against the plan;
-- S (screening): ``1 - 0.5ⁿ`` for n gates of ``screening`` that would refuse the record as it stands
-  (``UnlistedGate``: something that looks like an identifier is no span; ``QuestionLeaksGate``: the question gives it away);
-- R (rare): ``1 - c/m`` where the pair of the record has c records in the pool and the commonest pair m; 0 without a pair;
-- U (random): drawn from the seed and the record's id, so that the order does not follow the order of making.
+- J (judges): ``1 - 0.5ⁿ`` for n values where the judge disagreed with the planned label;
+- S (screening): ``1 - 0.5ⁿ`` for n gates of ``screening`` that would refuse the record as it is now
+  (``UnlistedGate``: text that looks like an identifier is not a span; ``QuestionLeaksGate``: the question reveals the answer);
+- R (rare): ``1 - c/m`` where the record's pair has c records in the pool and the most common pair has m; 0 without a pair;
+- U (random): drawn from the seed and the record's id, so that records are not annotated in the order of generation.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.unlisted import UnlistedGate
 from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 
-# No text holds these: a record without a pair has no type words that its question could leak.
+# A placeholder for records without a pair. No text contains it, so their questions cannot leak its type words.
 _NO_PAIR = ("\0", "\0")
 RARE = "pair.rare"
 JUDGES = "judges"
-# A pair counts as rare, in words, from this part on.
+# From this value of R on, the reasons call a pair rare.
 _RARE_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """What is known of a record before it is scored; ``doubts`` are codes of the gates."""
+    """The inputs for a record's score. ``disagreements`` counts judges' disagreements; ``doubts`` are codes of screening gates."""
 
     record_id: str
     pair: str | None
@@ -43,20 +43,20 @@ class Signals:
 
 
 def screening_doubts(record: Record) -> tuple[str, ...]:
-    """The codes of the gates that would refuse the record as it stands."""
+    """Return the codes of the gates that would refuse the record as it is now."""
     expected = Expectations(pair=pair_of(record) or _NO_PAIR)
     verdicts = (gate.check(record, expected) for gate in _gates(load_taxonomy()))
     return tuple(verdict.code for verdict in verdicts if verdict is not None)
 
 
 def signals_of(record: Record, disagreements: int) -> Signals:
-    """What *record* tells of itself, with the number of *disagreements* of judges."""
+    """Collect the signals of *record*; *disagreements* is the number of values where its judge disagreed with the plan."""
     pair = pair_of(record)
     return Signals(record_id=record.id, pair="+".join(pair) if pair else None, disagreements=disagreements, doubts=screening_doubts(record))
 
 
 def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSettings) -> tuple[float, tuple[str, ...]]:
-    """The score, and why it is what it is: codes that ``explained`` puts into words. *counts* are records per pair."""
+    """Return the score and its reason codes (``explained`` puts them into words). *counts* is the number of records per pair."""
     weights = {**DEFAULT_WEIGHTS, **settings.priority_weights}
     commonest = max(counts.values(), default=0)
     count = counts.get(signals.pair, 0) if signals.pair else commonest
@@ -70,7 +70,7 @@ def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSetting
 
 
 def explained(reason: str) -> str:
-    """One reason in plain words."""
+    """Return a reason code in plain words; an unknown code is returned as it is."""
     if reason == RARE:
         return "few records have this pair of types"
     if reason.startswith(f"{JUDGES}:"):

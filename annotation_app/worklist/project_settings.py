@@ -1,4 +1,4 @@
-"""How a project works, as its admin has set it. What was never set has the default written here."""
+"""The settings of a project, which an admin can change; the defaults are defined here."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ DEFAULT_WEIGHTS = {"judges": 1.0, "screening": 0.8, "rare": 0.3, "random": 0.2}
 class ProjectSettings:
     """All settings of a project.
 
-    ``overlap``: people per record, for records pooled from now on. ``blind``: annotators don't see why a record was
-    labelled so. ``see_others``: annotators see others' work. ``lease_minutes``: how long a record is kept for somebody who
-    does nothing. ``lease_limit``: unfinished records that one person can hold at once. ``qualifying_needed`` and
-    ``qualifying_threshold``: whether work begins with a test, and the score that passes it. ``control_share``: the part of
-    the records given out that are control records. ``priority_weights``: see ``worklist.priorities``. ``seed``: for all
-    that is drawn.
+    ``overlap``: people per record, for records pooled from now on. ``blind``: annotators do not see where a record's labels come
+    from. ``see_others``: annotators see others' work. ``lease_minutes``: how long a record is reserved for an inactive person.
+    ``lease_limit``: unfinished records that one person can hold at once. ``qualifying_needed`` and ``qualifying_threshold``:
+    whether people must pass a test first, and the passing score. ``control_share``: the share of control records among the new
+    records handed out. ``priority_weights``: see ``worklist.priorities``. ``seed``: for all random draws.
     """
 
     overlap: int = 1
@@ -46,7 +45,7 @@ _NAMES = tuple(f.name for f in fields(ProjectSettings))
 
 
 class SettingsBook:
-    """The settings in the store *shared*; kept in memory, as only this process changes them."""
+    """The settings in the store *shared*, cached in memory because only this process changes them. Thread-safe."""
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
         self._shared = shared
@@ -56,19 +55,19 @@ class SettingsBook:
         self._changes = 0
 
     def current(self) -> ProjectSettings:
-        """The settings as they are now."""
+        """Return the current settings."""
         known = self._known
         if known is None:
             before = self._changes
             with self._shared.reading() as store:
                 known = settings_from(read_settings(store))
             with self._keeping:
-                if self._changes == before:  # else what was read may be older than the change
+                if self._changes == before:  # otherwise the settings read may be older than a concurrent change
                     self._known = known
         return known
 
     def change(self, actor: str, name: str, value: Any) -> ProjectSettings:
-        """Set one of them, in a transaction of its own; raises ``UsageError`` for an unknown name or a value that it cannot have."""
+        """Set one setting and return all; raises ``UsageError`` for an unknown name or an invalid value."""
         checked = _checked(name, value)
         with self._shared.writing() as store:
             self._log.append(store, [NewEvent(actor=actor, kind="setting", entry={"name": name, "value": checked})])
@@ -80,7 +79,7 @@ class SettingsBook:
 
 
 def settings_from(values: Mapping[str, Any]) -> ProjectSettings:
-    """The settings of stored *values*; names that this version does not know are left out."""
+    """Build the settings from stored *values*; unknown names are ignored."""
     return ProjectSettings(**{name: value for name, value in values.items() if name in _NAMES})
 
 

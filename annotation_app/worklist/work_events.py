@@ -1,6 +1,6 @@
-"""What the events of the work list mean: each as the row of a table that it leads to.
+"""Convert the events of the work list to table rows.
 
-What happens live and what is replayed go through the same functions, so that the tables can be made again from the log.
+Live operation and replay use the same functions, so that the tables can be rebuilt from the log.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.annotation_items import Item, Status
 
 ASSIGNMENT_KINDS: dict[str, State] = {"assigned": "assigned", "leased": "leased", "released": "released", "skipped": "skipped"}
-# What adjudicating makes of a record. An event that names a status in its entry ("reopened" may) leads to that one.
+# The record status after each kind of adjudication event. A status in the event's entry takes precedence ("reopened" may have one).
 STATUS_KINDS: dict[str, Status] = {
     "annotated": "annotated",
     "agreed": "agreed",
@@ -29,7 +29,7 @@ STATUS_KINDS: dict[str, Status] = {
 
 @dataclass(slots=True)
 class WorkTables:
-    """The tables of the work list as the log has them; assignments by record and person."""
+    """The tables of the work list as replayed from the log. ``assignments`` is keyed by (record id, person)."""
 
     items: dict[str, Item] = field(default_factory=dict)
     assignments: dict[tuple[str, str], Assignment] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class WorkTables:
 
 
 def item_of(event: AnnotationEvent) -> Item:
-    """The row that a ``pooled`` event of a record leads to."""
+    """Build the row for a ``pooled`` event of a record."""
     entry = event.entry
     return Item(
         record_id=str(event.record_id),
@@ -52,7 +52,7 @@ def item_of(event: AnnotationEvent) -> Item:
 
 
 def assignment_of(event: AnnotationEvent) -> Assignment:
-    """The row that an event of ``ASSIGNMENT_KINDS`` leads to; who does it for somebody else names him in the entry."""
+    """Build the row for an event of ``ASSIGNMENT_KINDS``. The person is the entry's "annotator" if given, else the event's actor."""
     return Assignment(
         record_id=str(event.record_id),
         annotator=event.entry.get("annotator", event.actor),
@@ -63,7 +63,7 @@ def assignment_of(event: AnnotationEvent) -> Assignment:
 
 
 def status_after(event: AnnotationEvent) -> Status | None:
-    """The status that *event* gives its record; None when it gives none."""
+    """Return the status that *event* gives its record; None if it does not change the status."""
     if event.kind not in STATUS_KINDS:
         return None
     named = event.entry.get("status")
@@ -74,12 +74,12 @@ def status_after(event: AnnotationEvent) -> Status | None:
 
 
 def later(moment: str, minutes: float) -> str:
-    """The time of the log that is *minutes* after *moment*."""
+    """Return the time *minutes* after *moment*; both are timestamps in the log's format."""
     return stamp(datetime.fromisoformat(moment) + timedelta(minutes=minutes))
 
 
 def replayed(events: Iterable[AnnotationEvent]) -> WorkTables:
-    """The tables that *events* (all, or those of this list's kinds, oldest first) lead to."""
+    """Build the tables from *events*, oldest first; other kinds of event are ignored."""
     tables = WorkTables()
     for event in events:
         _fold(tables, event)

@@ -1,1 +1,1 @@
-"""One file a format, reading and writing; ``registry.get_format`` finds them by name."""
+"""Import and export formats, one module each; ``registry.get_format`` finds them by name."""

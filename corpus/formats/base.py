@@ -1,9 +1,9 @@
-"""What a format is, and what reading and writing report.
+"""The interface of a format, and the reports on reading and writing.
 
-A row that cannot become a record is a ``RowReject`` with its line and reason, never a silent skip; a value that a
-format cannot express is a ``LossEntry``. Reasons name fields and positions, and the value that is at fault: whoever imports a file has
-to find it there. What is counted or published goes through ``fault_kinds``, which leaves no text. The loss report is data that
-stays beside the export, so it does name the values.
+A row that cannot become a record gives a ``RowReject`` with its line and reason and is never skipped silently; a value that a
+format cannot express gives a ``LossEntry``. Reasons name fields, positions and the faulty value, so that it can be found in the
+file. Before reasons are counted or published, ``fault_kinds`` removes all text of the file from them. The loss report is
+stored with the export, so it may name values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from piiloom.foundation.errors import DataError
 
 Json = dict[str, object]
 
-# Why a mention or a value of a row is not in its record.
+# Reasons why a mention or value of a row is not in its record.
 OVERLAPPED = "overlaps a longer mention, which was kept"
 ABSENT = "is not in the context"
 INSIDE_WORD = "stands only inside a longer word"
@@ -31,20 +31,20 @@ _PLACE = re.compile(r'\[(?:\d+|"")\]')
 
 
 def quoted(value: str) -> str:
-    """*value* in double quotes for a message: one line, shortened, with everything escaped that is not to be seen as a letter or sign."""
+    """Return *value* in double quotes for a message: on one line, shortened, with non-printable characters escaped."""
     short = value if len(value) <= _LONGEST_QUOTE else f"{value[: _LONGEST_QUOTE - 1]}…"
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short.replace("\\", "\\\\"))
     return '"' + shown.replace('"', '\\"') + '"'
 
 
 def fault_kinds(reason: str) -> list[str]:
-    """The faults of a reason without values and positions: the same fault of two rows reads the same, and tells no text."""
+    """Split a reason into its faults, without quoted values and positions, so that equal faults of different rows are equal."""
     return [_PLACE.sub("[]", part) for part in _QUOTED.sub('""', reason).split("; ")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowReject:
-    """A row that was refused: its 1-based line, why (fields and positions), and the row as it stood in the file."""
+    """A refused row: its 1-based line, the reason, and the unchanged row."""
 
     line: int
     reason: str
@@ -53,9 +53,9 @@ class RowReject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """A mention that was left out because it overlaps a longer (or equally long and earlier) one; ranges are code points.
+    """A mention that was left out because it overlaps a longer one (or an earlier one of equal length).
 
-    ``value_lost`` says that no other mention of the value is left.
+    Ranges are in code points. ``value_lost``: no other mention of the value is left.
     """
 
     line: int
@@ -77,7 +77,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedValue:
-    """A value that was left out of its record because it has no exact place (``skip_values``); its row was kept."""
+    """A value that was left out of a kept row because it has no exact place in the context (``skip_values``)."""
 
     line: int
     value: LostValue
@@ -90,10 +90,10 @@ class SkippedValue:
 
 @dataclass(slots=True, kw_only=True)
 class ReadTally:
-    """Counts that grow while a file is read; rows that end as rejects are counted too.
+    """Counts that are updated while a file is read, including rejected rows.
 
-    ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` values are exact ones with two or more mentions.
-    ``line`` is that of the row given last.
+    ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` are exact values with two or more mentions. ``line`` is
+    the line number of the last row that was yielded.
     """
 
     rows: int = 0
@@ -112,7 +112,7 @@ class ReadTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossEntry:
-    """What one record loses in a format; ``value`` is None when the loss is not a value's."""
+    """A loss of one record in a format; ``value`` is None if the loss does not concern a value."""
 
     record_id: str
     value: str | None
@@ -121,13 +121,13 @@ class LossEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossReport:
-    """What a format could not express: ``fields`` for every record, ``entries`` for single ones (in export order)."""
+    """What a format could not express: ``fields`` of all records, and ``entries`` for single records (in export order)."""
 
     fields: tuple[str, ...] = ()
     entries: tuple[LossEntry, ...] = ()
 
     def to_json(self) -> Json:
-        """Fields, counts by reason, and the entries."""
+        """Return the fields, the counts by reason, and the entries as JSON values."""
         reasons = Counter(entry.reason for entry in self.entries)
         return {
             "fields": list(self.fields),
@@ -137,7 +137,7 @@ class LossReport:
 
 
 class Format(Protocol):
-    """A way to write records down. ``suffix`` is the file name's end, with its dot."""
+    """Interface of a file format for records. ``suffix`` is the file name suffix, with its dot."""
 
     name: str
     suffix: str
@@ -151,11 +151,11 @@ class Format(Protocol):
         skip_values: bool = False,
         blank_contexts: bool = False,
     ) -> Iterator[Record | RowReject]:
-        """The rows of *path* in order; *locale* is for rows that name none. ``DataError`` if the file cannot be read.
+        """Yield the rows of *path* in order, as records or rejects; raises ``DataError`` if the file cannot be read.
 
-        A value without an exact place in its context makes its row a reject, or, with *skip_values*, is left out of the record and
-        listed in *tally* and in the record's source. A context without text makes its row a reject, unless *blank_contexts*: a corpus
-        that surrogates were put into keeps the place of an empty document.
+        *locale* is for rows without one; *tally* is updated. A value without an exact place in its context makes its row a reject
+        or, with *skip_values*, is left out of the record and listed in *tally* and in the record's source. A blank context makes its
+        row a reject, unless *blank_contexts*: a corpus processed by ``surrogates`` keeps empty documents in place.
         """
         ...
 
@@ -165,7 +165,7 @@ class Format(Protocol):
 
 
 def read_records(file_format: Format, path: Path, *, locale: str = "en_US") -> Iterator[Record]:
-    """The records of *path*; the first row that is no record raises ``DataError`` with file, line and field."""
+    """Yield the records of *path*; raises ``DataError`` with file, line and field at the first row that is no valid record."""
     for row in file_format.read(path, locale=locale, blank_contexts=True):
         if isinstance(row, RowReject):
             remedy = "Correct the row, or import the file to set such rows aside"

@@ -1,12 +1,12 @@
 """CAPID JSONL: ``{"context", "question", "piis": {value: {"type", "relevance": "1" | "0"}}}``, without offsets.
 
-Reading marks every whole-word mention of each value. A row with a value that is absent, stands only inside a longer
-word, or has an unknown type or relevance is refused as a whole: a record with an unmarked value would teach a detector
-to miss it; with ``skip_values`` the record goes without the value. Relevance may be spelled 1/0 or high/low, and is written as it
-came. Of overlapping mentions the longest stays, then the earliest.
+Reading marks every whole-word mention of each value. A row is refused as a whole if a value is absent, occurs only inside a
+longer word, or has an unknown type or relevance, because a record with an unmarked value would teach a detector to miss it.
+With ``skip_values``, absent values and those inside a word are left out and the row is kept. Relevance may be spelled 1/0 or
+high/low and is written in the same way. Of overlapping mentions the longest is kept, then the earliest.
 
-Writing puts the values in text order (never high first, which would give the answer away). The format is keyed by
-value: mentions merge, and whatever reading the row again would not give back is in the loss report.
+Writing puts the values in text order (not high ones first, which would reveal the labels). The format is keyed by value, so
+mentions merge; whatever would be lost if the row were read again is in the loss report.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference,
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}
-# What a CAPID row has no place for.
+# Fields of a record that a CAPID row cannot store.
 _LOST_FIELDS = ("id", "revision", "locale", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Value:
-    """One entry of ``piis``; ``position`` is its place in the row, ``in_words`` says that its relevance was spelt high/low."""
+    """One entry of ``piis``; ``position`` is its index in the row. ``in_words``: its relevance was spelled high/low, not 1/0."""
 
     text: str
     entity_type: str
@@ -40,7 +40,7 @@ class _Value:
 
 
 class CapidFormat:
-    """See the module."""
+    """The CAPID format; see the module docstring."""
 
     name = "capid"
     suffix = ".jsonl"
@@ -54,12 +54,15 @@ class CapidFormat:
         skip_values: bool = False,
         blank_contexts: bool = False,
     ) -> Iterator[Record | RowReject]:
-        """The rows of *path*; ids are digests of content and ordinal, ``source`` says file and line, and what was left out."""
+        """Yield the rows of *path*, see ``Format.read``.
+
+        Record ids are digests of content and ordinal; ``source`` has the file, the line and what was left out.
+        """
         reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values, blank_contexts=blank_contexts)
         return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
-        """Write one row a record and report what it cannot say."""
+        """Write one row per record and report what the rows do not express."""
         entries = []
         for record in records:
             row, losses = capid_row(record)
@@ -69,7 +72,7 @@ class CapidFormat:
 
 
 class _Reader:
-    """One reading of one file."""
+    """State while one file is read."""
 
     def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool, blank_contexts: bool) -> None:
         self._blank_contexts = blank_contexts
@@ -115,7 +118,10 @@ class _Reader:
         )
 
     def _values(self, context: str, piis: dict[str, Any]) -> list[_Value]:
-        """The values in text order of their first occurrence (their order in the row carries no meaning)."""
+        """Return the values in the order of their first occurrence in the context; their order in the row has no meaning.
+
+        Raises ``RowFault`` naming all empty values, unknown types and unknown relevances.
+        """
         faults: list[str] = []
         values: list[_Value] = []
         for position, (text, about) in enumerate(piis.items()):
@@ -133,7 +139,7 @@ class _Reader:
         return sorted(values, key=lambda value: (context.find(value.text), -len(value.text)))
 
     def _labels(self, about: object) -> tuple[str | None, Relevance | None, bool]:
-        """Type, relevance, and whether relevance is spelt high/low."""
+        """Return type and relevance (None if unknown), and whether relevance is spelled high/low."""
         labels = about if isinstance(about, dict) else {}
         self.tally.ignored_fields.update(f"piis.{key}" for key in labels if key not in {"type", "relevance"})
         raw, relevance = labels.get("type"), labels.get("relevance")
@@ -142,12 +148,12 @@ class _Reader:
             self.tally.unknown_types[raw] += 1
         elif entity_type is not None and entity_type != raw:
             self.tally.mapped_types[str(raw)] = entity_type
-        # bool before str(): JSON true is not the figure 1.
+        # bool is a subclass of int, and JSON true is not accepted as 1.
         key = str(relevance) if isinstance(relevance, int | str) and not isinstance(relevance, bool) else None
         return entity_type, _RELEVANCE.get(key), key in {"high", "low"}
 
     def _unplaced(self, context: str, values: list[_Value], found: list[list[Range]]) -> list[LostValue]:
-        """Count the values, and give those without a place; ``RowFault`` naming them where they are not to be left out."""
+        """Count the values and return those without a place; raises ``RowFault`` naming them unless ``skip_values`` is set."""
         faults: dict[int, tuple[_Value, str]] = {}
         for value, places in zip(values, found, strict=True):
             self.tally.values += 1
@@ -166,7 +172,7 @@ class _Reader:
         return [LostValue(text=v.text, entity_type=v.entity_type, relevance=v.relevance, reason=fault) for v, fault in in_order]
 
     def _overlaps(self, number: int, context: str, values: list[_Value], placed: Placed) -> list[LostValue]:
-        """Note the mentions that gave way to longer ones, and give them."""
+        """Add the mentions that were dropped for longer ones to the tally, and return them."""
         still_there = {value for _, value in placed.kept}
         lost_mentions = []
         for place, value, winner in placed.dropped:

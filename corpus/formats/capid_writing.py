@@ -1,8 +1,8 @@
-"""One record as a CAPID row, and what the row does not say.
+"""Convert a record to a CAPID row, and report what the row does not express.
 
-The loss report is found by reading the row again in memory, not by guessing: a record without an entry of its own comes
-back with the same context, question and (range, type, relevance) of every span. A value of an own type is told there as well:
-we read it again, by the definition in ``release.json``, but nobody else does.
+The losses are found by placing the row's values again in memory, as reading would: a record without an entry is read back with
+the same context, question and (range, type, relevance) of every span. A value of a user-defined type is reported as well: piiloom
+can read it, by the definition in ``release.json``, but other readers cannot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OVERLAPPED = "reading would mark a longer or earlier value where this one stands
 
 
 def capid_row(record: Record) -> tuple[Json, list[LossEntry]]:
-    """The row of *record* and its losses, in text order."""
+    """Return the row of *record* and its losses, in text order."""
     by_value: dict[str, list[Span]] = {}
     for span in record.spans:
         by_value.setdefault(span.text_in(record.context), []).append(span)
@@ -43,7 +43,7 @@ def capid_row(record: Record) -> tuple[Json, list[LossEntry]]:
 
 
 def _labels(mentions: list[Span]) -> _Labels | None:
-    """Type and relevance of the first high mention, else of the first that has a relevance, else None."""
+    """Return type and relevance of the first high mention, otherwise of the first with a relevance, otherwise None."""
     judged = [(span.entity_type, span.relevance) for span in mentions if span.relevance is not None]
     return next((labels for labels in judged if labels[1] == "high"), judged[0] if judged else None)
 

@@ -1,7 +1,7 @@
-r"""JSON lines, one object a line.
+r"""Read and write JSON lines, one object per line.
 
-Lines end at ``\n`` alone: U+2028, U+0085 and lone carriage returns are text (``str.splitlines`` would cut there). A
-byte-order mark before the first row is dropped; anywhere else it is text. Blank lines are not rows.
+Lines end only at ``\n``: U+2028, U+0085 and lone carriage returns are text (``str.splitlines`` would split there). A
+byte-order mark before the first row is dropped; anywhere else it is text. Blank lines are ignored.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class RowFault(Exception):
 
 
 class _RepeatedKey(ValueError):
-    """An object says the same thing twice."""
+    """A JSON object has the same key twice."""
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The non-blank lines of *path*, numbered from 1; ``DataError`` when it cannot be opened or is not UTF-8."""
+    """Yield (1-based number, line) of the non-blank lines of *path*; raises ``DataError`` if it cannot be read or is not UTF-8."""
     number = 0
     try:
         with path.open("rb") as fh:
@@ -46,7 +46,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_rows(path: Path, read: Callable[[int, str], Record], tally: ReadTally) -> Iterator[Record | RowReject]:
-    """What *read* makes of each numbered line of *path*; a line that it finds at fault becomes a reject with the reason."""
+    """Yield ``read(number, line)`` for each line of *path*, or a reject if it raises ``RowFault``; *tally* counts the rows."""
     for number, line in numbered_lines(path):
         tally.rows += 1
         tally.line = number
@@ -57,7 +57,7 @@ def read_rows(path: Path, read: Callable[[int, str], Record], tally: ReadTally) 
 
 
 def parse_object(line: str) -> Json:
-    """The JSON object in *line*; ``RowFault`` when it is anything else, repeats a key, or holds half a character."""
+    """Return the JSON object in *line*; raises ``RowFault`` if it is anything else, repeats a key or has a lone surrogate."""
     try:
         row = json.loads(line, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -74,26 +74,26 @@ def parse_object(line: str) -> Json:
 
 
 def write_row(row: Json, fh: TextIO) -> None:
-    """One line of JSON, keys in the order given, characters as they are."""
+    """Write one line of JSON, keys in the given order, non-ASCII characters not escaped."""
     fh.write(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
 
 def fault_of(error: ValidationError, model: type[BaseModel]) -> RowFault:
-    """The first thing wrong with a row that should be a *model*, as ``spans[2].start: must be a whole number``."""
+    """Return the first validation error of a row for *model*, as ``spans[2].start: must be a whole number``."""
     return RowFault(schema_faults(error, model, noun="field")[0].said("the row"))
 
 
 class ImportedIds:
-    """Ids for rows that have none: a digest of the content and of how many rows before had the same content.
+    """Makes ids for rows without one: a digest of the content and of the number of earlier rows with the same content.
 
-    Moving or removing other rows of a file does not change an id.
+    Moving or removing rows with other content does not change an id.
     """
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
 
     def next(self, *content: object) -> str:
-        """The id (16 hex digits) of the next row with this content."""
+        """Return the id (16 hex digits) of the next row with this content."""
         key = digest(*content)
         ordinal = self._seen.get(key, 0)
         self._seen[key] = ordinal + 1

@@ -1,7 +1,7 @@
-"""Native JSONL: record → row → record is equality.
+"""Native JSONL: lossless, so that a record that is written and read again is equal.
 
-Reading verifies that every span's ``text`` equals ``context[start:end]``. A row that says otherwise is refused, as is
-one with an unknown type or a repeated id. Spans may come in any order; of overlapping spans the longest stays, then the
+Reading verifies that every span's ``text`` equals ``context[start:end]``. A row is refused if it does not (see ``skip_values``),
+or if it has an unknown type or a repeated id. Spans may be in any order; of overlapping spans the longest is kept, then the
 earliest, and the tally lists the others.
 """
 
@@ -23,7 +23,7 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 class NativeFormat:
-    """See the module."""
+    """The native format; see the module docstring."""
 
     name = "native"
     suffix = ".jsonl"
@@ -37,19 +37,19 @@ class NativeFormat:
         skip_values: bool = False,
         blank_contexts: bool = False,
     ) -> Iterator[Record | RowReject]:
-        """The rows of *path*; a row without ``locale`` gets *locale*, one without ``id`` a digest of its content."""
+        """Yield the rows of *path*, see ``Format.read``; a row without ``id`` gets a digest of its content."""
         reader = _Reader(path.name, locale, ReadTally() if tally is None else tally, skip_values=skip_values, blank_contexts=blank_contexts)
         return read_rows(path, reader.record, reader.tally)
 
     def write(self, records: Iterable[Record], fh: TextIO) -> LossReport:
-        """Write one row a record; nothing is lost."""
+        """Write one row per record; nothing is lost."""
         for record in records:
             write_row(row_of(record), fh)
         return LossReport()
 
 
 class _Reader:
-    """One reading of one file."""
+    """State while one file is read."""
 
     def __init__(self, file: str, locale: str, tally: ReadTally, *, skip_values: bool, blank_contexts: bool) -> None:
         self._blank_contexts = blank_contexts
@@ -91,7 +91,7 @@ class _Reader:
         )
 
     def _place(self, number: int, row: NativeRow) -> SourceReference | None:
-        """Rows that piiloom wrote say all there is about their origin; foreign ones come from this line."""
+        """Return this file and line as the origin of a row that piiloom did not write; its own rows state their origin: None."""
         says_all = row.meta.provenance or row.meta.pair or "source" in row.meta.model_fields_set
         return None if says_all else SourceReference(file=self._file, line=number, id=row.id)
 
@@ -103,7 +103,11 @@ class _Reader:
         return source
 
     def _spans(self, number: int, row: NativeRow, lost_values: list[LostValue]) -> tuple[Span, ...]:
-        """The spans of the row; what it has and they have not goes into *lost_values*."""
+        """Return the spans of the row, and append to *lost_values* those that were left out.
+
+        Raises ``RowFault`` for an unknown type, for repeated or partly missing span ids, and, without ``skip_values``, for a text
+        that differs from the context.
+        """
         self.tally.values += len(row.spans)
         types = [self._type(span.type, f"spans[{position}].type") for position, span in enumerate(row.spans)]
         exact = []
@@ -150,7 +154,7 @@ class _Reader:
 
 
 def _text_fault(context: str, span: SpanRow) -> str | None:
-    """Why *span* has no exact place; None when it has."""
+    """Return why *span* has no exact place in the context; None if it has one."""
     if not span.start < span.end <= len(context):
         return f"has the range [{span.start}, {span.end}), which is empty or outside the context"
     if context[span.start : span.end] != span.text:
@@ -163,7 +167,7 @@ def _lost(span: SpanRow, entity_type: str, reason: str) -> LostValue:
 
 
 def _is_lost(spans: list[SpanRow], position: int, kept: tuple[tuple[tuple[int, int], int], ...]) -> bool:
-    """Whether no kept span tells the same value: by its value_id where it has one, otherwise by type and text."""
+    """Whether no kept span mentions the same value, compared by value_id if it has one, otherwise by type and text."""
     lost = spans[position]
     others = (spans[number] for _, number in kept)
     if lost.value_id is not None:
@@ -172,7 +176,7 @@ def _is_lost(spans: list[SpanRow], position: int, kept: tuple[tuple[tuple[int, i
 
 
 def _span_ids(given: list[str | None]) -> list[str]:
-    """The ids given, and ``s1``, ``s2`` … by position for spans without one."""
+    """Return the given ids, with ``s1``, ``s2`` … by position for spans without one; raises ``RowFault`` if an id repeats."""
     named = {name for name in given if name is not None}
     if len(named) != sum(name is not None for name in given):
         raise RowFault("spans: an id is used twice")

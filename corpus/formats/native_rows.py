@@ -1,6 +1,6 @@
-"""The native row as JSON holds it (DESIGN 2.2): what is allowed, and how a record becomes one.
+"""The JSON schema of native rows (DESIGN 2.2) as pydantic models, and the conversion of a record to a row.
 
-Keys that a row may have beyond these are tolerated and counted, not stored.
+Other keys in a row are allowed and counted, but not stored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from piiloom.corpus.record import LostValue, Provenance, Record, SourceReference
 
 
 class _Part(BaseModel):
-    # strict: "3" is no offset and 1 is no text; extra keys are counted by the reader.
+    # strict: "3" is not accepted as an offset, nor 1 as a text. The reader counts extra keys.
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
 
@@ -34,7 +34,7 @@ class SpanRow(_Part):
 
 
 class LostRow(_Part):
-    """A value that the row had where the record first came from, and its record has not."""
+    """A value of the originally imported row that the record lacks."""
 
     text: str
     type: str
@@ -45,7 +45,7 @@ class LostRow(_Part):
 
 
 class SourceRow(_Part):
-    """Where an imported text came from, and what of it its record lacks."""
+    """The origin of an imported text, and the values that its record lacks."""
 
     file: str
     line: int | None = None
@@ -54,7 +54,7 @@ class SourceRow(_Part):
     relevance_as: Literal["high/low"] | None = None
 
     def reference(self) -> SourceReference:
-        """The source that the row says."""
+        """Convert to a ``SourceReference``."""
         lost = (
             LostValue(text=one.text, entity_type=one.type, reason=one.reason, relevance=one.relevance, start=one.start, end=one.end)
             for one in self.lost
@@ -63,7 +63,7 @@ class SourceRow(_Part):
 
 
 class ProvenanceRow(_Part):
-    """Who made the record; provider and model stand beside it in ``meta``."""
+    """How the record was made; provider and model are separate fields of ``meta``."""
 
     stage: str
     templates: list[list[str]] = []
@@ -101,7 +101,7 @@ class NativeRow(_Part):
 
 
 def row_of(record: Record) -> Json:
-    """The native row of *record*; keys in fixed order, optional ones left out when there is nothing to say."""
+    """Return the native row of *record*; keys in fixed order, optional ones left out if they have no value."""
     return {
         "id": record.id,
         "locale": record.locale,
@@ -113,12 +113,12 @@ def row_of(record: Record) -> Json:
 
 
 def extra_keys(row: NativeRow) -> list[str]:
-    """Dotted names of the keys that the reader will not keep."""
+    """Return the dotted names of the keys that the reader does not store."""
     parts: list[tuple[str, _Part | None]] = [("", row), ("meta.", row.meta), ("meta.source.", row.meta.source)]
     parts += [("meta.source.lost.", lost) for lost in (row.meta.source.lost if row.meta.source else ())]
     parts += [("meta.provenance.", row.meta.provenance), *(("spans.", span) for span in row.spans)]
     found = [prefix + key for prefix, part in parts if part is not None for key in (part.model_extra or ())]
-    if row.meta.pair is None:  # a plan without its pair is no plan
+    if row.meta.pair is None:  # a plan without a pair is not stored
         plan_keys = ("topic", "subtopic", "scenario", "rationale", "register_", "cue_level")
         found += [f"meta.{key.rstrip('_')}" for key in plan_keys if getattr(row.meta, key) is not None]
     return found
@@ -149,7 +149,7 @@ def _meta(record: Record) -> Json:
     if source is not None:
         meta["source"] = _source(source)
     elif plan is None and made is None:
-        meta["source"] = None  # said aloud, so that a reader does not take the row for a foreign one
+        meta["source"] = None  # explicit null: otherwise a reader takes the row for one that piiloom did not write
     if record.group_keys:
         meta["group_keys"] = list(record.group_keys)
     if record.revision:

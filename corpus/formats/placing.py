@@ -1,4 +1,4 @@
-"""Putting mentions into a context: where values are, and which of overlapping mentions stay."""
+"""Find the mentions of values in a context, and choose among overlapping mentions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """Mentions as (range, number of the value): ``kept`` are disjoint and sorted; ``dropped`` pairs each other mention with its winner."""
+    """Mentions as (range, index of the value).
+
+    ``kept`` are disjoint and sorted; ``dropped`` has the others, each with the range of the kept mention that it overlaps.
+    """
 
     kept: tuple[tuple[Range, int], ...]
     dropped: tuple[tuple[Range, int, Range], ...]
@@ -24,7 +27,7 @@ def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
     kept: list[tuple[Range, int]] = []
     dropped: list[tuple[Range, int, Range]] = []
     for (start, end), value in sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1])):
-        at = bisect_left(kept, ((start, end), -1))  # kept is sorted and disjoint: only the neighbours can overlap
+        at = bisect_left(kept, ((start, end), -1))  # kept is sorted and disjoint, so only the two neighbors can overlap
         winner = next((other for other, _ in kept[max(at - 1, 0) : at + 1] if start < other[1] and other[0] < end), None)
         if winner is None:
             kept.insert(at, ((start, end), value))
@@ -34,11 +37,11 @@ def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
-    """For each value its whole-word mentions in *context*, exactly as spelt (``piiloom.corpus.word_edges`` says what whole is)."""
+    """Return for each value its exact whole-word mentions in *context* (``piiloom.corpus.word_edges`` defines whole words)."""
     return [exact_mentions(context, value) for value in values]
 
 
 def place_values(context: str, values: Sequence[str]) -> Placed:
-    """The disjoint mentions of *values* in *context*."""
+    """Return the disjoint mentions of *values* in *context*."""
     found = find_values(context, values)
     return keep_disjoint((place, number) for number, places in enumerate(found) for place in places)

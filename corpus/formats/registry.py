@@ -11,7 +11,7 @@ FORMATS: dict[str, Format] = {file_format.name: file_format for file_format in (
 
 
 def get_format(name: str) -> Format:
-    """The format called *name*; ``UsageError`` listing the known ones."""
+    """Return the format called *name*; raises ``UsageError``, listing the known ones, if there is none."""
     try:
         return FORMATS[name]
     except KeyError:

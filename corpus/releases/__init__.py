@@ -1,1 +1,1 @@
-"""From records to a release: sizes, groups, splits, the frozen members and the exported files."""
+"""Releases: group and split records, freeze the result in the store, and export it to files."""

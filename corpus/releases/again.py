@@ -1,6 +1,6 @@
-"""Making a release, or an export of one, that may be there already: the same is confirmed, another is refused.
+"""Idempotent creation and export of a release: an identical existing one is accepted, a different one is an error.
 
-So a script that releases and exports can be run again. Nothing that is there is ever changed.
+A script that releases and exports can therefore be run again. Existing releases and exports are never changed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from piiloom.foundation.errors import ReleaseError
 def create_or_confirm_release(
     store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
 ) -> ReleaseRow:
-    """As ``create_release``; but a release of that name which has the same settings, records, revisions and splits is given as it is.
+    """Like ``create_release``, but return an existing release *name* if its settings, records, revisions and splits are the same.
 
-    Raises ``ReleaseError`` where it has others.
+    Raises ``ReleaseError`` if they differ.
     """
     if all(release.name != name for release in list_releases(store)):
         return create_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status)
@@ -50,9 +50,9 @@ def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | N
 
 
 def export_or_confirm(store: Store, name: str, file_format: Format, out: Path) -> ExportReport:
-    """As ``export_release``; but a folder that holds the very export, byte for byte, is left as it is.
+    """Like ``export_release``, but leave *out* unchanged if it already holds the same export, byte for byte.
 
-    Raises ``OutputError`` where it holds anything else.
+    Raises ``OutputError`` if the folder holds something else.
     """
     if (out / MANIFEST).is_file():
         with TemporaryDirectory(prefix="piiloom-export-") as folder:
@@ -63,7 +63,7 @@ def export_or_confirm(store: Store, name: str, file_format: Format, out: Path) -
 
 
 def _holds(folder: Path, wanted: Path) -> bool:
-    """Whether each file of *wanted* is in *folder*, byte for byte."""
+    """Whether *folder* has every file of *wanted*, with the same content. Other files in *folder* are ignored."""
     return all((folder / file.name).is_file() and _same(folder / file.name, file) for file in wanted.iterdir())
 
 

@@ -1,8 +1,8 @@
-"""Choosing whole groups for the test split: exactly as many records as asked for, spread over the strata.
+"""Choose whole groups for the test split, with exactly the requested number of records and spread over the strata.
 
-A multiple-choice knapsack: each stratum (pair of types) offers subsets of its groups, told by their size; one subset is
-taken from each so that the sizes add up to the target and the squared distance from every stratum's fair share is
-least. No stratum gives all of its groups to the test split while the target can be met without that.
+This is a multiple-choice knapsack problem. Each stratum (pair of types) offers subsets of its groups, one per total size; one
+subset per stratum is chosen so that the sizes add up to the target and the sum of squared distances from the strata's fair
+shares is minimal. No stratum gives all of its groups to the test split if the target can be reached without that.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 
 from piiloom.corpus.releases.grouping import Group
 
-# Groups of one stratum whose subsets are all tried; the groups beyond them are taken or left one by one.
+# Number of groups per stratum of which all subset sizes are tried; further groups are taken or left greedily.
 _POOL = 16
-# Subset sizes a stratum offers on each side of its fair share.
+# Number of subset sizes that a stratum offers on each side of its fair share.
 _OFFERS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stratum:
-    """The groups of one stratum in drawn order, and how many records are its share of the test split."""
+    """The groups of one stratum in shuffled order, and its fair share of the test split in records."""
 
     groups: tuple[Group, ...]
     share: float
     may_give_all: bool
 
     def subsets(self) -> dict[int, tuple[Group, ...]]:
-        """Subsets of the groups near the share, by their number of records."""
+        """Return subsets of the groups with sizes near the share, by their number of records."""
         fixed, pool = _fixed_and_pool(self.groups, self.share)
         found: dict[int, tuple[Group, ...]] = {sum(group.size for group in fixed): fixed}
         for group in pool:
-            # Smaller sums first, from a copy: every group is used once, and the first subset of a size stays.
+            # Iterate over a copy so that every group is used at most once; the first subset of a size is kept.
             for size, subset in list(found.items()):
                 found.setdefault(size + group.size, (*subset, group))
         offers = {size: s for size, s in found.items() if self.may_give_all or len(s) < len(self.groups)}
@@ -44,9 +44,9 @@ class _Stratum:
 
 
 def choose_groups(groups: Sequence[Group], target: int, rng: random.Random) -> list[Group]:
-    """Groups with together *target* records, or, where no choice of whole groups gives that, the fewest records above it.
+    """Return groups with *target* records in total or, if no choice of whole groups gives that, as few more as possible.
 
-    *groups* must hold more records than *target*; equal arguments (and generator state) give equal choices.
+    *groups* must hold more records than *target*. The result depends only on the arguments and the state of *rng*.
     """
     by_stratum: dict[str, list[Group]] = {}
     for group in sorted(groups, key=lambda group: group.ids[0]):
@@ -54,7 +54,7 @@ def choose_groups(groups: Sequence[Group], target: int, rng: random.Random) -> l
     drawn = [by_stratum[name] for name in sorted(by_stratum)]
     for stratum in drawn:
         rng.shuffle(stratum)
-    rng.shuffle(drawn)  # which strata give when there are more strata than records asked for
+    rng.shuffle(drawn)  # decides which strata contribute if there are more strata than requested records
     for may_give_all in (False, True):
         chosen = _choose(drawn, target, may_give_all=may_give_all)
         if chosen is not None:
@@ -81,7 +81,7 @@ def _choose(drawn: Sequence[Sequence[Group]], target: int, *, may_give_all: bool
 
 
 def _shares(totals: Sequence[int], room: Sequence[int], target: int) -> list[float]:
-    """Shares of *target* in proportion to *totals*, none above its *room* (what one cannot take, the others do)."""
+    """Divide *target* in proportion to *totals*, none above its *room*; what exceeds the room of one goes to the others."""
     shares = [0.0] * len(totals)
     left, open_ = float(target), [at for at, free in enumerate(room) if free]
     while open_ and left > 0:
@@ -95,10 +95,10 @@ def _shares(totals: Sequence[int], room: Sequence[int], target: int) -> list[flo
 
 
 def _fixed_and_pool(groups: Sequence[Group], share: float) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
-    """Groups that are taken in any case, and those of which every subset is offered (so that sums come near *share*)."""
+    """Return the groups that are always taken, and those whose subsets are tried, so that sizes near *share* can be reached."""
     if len(groups) <= _POOL:
         return (), tuple(groups)
-    # The smallest few make fine steps; the rest of the pool is as drawn.
+    # The smallest groups allow fine steps; the rest of the pool is in shuffled order.
     order = sorted(range(len(groups)), key=lambda at: (groups[at].size, at))
     small = set(order[: _POOL // 4])
     others = [at for at in range(len(groups)) if at not in small]
@@ -113,12 +113,15 @@ def _fixed_and_pool(groups: Sequence[Group], share: float) -> tuple[tuple[Group,
             total += groups[at].size
         else:
             passed_over.append(groups[at])
-    extra = min(passed_over, key=lambda group: group.size, default=None)  # so that sums above the share are there too
+    extra = min(passed_over, key=lambda group: group.size, default=None)  # makes sums above the share reachable
     return tuple(fixed), (*(groups[at] for at in pool), *([extra] if extra else []))
 
 
 def _cheapest(penalties: Sequence[dict[int, float]], target: int, *, slack: int) -> list[int] | None:
-    """One size a stratum: the smallest reachable sum from *target* to ``target + slack``, at the least penalty."""
+    """Choose one size per stratum (dynamic programming); None if no sum in the range can be reached.
+
+    The sum is the smallest reachable one from *target* to ``target + slack``, with the least total penalty.
+    """
     width = target + slack + 1
     cost = np.full(width, np.inf)
     cost[0] = 0.0

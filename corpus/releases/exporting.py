@@ -1,7 +1,7 @@
-"""Writing a release to a folder: ``train.*``, ``test.*`` and ``release.json``.
+"""Write a release to a folder: ``train.*``, ``test.*`` and ``release.json``.
 
-Everything is written under temporary names first and renamed when all of it is there; ``release.json`` comes last, so a
-folder with it is whole. The same release gives the same bytes.
+All files are written under temporary names and renamed when all are complete. ``release.json`` is renamed last, so a folder
+that has it is complete. The same release gives the same bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["MANIFEST", "ExportReport", "export_release"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport:
-    """What was written, and what the format could not say."""
+    """What was written, how many records were withheld, and what the format could not express."""
 
     release: str
     format: str
@@ -41,7 +41,7 @@ class ExportReport:
     loss: LossReport
 
     def to_json(self) -> Json:
-        """The report as JSON values (``out`` as it was given)."""
+        """Return the report as JSON values (``out`` as it was given)."""
         return {
             "release": self.release,
             "format": self.format,
@@ -53,11 +53,11 @@ class ExportReport:
 
 
 def export_release(store: Store, name: str, file_format: Format | str, out: Path, *, force: bool = False) -> ExportReport:
-    """Write release *name* to the folder *out*, which must be new or empty; with *force* an earlier export there is replaced.
+    """Write release *name* to the folder *out*, which must be new or empty unless *force* allows replacing an earlier export.
 
-    Replaced is only what the ``release.json`` there lists and what is as it was written; any other file of such a name is refused.
-    A split without records gives no file. Raises ``ReleaseError`` for an unknown release, ``UsageError`` for an unknown
-    format, ``OutputError`` when the folder holds something or cannot be written.
+    Only files that the ``release.json`` there lists and that are unchanged are replaced; any other file with the name of a split
+    file is an error. A split without records gives no file. Raises ``ReleaseError`` for an unknown release, ``UsageError`` for an
+    unknown format, and ``OutputError`` if the folder is not empty, has such a file or cannot be written.
     """
     chosen = get_format(file_format) if isinstance(file_format, str) else file_format
     release = get_release(store, name)
@@ -86,7 +86,7 @@ def export_release(store: Store, name: str, file_format: Format | str, out: Path
 
 
 class _Drafts:
-    """Files of *out* under temporary names; what is not published when the block ends is removed."""
+    """Context manager for files of *out* under temporary names; files not published when the block ends are removed."""
 
     def __init__(self, out: Path) -> None:
         self._out = out
@@ -100,18 +100,19 @@ class _Drafts:
             self.discard(name)
 
     def path(self, name: str) -> Path:
-        """Where to write the file that will be called *name*."""
+        """Return the temporary path of the file that will be called *name*."""
         return self._waiting.setdefault(name, self._out / f".{name}.part")
 
     def discard(self, name: str) -> None:
-        """Give up one file."""
+        """Remove one temporary file."""
         with suppress(OSError):
             self._waiting.pop(name).unlink(missing_ok=True)
 
     def publish(self) -> None:
-        """Give all files their names, in the order they were begun; files of an earlier export that are not among them go first.
+        """Give all files their final names, in the order in which they were begun.
 
-        The old manifest goes before anything else: a folder with a manifest is whole.
+        The old manifest is removed first, because a folder with a manifest is complete by definition. Then the files of an earlier
+        export that this one does not have are removed.
         """
         (self._out / MANIFEST).unlink(missing_ok=True)
         for stale in {f"{split}{known.suffix}" for split in SPLITS for known in FORMATS.values()} - self._waiting.keys():

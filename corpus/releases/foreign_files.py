@@ -1,4 +1,4 @@
-"""Which files of a folder an export of ours wrote: only those may another export replace."""
+"""Check that the files an export would replace were written by an earlier export and not changed since."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from piiloom.foundation.errors import OutputError
 def refuse_foreign(out: Path, manifest: str, names: Collection[str]) -> None:
     """Raise ``OutputError`` naming the first of *names* in *out* that no export wrote, or that was changed since.
 
-    What an export wrote, its *manifest* lists with the hash of its content. A manifest of somebody else's is refused too.
+    The file *manifest* in *out* lists what an export wrote, with SHA-256 hashes. A manifest that piiloom did not write is an
+    error, too.
     """
     listed = _listed(out / manifest)
     if listed is None and _is_there(out / manifest):
@@ -30,7 +31,7 @@ def refuse_foreign(out: Path, manifest: str, names: Collection[str]) -> None:
 
 
 def _listed(path: Path) -> dict[str, str] | None:
-    """The files that a manifest of ours lists, with their hashes; None when it is absent or none of ours."""
+    """Return the files that a manifest of piiloom lists, with their hashes; None if it is absent or not written by piiloom."""
     try:
         about: Any = json.loads(path.read_text(encoding="utf-8"))
         ours = isinstance(about["schema"], int) and isinstance(about["piiloom"], str)

@@ -1,4 +1,4 @@
-"""Freezing a release: its members, revisions and splits are written down once and never change.
+"""Freeze a release: store its records, revisions and splits, which then never change.
 
 ``export_release`` (``piiloom.corpus.releases.exporting``) writes a frozen release to files.
 """
@@ -24,7 +24,10 @@ ANY_STATUS = "any"
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDraft:
-    """A release that is worked out but not in the store: its row, (record, revision, split) and (record, why withheld)."""
+    """A release that is computed but not yet stored.
+
+    ``members`` are (record id, revision, split), ``withheld`` (record id, reason).
+    """
 
     row: ReleaseRow
     members: list[tuple[str, int, str]]
@@ -34,17 +37,18 @@ class ReleaseDraft:
 def create_release(
     store: Store, name: str, *, test_size: float, seed: int, run_id: str | None = None, status: str = ANY_STATUS
 ) -> ReleaseRow:
-    """Split the records of a run (``"last"`` works; of all runs and imports when None) with *status* and freeze them.
+    """Split the records of run *run_id* (``"last"`` is allowed; None: all runs and imports) with *status*, and freeze them.
 
-    Of several revisions of a record the latest counts, of a record that two runs hold the oldest. Left out are records that
-    people have rejected or reopened, and copies made to test people. ``ReleaseError`` when the name is taken or there are no
-    such records, ``UsageError`` for a size that leaves nothing to train on.
+    *test_size* is a count or a fraction, see ``sizes``. Of several revisions of a record the latest is used; if two runs have
+    the same revision, the one of the older run. Records that annotators rejected or reopened, and copies made to test annotators,
+    are left out. Raises ``ReleaseError`` if the name is taken or there are no such records, and ``UsageError`` for an empty name
+    or a size that leaves nothing to train on.
     """
     return freeze(store, draft_release(store, name, test_size=test_size, seed=seed, run_id=run_id, status=status))
 
 
 def freeze(store: Store, draft: ReleaseDraft) -> ReleaseRow:
-    """Keep a drafted release. ``ReleaseError`` when somebody has taken the name meanwhile."""
+    """Store a drafted release. Raises ``ReleaseError`` if the name has been taken in the meantime."""
     return insert_release(store, draft.row, draft.members, draft.withheld)
 
 
@@ -58,9 +62,9 @@ def draft_release(
     status: str = ANY_STATUS,
     known: bool = False,
 ) -> ReleaseDraft:
-    """Do what takes long of ``create_release``: *store* is only read, and others may write to it.
+    """Do the slow part of ``create_release``; *store* is only read, so others may write to it at the same time.
 
-    With *known* there may be a release of that name, to be compared with.
+    With *known*, an existing release of that name is no error: the draft is to be compared with it.
     """
     if not name.strip():
         raise UsageError("a release needs a name", remedy="Give one with --name")

@@ -1,7 +1,7 @@
-"""Which records must stay on one side of a split.
+"""Find groups of records that must be in the same split.
 
-Records belong together when they share a group key (scenario, persona, document …), when their contexts are
-near-duplicates, or when a chain of such links joins them.
+Records are linked if they share a group key (scenario, persona, document …) or if their contexts are near-duplicates. Groups
+are the connected components of these links.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from piiloom.corpus.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """What a split needs to know of a record. ``stratum`` is its pair ("age+health"), "" without one."""
+    """The part of a record that splitting needs. ``stratum`` is its pair of types ("age+health"), or "" if it has none."""
 
     id: str
     revision: int
@@ -26,14 +26,14 @@ class Member:
 
     @classmethod
     def of(cls, record: Record) -> Member:
-        """The member that stands for *record*."""
+        """Make the member for *record*."""
         stratum = "+".join(sorted(record.plan.pair)) if record.plan is not None else ""
         return cls(id=record.id, revision=record.revision, context=record.context, group_keys=record.group_keys, stratum=stratum)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Record ids (sorted) that no split may part, and the stratum that most of them have (of equals the first by name)."""
+    """Ids (sorted) of records that must be in the same split, and their most frequent stratum (ties: the first by name)."""
 
     ids: tuple[str, ...]
     stratum: str
@@ -45,7 +45,7 @@ class Group:
 
 
 class _Links:
-    """Union-find over positions (path halving; the smaller root wins, so results depend on nothing but the links)."""
+    """Union-find over positions, with path halving. The smaller root wins, so the result does not depend on the order of links."""
 
     def __init__(self, size: int) -> None:
         self._parent = list(range(size))
@@ -63,7 +63,7 @@ class _Links:
 
 
 def group_members(members: Iterable[Member], *, near_duplicate_threshold: float) -> list[Group]:
-    """The groups, by their first id; whatever order the members come in, the groups are the same."""
+    """Return the groups, sorted by their first id; the result does not depend on the order of *members*."""
     ordered = sorted(members, key=lambda member: member.id)
     links = _Links(len(ordered))
     _link_keys(ordered, links)

@@ -1,4 +1,4 @@
-"""What records lost when they were imported, for the loss report of an export."""
+"""Collect the values that records lost when they were imported, for the loss report of an export."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.record import Record
 
-# Before the reason, which the reader of the format gave.
+# Prefix of the reason that the format's reader gave.
 AT_IMPORT = "lost at import"
 
 
@@ -18,7 +18,7 @@ class ImportLosses:
         self.entries: list[LossEntry] = []
 
     def watching(self, records: Iterable[Record]) -> Iterator[Record]:
-        """The same records, looked at."""
+        """Yield *records* unchanged and add their losses to ``entries``."""
         for record in records:
             for value in record.source.lost if record.source is not None else ():
                 self.entries.append(LossEntry(record_id=record.id, value=value.text, reason=f"{AT_IMPORT}: {value.reason}"))

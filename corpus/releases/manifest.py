@@ -1,6 +1,6 @@
-"""What ``release.json`` says about a release: counts, producers, files, losses; no clock, no path, no run.
+"""The content of ``release.json``: counts, producers, files and losses of a release.
 
-Equal releases therefore give equal bytes on every machine with the same version of piiloom.
+It has no time, no path and no run id, so equal releases give equal bytes on every machine with the same version of piiloom.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ExportedFile:
 
 @dataclass(slots=True, kw_only=True)
 class SplitCounts:
-    """What one split holds; grows while its records pass through ``counting``."""
+    """Counts of one split, updated while its records pass through ``counting``."""
 
     records: int = 0
     spans: int = 0
@@ -45,7 +45,7 @@ class SplitCounts:
     producers: Counter[str] = field(default_factory=Counter)
 
     def counting(self, records: Iterable[Record]) -> Iterator[Record]:
-        """The same records, counted."""
+        """Yield *records* unchanged and count them."""
         for record in records:
             self.records += 1
             self.spans += len(record.spans)
@@ -58,7 +58,7 @@ class SplitCounts:
             yield record
 
     def to_json(self) -> Json:
-        """All counts, keys sorted."""
+        """Return all counts, with sorted keys."""
         counters = {
             "types": self.types,
             "relevance": self.relevance,
@@ -70,7 +70,7 @@ class SplitCounts:
 
 
 def producer_of(record: Record) -> str:
-    """How the record came about, in words that follow a number of records."""
+    """Return how the record was made, as a phrase that follows a count: "12 written through …"."""
     made = record.provenance
     if made is not None and made.provider == "composer":
         return "composed by piiloom's composer (a template-based generator, no language model)"
@@ -80,7 +80,7 @@ def producer_of(record: Record) -> str:
 
 
 def describe(counts: Mapping[str, SplitCounts]) -> str:
-    """One paragraph that says what the release is."""
+    """Return a paragraph that describes the release."""
     producers = sum((split.producers for split in counts.values()), Counter[str]())
     origin = ", ".join(f"{count} {words}" for words, count in sorted(producers.items()))
     return (
@@ -99,7 +99,7 @@ def manifest(
     loss: LossReport,
     own_types: OwnTypes = (),
 ) -> Json:
-    """The content of ``release.json``, keys in fixed order; definitions of own types only where its spans have any."""
+    """Return the content of ``release.json``, keys in fixed order. *own_types* are included only if a span has the type."""
     occurring = {name for split in counts.values() for name in split.types}
     told = [one for one in own_types if one.name in occurring]
     about: Json = {
@@ -120,7 +120,7 @@ def manifest(
 
 
 def types_beside(file: Path) -> OwnTypes:
-    """The own types that the export which *file* belongs to defines; none where it lies beside no ``release.json`` of ours."""
+    """Return the user-defined types of the export to which *file* belongs; none if no ``release.json`` beside it lists *file*."""
     try:
         about = json.loads((file.parent / MANIFEST).read_text(encoding="utf-8"))
         told = about.get(OWN_TYPES, []) if file.name in about["files"] else []
@@ -130,7 +130,7 @@ def types_beside(file: Path) -> OwnTypes:
 
 
 def piiloom_version() -> str:
-    """The installed version; "not installed" in a bare checkout."""
+    """Return the installed version, or "not installed" in a checkout without installation."""
     try:
         return version("piiloom")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""How large a test split is asked to be: a count ("200"), a fraction ("0.1") or none ("0")."""
+"""The requested size of a test split: a count ("200"), a fraction ("0.1") or none ("0")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 
 
 
 def parse_test_size(text: str) -> int | float:
-    """``"200"`` → 200, ``"0.1"`` → 0.1, ``"0"`` → 0. ``UsageError`` for anything else, 1.0 and 0.0 among them."""
+    """Parse ``"200"`` → 200, ``"0.1"`` → 0.1, ``"0"`` → 0; raises ``UsageError`` for anything else, also for 1.0 and 0.0."""
     try:
         return _checked(int(text))
     except ValueError:
@@ -23,9 +23,9 @@ def parse_test_size(text: str) -> int | float:
 
 
 def size_of_test(test_size: float, records: int) -> int:
-    """How many of *records* the test split gets; a fraction is rounded half up and gives at least one.
+    """Return how many of *records* the test split gets; a fraction is rounded half up and gives at least one.
 
-    ``UsageError`` when the size is negative, a fraction outside (0, 1), or leaves nothing to train on.
+    Raises ``UsageError`` if the size is negative, a fraction outside (0, 1), or leaves nothing to train on.
     """
     _checked(test_size)
     count = test_size if isinstance(test_size, int) else max(1, math.floor(test_size * records + 0.5))

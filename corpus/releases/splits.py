@@ -1,7 +1,7 @@
-"""Train and test: no group parted, the test split exactly as large as asked for, pairs spread over both.
+"""Train/test split that keeps groups together, gives the test split exactly the requested size, and spreads pairs over both.
 
-Where whole groups cannot make up the exact count, the fewest possible records are withheld from both splits, each with
-its reason.
+If no choice of whole groups gives the exact size, as few records as possible are withheld from both splits, each with a
+reason.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TRAIN, TEST = SPLITS = ("train", "test")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Record ids by split, in the order in which the records came, and (id, reason) of those in neither."""
+    """Record ids by split, in input order, and (id, reason) of the records in neither."""
 
     train_ids: tuple[str, ...]
     test_ids: tuple[str, ...]
@@ -29,10 +29,10 @@ class Split:
 
 
 def split_records(records: Iterable[Record], *, test_size: float, seed: int, near_duplicate_threshold: float = 0.5) -> Split:
-    """Split *records*; each is read once and only its context, keys and pair are kept.
+    """Split *records*, an iterable that is read once; only contexts, group keys and pairs are kept in memory.
 
-    The split depends on the records, the size and the seed, not on the records' order. ``UsageError`` for a size that
-    leaves no train split, ``ReleaseError`` when an id comes twice.
+    The split depends on the records, the size and the seed, not on the order of the records. Raises ``UsageError`` for a size
+    that leaves nothing to train on, and ``ReleaseError`` if an id occurs twice.
     """
     return split_members(
         [Member.of(record) for record in records], test_size=test_size, seed=seed, near_duplicate_threshold=near_duplicate_threshold
@@ -40,7 +40,7 @@ def split_records(records: Iterable[Record], *, test_size: float, seed: int, nea
 
 
 def split_members(members: Sequence[Member], *, test_size: float, seed: int, near_duplicate_threshold: float = 0.5) -> Split:
-    """``split_records`` for what is kept of the records."""
+    """Like ``split_records``, for members."""
     ids = [member.id for member in members]
     if len(set(ids)) < len(ids):
         raise ReleaseError("a record id occurs twice", remedy="Split each record once")
@@ -65,7 +65,7 @@ def split_members(members: Sequence[Member], *, test_size: float, seed: int, nea
 
 
 def _surplus(chosen: Sequence[Group], count: int) -> frozenset[str]:
-    """The *count* test records to withhold: the last ones of the largest groups, where they are missed least."""
+    """Return the *count* test records to withhold: the last ones of the largest groups."""
     left: list[str] = []
     for group in sorted(chosen, key=lambda group: (-group.size, group.ids[0])):
         left += reversed(group.ids)

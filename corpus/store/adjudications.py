@@ -1,6 +1,6 @@
-"""What was decided on records: agreed, adjudicated, validated, rejected, reopened; one row a decision, in the order of the log.
+"""Decisions on records: agreed, adjudicated, validated, rejected or reopened. One row per decision, in the order of the event log.
 
-A record stands as its last decision says. The rows can be made from the log of events again (``piiloom.annotation_app.adjudication``).
+The last decision on a record is the one in force. The rows can be rebuilt from the event log (``piiloom.annotation_app.adjudication``).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Outcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
 _COLUMNS = ("record_id", "adjudicator", "outcome", "document", "made_at", "event")
 _AMONG = "WHERE (?::VARCHAR[] IS NULL OR record_id IN (SELECT unnest(?::VARCHAR[]))) ORDER BY event"
 _LAST = "SELECT record_id, arg_max(outcome, event) FROM adjudications GROUP BY record_id"
-# By record and person: the newest edit that came too late, unless a later decision had it before it.
+# Per record and annotator: the newest stale edit (made on an outdated version, so not applied) that is newer than the last decision.
 _LATE = """
     SELECT e.record_id, e.actor, max(e.event) AS late FROM annotation_events e LEFT JOIN (
         SELECT record_id, max(event) AS event FROM adjudications WHERE outcome <> 'reopened' GROUP BY record_id
     ) decided ON decided.record_id = e.record_id
     WHERE e.kind = 'stale' AND e.event > coalesce(decided.event, 0) GROUP BY e.record_id, e.actor"""
-# Spans compare by their ends and labels; ids say only who made them. Of rejections nothing but that they are some.
+# Spans are compared by start, end, type and relevance, not by id, which only tells who made them. All rejections count as equal.
 _DISPUTED = """
     SELECT record_id, versions > 1, newest, late FROM (
         SELECT d.record_id, any_value(i.wanted) AS wanted, any_value(i.priority) AS priority, any_value(i.record_order) AS record_order,
@@ -46,7 +46,7 @@ _READY = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudication:
-    """One decision. ``document`` is the JSON form of what was decided on, empty for rejections and reopenings."""
+    """One decision. ``document`` is the final document as JSON values, empty for rejections and reopenings."""
 
     record_id: str
     adjudicator: str
@@ -58,7 +58,7 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRevision:
-    """Where one revision of a record is in the store, without its texts."""
+    """One revision of a record in the store, without its texts."""
 
     record_order: int
     run_id: str | None
@@ -69,10 +69,10 @@ class StoredRevision:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """A record that may need a decision. ``differ``: its finished versions do.
+    """A record that may need a decision. ``differ``: whether its finished versions differ.
 
-    ``newest`` is the last edit of these; ``late`` the newest edit of those people that came too late to be applied, and may or
-    may not change anything.
+    ``newest`` is the event number of the last edit among these versions. ``late`` is the event number of the newest stale edit by the
+    same annotators: it was not applied, and merging it may or may not change anything. None: there is none.
     """
 
     record_id: str
@@ -82,52 +82,52 @@ class Disputed:
 
 
 def add_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
-    """Add decisions; their events go into the same transaction."""
+    """Add decisions. The caller must add their events in the same transaction."""
     store.append("adjudications", _COLUMNS, [_values(row) for row in rows])
 
 
 def replace_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
-    """Forget all decisions and keep *rows* instead."""
+    """Replace all stored decisions by *rows*."""
     with store.writing():
         store.change("DELETE FROM adjudications")
         add_adjudications(store, rows)
 
 
 def load_adjudications(store: Store, record_ids: Collection[str] | None = None) -> list[Adjudication]:
-    """The decisions on *record_ids* (all), oldest first."""
+    """Return the decisions on *record_ids* (None: on all records), oldest first."""
     ids = None if record_ids is None else list(record_ids)
     rows = store.rows(select(_COLUMNS, "adjudications", _AMONG), [ids, ids])
     return [Adjudication(**{**dict(zip(_COLUMNS, row, strict=True)), "document": json.loads(row[3])}) for row in rows]
 
 
 def last_decisions(store: Store) -> dict[str, Outcome]:
-    """How each record stands that was ever decided on."""
+    """Return the last outcome of each record that has a decision, by record id."""
     return dict(store.rows(_LAST))
 
 
 def unreleasable_records(store: Store) -> set[str]:
-    """The records that no release may have: rejected, or reopened and not decided on again, or copies made to test people."""
+    """Return the ids that must not be released: rejected, reopened without a new decision, and copies made to test annotators."""
     copies = store.rows("SELECT id FROM records WHERE status = 'control'")
     return {row[0] for row in copies} | {name for name, outcome in last_decisions(store).items() if outcome in {"rejected", "reopened"}}
 
 
 def disputed_records(store: Store) -> list[Disputed]:
-    """The records that as many people as wanted have finished, not all alike or with late edits; the most urgent first."""
+    """Return records finished by as many people as wanted whose versions differ or have stale edits; highest priority first."""
     return [Disputed(*row) for row in store.rows(_DISPUTED)]
 
 
 def records_with_late_edits(store: Store, record_ids: Collection[str]) -> set[str]:
-    """Those of *record_ids* for which edits came too late that no decision has had before it."""
+    """Return those of *record_ids* with a stale edit that is newer than their last decision."""
     return {row[0] for row in store.rows(_LATE_AMONG, [list(record_ids)])}
 
 
 def finished_records(store: Store, until: str) -> list[str]:
-    """The open records that as many people as wanted have finished, none of them later than *until* (a time of the log)."""
+    """Return the open records that as many people as wanted have finished, all by *until* (a timestamp as in the event log)."""
     return [row[0] for row in store.rows(_READY, [until])]
 
 
 def stored_revisions(store: Store, record_ids: Collection[str]) -> dict[str, list[StoredRevision]]:
-    """All revisions of *record_ids*, oldest first."""
+    """Return all revisions of *record_ids* by record id, oldest first."""
     columns = ("id", "record_order", "run_id", "plan_index", "revision", "status")
     among = "WHERE id IN (SELECT unnest(?::VARCHAR[])) ORDER BY record_order"
     found: dict[str, list[StoredRevision]] = {}

@@ -1,7 +1,7 @@
-"""Who has which record: assignments and leases, and the queries that choose what somebody is given next.
+"""Assignments and leases of records to annotators, and the queries that choose an annotator's next record.
 
-A place of a record is taken by whoever finished it (his document is accepted or rejected), holds a lease that has not run
-out, or was assigned it. That somebody finished is told by ``annotation_documents`` alone; nothing here repeats it.
+Each record has ``wanted`` places. An annotator takes one by finishing the record (document accepted or rejected), by holding an
+unexpired lease, or by being assigned it. Whether somebody has finished is stored only in ``annotation_documents``, not here.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Why = Literal["resumed", "assigned", "new", "skipped"]
 _COLUMNS = ("record_id", "annotator", "state", "leased_until", "changed_at")
 _RANKS: tuple[Why, ...] = ("resumed", "assigned", "new", "skipped")
 
-# Parameter: now. The union counts a person once.
+# Parameter: now. UNION removes duplicates, so each person counts once per record.
 _PLACES = """
     WITH places AS (
         SELECT record_id, annotator FROM annotation_assignments WHERE state = 'assigned' OR (state = 'leased' AND leased_until > ?)
         UNION
         SELECT record_id, annotator FROM annotation_documents WHERE verdict IN ('accepted', 'rejected'))
 """
-# Parameters: now, person, person, person, besides. Records that somebody else has begun come before untouched ones: they are
-# finished soonest, and whom one shares records with changes all the time.
+# Parameters: now, person, person, person, besides. Records that somebody else has begun come before untouched ones: so records are
+# completed sooner, and annotators overlap with many different people.
 _BEST = """{places}, others AS (SELECT record_id, count(*) AS taken FROM places WHERE annotator <> ? GROUP BY record_id)
     SELECT i.record_id, CASE WHEN mine.state = 'leased' THEN 0 WHEN mine.state = 'assigned' THEN 1
             WHEN mine.state = 'skipped' THEN 3 ELSE 2 END AS rank, mine.leased_until
@@ -42,7 +42,7 @@ _BEST = """{places}, others AS (SELECT record_id, count(*) AS taken FROM places 
     ORDER BY rank, CASE WHEN rank = 0 THEN mine.changed_at END DESC, CASE WHEN rank = 3 THEN mine.changed_at END,
         coalesce(others.taken, 0) > 0 DESC, i.priority DESC, i.record_order
     LIMIT 1""".replace("{places}", _PLACES)
-# A person gets no control record that comes from a record, or shares its source with one, that he has had.
+# A person never gets a control record made from a record that they have had, or from the same source as one that they have had.
 _CONTROL = """
     WITH had AS (
         SELECT record_id FROM annotation_assignments WHERE annotator = ?
@@ -66,8 +66,8 @@ _HELD = """
     LEFT JOIN annotation_documents d ON d.record_id = a.record_id AND d.annotator = a.annotator
     WHERE a.annotator = ? AND a.state = 'leased' AND a.leased_until > ? AND coalesce(d.verdict, 'open') = 'open'
         AND i.status IN ('generated', 'annotated')"""
-# Looks only at the one record: it is asked while the lock of the writer is held.
-# One statement for all of it took twice the time: edits ask for little of large tables, and joins begin with all of them.
+# These three queries look at one record only, because they run while the write lock is held.
+# A single joined statement took twice as long: the tables are large, and DuckDB scans them whole for a join.
 _ITEM = "SELECT role, status, wanted, record_order FROM annotation_items WHERE record_id = ?"
 _STATES = "SELECT annotator, state, leased_until FROM annotation_assignments WHERE record_id = ?"
 _VERDICTS = "SELECT annotator, verdict FROM annotation_documents WHERE record_id = ?"
@@ -79,7 +79,7 @@ _LOADS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What a record is to one person; ``leased_until`` is a time of the log, None but for a lease."""
+    """The state of a record for one person. ``leased_until`` is a timestamp as in the event log, None unless leased."""
 
     record_id: str
     annotator: str
@@ -90,7 +90,10 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How one person stands to one record of the list. ``others`` have taken that many of the ``wanted`` places."""
+    """A record of the work list as one person sees it.
+
+    ``others``: how many of the ``wanted`` places other people have taken. ``stored``: whether the store still has the record.
+    """
 
     role: str
     status: str
@@ -103,7 +106,7 @@ class Standing:
 
 
 def put_assignments(store: Store, rows: Sequence[Assignment]) -> None:
-    """Set what each record of *rows* is to its person; of several rows for one pair the last counts."""
+    """Insert or update assignments. If *rows* has a pair of record and person twice, the last one counts."""
     last = {(row.record_id, row.annotator): row for row in rows}
     if not last:
         return
@@ -112,40 +115,41 @@ def put_assignments(store: Store, rows: Sequence[Assignment]) -> None:
 
 
 def load_assignments(store: Store, *, annotator: str | None = None, record_id: str | None = None) -> list[Assignment]:
-    """All assignments, or those of a person, of a record, by record and person."""
+    """Return all assignments, or those of a person and/or a record, sorted by record and person."""
     clause = "WHERE (?::VARCHAR IS NULL OR annotator = ?) AND (?::VARCHAR IS NULL OR record_id = ?) ORDER BY record_id, annotator"
     found = store.rows(select(_COLUMNS, "annotation_assignments", clause), [annotator, annotator, record_id, record_id])
     return [Assignment(**dict(zip(_COLUMNS, row, strict=True))) for row in found]
 
 
 def best_offer(store: Store, person: str, now: str, besides: Collection[str] = ()) -> tuple[str, Why, str | None] | None:
-    """The record that *person* should have next, why that one, and the end of his lease of it; None when nothing is left for him.
+    """Choose the next record for *person*: (record id, why, end of their lease of it if any). None if nothing is left.
 
-    First what he has begun (latest first), then what he was assigned, then the rest by priority, last what he skipped.
+    The order: leased records (last changed first), assigned records, new records by priority, and skipped ones (longest ago first).
+    Records in *besides* are left out. *now* is a timestamp as in the event log.
     """
     found = store.rows(_BEST, [now, person, person, person, list(besides)])
     return (found[0][0], _RANKS[found[0][1]], found[0][2]) if found else None
 
 
 def best_control(store: Store, person: str, besides: Collection[str] = ()) -> str | None:
-    """A control record that is new to *person*, in an order of his own."""
+    """Choose a control record that is new to *person*; None if there is none. The order is pseudo-random and differs per person."""
     found = store.rows(_CONTROL, [person, person, list(besides), person])
     return str(found[0][0]) if found else None
 
 
 def held_open(store: Store, person: str, now: str) -> tuple[int, str | None]:
-    """How many unfinished records *person* holds leases of, and the one that he has not touched for longest."""
+    """Return how many unfinished records *person* has leased, and the id of the one with the oldest change (None if none)."""
     count, oldest = store.rows(_HELD, [person, now])[0]
     return count, oldest
 
 
 def ever_had(store: Store, person: str) -> int:
-    """How many records *person* was ever given; it only grows."""
+    """Count the records that *person* has ever been given, in any state. The number never decreases."""
     return int(store.rows("SELECT count(*) FROM annotation_assignments WHERE annotator = ?", [person])[0][0])
 
 
 def standing(store: Store, person: str, record_id: str, now: str) -> Standing | None:
-    """How *person* stands to *record_id*; None when that is not in the work list."""
+    """Return the state of *record_id* for *person*; None if the record is not in the work list."""
     item = store.rows(_ITEM, [record_id])
     if not item:
         return None
@@ -168,5 +172,5 @@ def standing(store: Store, person: str, record_id: str, now: str) -> Standing | 
 
 
 def assigned_loads(store: Store) -> dict[str, int]:
-    """How many records each person was assigned and has not finished."""
+    """Count the assigned, unfinished records of each person; people without any are left out."""
     return dict(store.rows(_LOADS))

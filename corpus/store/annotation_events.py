@@ -1,7 +1,7 @@
-"""The log of everything that people do to records: append-only, in one order, never changed.
+"""The annotation event log: everything that people do to records. Append-only, totally ordered, never changed.
 
-A client (one tab of one browser) numbers what it sends; ``newest_sequences`` tells how far each has been heard, so that what
-is sent twice counts once.
+A client (one browser tab) numbers the operations it sends. ``newest_sequences`` returns the last number received from each client,
+so that an operation that is sent twice is applied once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.statements import select
 
-# A step that *actor* did to the document of somebody else, whom its entry names as "annotator".
+# The kind of an edit that ``actor`` made to another person's document; its entry names that person as "annotator".
 FOR_ANOTHER = "edit_for"
 
 _COLUMNS = ("event", "happened_at", "actor", "kind", "record_id", "client", "sequence", "guideline", "entry")
@@ -22,7 +22,7 @@ _COLUMNS = ("event", "happened_at", "actor", "kind", "record_id", "client", "seq
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvent:
-    """What *actor* did, before it has its place in the log. ``entry`` holds JSON values; ``guideline`` is the version in force."""
+    """An event to be added to the log. ``entry`` holds JSON values; ``guideline`` is the guideline version in force."""
 
     actor: str
     kind: str
@@ -35,19 +35,19 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationEvent(NewEvent):
-    """An event of the log: its number, which grows, and its time (ISO 8601, UTC, milliseconds), which never goes back."""
+    """An event in the log. ``event`` is its number and ``at`` its time (ISO 8601, UTC, milliseconds); neither ever decreases."""
 
     event: int
     at: str
 
     @property
     def owner(self) -> str:
-        """Whose document this is about: mostly that of *actor*."""
+        """The annotator whose document this is about: usually ``actor``."""
         return str(self.entry["annotator"]) if self.kind == FOR_ANOTHER else self.actor
 
 
 def append_events(store: Store, rows: Sequence[NewEvent], at: str) -> list[AnnotationEvent]:
-    """Add *rows* in order, all of time *at*, and give them with their numbers."""
+    """Append *rows* in order, all with the time *at*, and return them with their event numbers."""
     if not rows:
         return []
     numbers = store.integers("SELECT nextval('annotation_event') FROM range(?)", [len(rows)])
@@ -82,9 +82,9 @@ def read_events(
     after: int = 0,
     numbers: Collection[int] | None = None,
 ) -> list[AnnotationEvent]:
-    """The events, oldest first, that fit all that is given; *after* is the number of an event that is left out.
+    """Return the events that match all given conditions, oldest first; only those with a number greater than *after*.
 
-    *actor* did them; they are about the document of *owner* (``AnnotationEvent.owner``).
+    *actor*: who did it. *owner*: whose document it is about (``AnnotationEvent.owner``). *numbers*: event numbers.
     """
     conditions, parameters = ["event > ?"], list[object]([after])
     if record_ids is not None:
@@ -107,7 +107,7 @@ def read_events(
 
 
 def records_worked_on(store: Store, record_ids: Collection[str], besides: Collection[str]) -> set[str]:
-    """Those of *record_ids* that the log has anything about but events of the kinds *besides*."""
+    """Return those of *record_ids* that have any event of a kind not in *besides*."""
     sql = (
         "SELECT DISTINCT record_id FROM annotation_events WHERE record_id IN (SELECT unnest(?::VARCHAR[])) "
         "AND kind NOT IN (SELECT unnest(?::VARCHAR[]))"
@@ -116,13 +116,13 @@ def records_worked_on(store: Store, record_ids: Collection[str], besides: Collec
 
 
 def newest_sequences(store: Store, clients: Collection[str]) -> dict[str, int]:
-    """The highest number that each of *clients* has sent; those never heard of are left out."""
+    """Return the highest sequence number received from each of *clients*; unknown clients are left out."""
     sql = "SELECT client, max(sequence) FROM annotation_events WHERE client IN (SELECT unnest(?::VARCHAR[])) GROUP BY client"
     return dict(store.rows(sql, [list(clients)]))
 
 
 def newest_time(store: Store) -> str:
-    """The time of the last event; empty when there is none."""
+    """Return the time of the newest event; an empty string if there is none."""
     return str(store.rows("SELECT coalesce(max(happened_at), '') FROM annotation_events")[0][0])
 
 

@@ -1,6 +1,6 @@
-"""What the figures of the annotation app are made of, read in a few statements however many records and people there are.
+"""Data for the statistics of the annotation app, read in a few statements regardless of the number of records and people.
 
-Documents are read by the number of their newest edit, so that what was read once need not be read again.
+Documents are read by the event number of their newest edit, so that callers can read incrementally: only what has changed.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from piiloom.corpus.store.database import Store
 
-# Documents read at a time: DuckDB holds a whole answer in its memory.
+# Documents per query: DuckDB keeps a whole result in memory.
 _CHUNK = 5_000
-# Contexts are compared by their hashes: joining and sorting the texts themselves took more memory than a store may have.
-# One look into each state for all three: three looks took twice as long.
+# Contexts are compared by hash: joining and sorting the texts themselves exceeded the store's memory limit.
+# All three fields are extracted in one call per state: three calls took twice as long.
 _CHANGED = """
     SELECT event, record_id, annotator, verdict, changed_at, held[1], hash(held[2]), hash(coalesce(held[3], '')) FROM (
         SELECT event, record_id, annotator, verdict, changed_at,
@@ -41,7 +41,7 @@ _BASE_TEXTS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRow:
-    """What *annotator* has made of a record; ``spans`` is their JSON text, the texts are told by their hashes."""
+    """An annotator's document of a record. ``spans`` is JSON text; context and question are given as hashes only."""
 
     event: int
     record_id: str
@@ -55,7 +55,7 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRow:
-    """The revision that the work on a record began with; ``templates`` are the names of its prompts in stage order."""
+    """The revision that annotation of a record started from. ``templates`` are its prompt template names in stage order."""
 
     record_id: str
     record_order: int
@@ -70,7 +70,7 @@ class BaseRow:
 
 
 def changed_documents(store: Store, after: int) -> Iterator[DocumentRow]:
-    """The documents of all people whose newest edit came after the event *after*, those of practice and controls too."""
+    """Iterate over all documents whose newest edit has an event number above *after*, including practice and control records."""
     names = tuple(field.name for field in fields(DocumentRow))
     events = store.integers("SELECT event FROM annotation_documents WHERE event > ? ORDER BY event", [after])
     for at in range(0, len(events), _CHUNK):
@@ -80,14 +80,14 @@ def changed_documents(store: Store, after: int) -> Iterator[DocumentRow]:
 
 
 def edited_contexts(store: Store, record_ids: Collection[str]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
-    """The contexts of *record_ids*: those that the work began with, by record; those of people, by record and annotator."""
+    """Return the contexts of *record_ids*: the original ones by record id, and the edited ones by (record id, annotator)."""
     ids = [list(record_ids)]
     finished = {(record_id, annotator): context for record_id, annotator, context in store.rows(_CONTEXTS, ids)}
     return dict(store.rows(_BASE_TEXTS, ids)), finished
 
 
 def base_rows(store: Store, record_ids: Collection[str]) -> dict[str, BaseRow]:
-    """By record id: what the work on those of *record_ids* began with that are in the work list (and no practice, no controls)."""
+    """Return by record id the revision that annotation started from, for those of *record_ids* with the role "work"."""
     found = {}
     for record_id, order, pair, context, question, characters, made in store.rows(_BASES, [list(record_ids)]):
         stage, provider, model, templates = made
@@ -107,7 +107,7 @@ def base_rows(store: Store, record_ids: Collection[str]) -> dict[str, BaseRow]:
 
 
 def base_spans(store: Store, orders: Collection[int]) -> dict[int, list[tuple[int, int, str, str | None]]]:
-    """By record order: (start, end, type, relevance) of the spans of those records."""
+    """Return the spans of the records with these ``record_order`` numbers, by number, as (start, end, type, relevance)."""
     found: dict[int, list[tuple[int, int, str, str | None]]] = {}
     wanted = list(orders)
     if wanted:
@@ -117,12 +117,12 @@ def base_spans(store: Store, orders: Collection[int]) -> dict[int, list[tuple[in
 
 
 def status_counts(store: Store) -> dict[str, int]:
-    """How many records of the work list have each status."""
+    """Count the records of the work list by stored status."""
     return dict(store.rows("SELECT status, count(*) FROM annotation_items WHERE role = 'work' GROUP BY status"))
 
 
 def work_left(store: Store) -> int:
-    """How many documents are still to be finished: of each open record as many as people are wanted and have not finished it."""
+    """Count the documents still to be finished: for each open record, the wanted number of people minus those who have finished."""
     sql = """
         SELECT coalesce(sum(greatest(i.wanted - coalesce(d.finished, 0), 0)), 0)::BIGINT FROM annotation_items i
         LEFT JOIN (SELECT record_id, count(*) AS finished FROM annotation_documents WHERE verdict <> 'open' GROUP BY record_id) d
@@ -132,7 +132,7 @@ def work_left(store: Store) -> int:
 
 
 def finished_by_day(store: Store) -> list[tuple[str, str, str, int]]:
-    """(day, annotator, verdict, documents) of the finished documents, by the day of their last edit."""
+    """Return (day, annotator, verdict, number of documents) for finished documents, by the UTC day of their last edit."""
     sql = """
         SELECT d.changed_at[:10] AS day, d.annotator, d.verdict, count(*) FROM annotation_documents d
         JOIN annotation_items i ON i.record_id = d.record_id
@@ -141,7 +141,7 @@ def finished_by_day(store: Store) -> list[tuple[str, str, str, int]]:
 
 
 def work_by_day(store: Store, pause_s: float) -> list[tuple[str, str, int, float]]:
-    """(day, person, edits, seconds at work) from the log of events; longer gaps between edits than *pause_s* are no work."""
+    """Return (UTC day, person, edits, seconds of work) from the event log. Gaps between edits longer than *pause_s* do not count."""
     sql = """
         SELECT day, actor, count(*), coalesce(sum(gap) FILTER (gap <= ?), 0)::DOUBLE FROM (
             SELECT happened_at[:10] AS day, actor, epoch(happened_at[:23]::TIMESTAMP)

@@ -1,6 +1,6 @@
-"""The work list: one row for each record that people are to look at, and what is known of it for ordering and filtering.
+"""The work list: one row per record to be annotated, with the data that lists are sorted and filtered by.
 
-``record_order`` is the revision that the work starts from; it stays when later revisions of the record are stored.
+``record_order`` identifies the revision that annotation starts from; it stays the same when later revisions are stored.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from piiloom.corpus.store.statements import select
 
 Role = Literal["work", "practice", "qualifying", "control"]
 Status = Literal["generated", "annotated", "agreed", "adjudicated", "validated", "rejected"]
-# Records of this status belong to the app alone: copies with planted errors, practice and test records.
+# Records with this status are used by the app only: copies with planted errors, practice and test records.
 CONTROL_STATUS = "control"
-# Of items that people still work on.
+# The statuses of items that people still work on.
 OPEN_STATUSES: tuple[Status, ...] = ("generated", "annotated")
 
 _COLUMNS = ("record_id", "record_order", "status", "role", "wanted", "priority", "reasons", "facts", "changed_at")
-# A record may be stored in several revisions, and (from two runs) several times in one: the last of the highest counts.
+# A record may be stored in several revisions, and (by two runs) several times in the same one: take the last row of the highest.
 _NEWEST = """
     SELECT id, arg_max(record_order, (revision, record_order)) FROM records
     WHERE status <> 'control' AND (?::VARCHAR IS NULL OR run_id = ?)
@@ -36,7 +36,7 @@ _AMONG = "WHERE record_id IN (SELECT unnest(?::VARCHAR[]))"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A record of the work list. ``wanted`` is how many people are to annotate it; ``facts`` holds JSON values."""
+    """A row of the work list. ``wanted`` is how many people are to annotate the record; ``facts`` holds JSON values (``item_facts``)."""
 
     record_id: str
     record_order: int
@@ -50,7 +50,7 @@ class Item:
 
 
 def add_items(store: Store, items: Sequence[Item]) -> None:
-    """Add *items*; whoever adds them has seen to it that none of their records is in the list (``pooled_ids``)."""
+    """Add *items*. The caller ensures that none of their records is in the list yet (``pooled_ids``)."""
     values = [
         (i.record_id, i.record_order, i.status, i.role, i.wanted, i.priority, json.dumps(list(i.reasons)), _facts(i), i.changed_at)
         for i in items
@@ -59,7 +59,7 @@ def add_items(store: Store, items: Sequence[Item]) -> None:
 
 
 def load_items(store: Store, record_ids: Collection[str] | None = None, roles: Collection[str] | None = None) -> list[Item]:
-    """The items, all or of *record_ids*, all or of *roles*, in the order of their records."""
+    """Return the items, optionally only those of *record_ids* and of *roles*, sorted by ``record_order``."""
     clause = (
         "WHERE (?::VARCHAR[] IS NULL OR record_id IN (SELECT unnest(?::VARCHAR[]))) "
         "AND (?::VARCHAR[] IS NULL OR list_contains(?::VARCHAR[], role)) ORDER BY record_order, record_id"
@@ -70,27 +70,27 @@ def load_items(store: Store, record_ids: Collection[str] | None = None, roles: C
 
 
 def find_item(store: Store, record_id: str) -> Item | None:
-    """The item of *record_id*, if that record is in the list."""
+    """Return the item of *record_id*, or None if it is not in the list."""
     found = store.rows(select(_COLUMNS, "annotation_items", "WHERE record_id = ?"), [record_id])
     return _item(found[0]) if found else None
 
 
 def pooled_ids(store: Store, record_ids: Collection[str]) -> set[str]:
-    """Those of *record_ids* that are in the list already."""
+    """Return those of *record_ids* that are already in the list."""
     return {row[0] for row in store.rows(select(("record_id",), "annotation_items", _AMONG), [list(record_ids)])}
 
 
 def begin_anew(store: Store, items: Sequence[Item]) -> None:
-    """Have the work on *items* start from another revision: theirs. For records that nobody has worked on.
+    """Replace the rows of these records by *items*, so that annotation starts from the revisions in *items*.
 
-    The caller writes the event of it (``item_facts.pooled``) in the same transaction.
+    Use it only for records that nobody has worked on. The caller must add the event (``item_facts.pooled``) in the same transaction.
     """
     store.change("DELETE FROM annotation_items WHERE record_id IN (SELECT unnest(?::VARCHAR[]))", [[item.record_id for item in items]])
     add_items(store, items)
 
 
 def set_status(store: Store, record_ids: Collection[str], status: Status, at: str) -> None:
-    """Change the status of *record_ids*; the caller writes the event of it in the same transaction."""
+    """Change the status of *record_ids*. The caller must add the event for it in the same transaction."""
     store.change(
         "UPDATE annotation_items SET status = ?, changed_at = ? WHERE record_id IN (SELECT unnest(?::VARCHAR[]))",
         [status, at, list(record_ids)],
@@ -106,7 +106,7 @@ def set_wanted(store: Store, record_ids: Collection[str], wanted: int, at: str) 
 
 
 def set_priorities(store: Store, rows: Sequence[tuple[str, float, Sequence[str]]], at: str) -> None:
-    """Give each record of *rows* (record, priority, reasons) a new place in the order."""
+    """Set priority and reasons of each record in *rows* (record id, priority, reasons)."""
     store.change(
         "UPDATE annotation_items SET priority = new.priority, reasons = new.reasons, changed_at = ? FROM "
         "(SELECT unnest(?::VARCHAR[]) AS record_id, unnest(?::DOUBLE[]) AS priority, unnest(?::VARCHAR[]) AS reasons) new "
@@ -118,26 +118,29 @@ def set_priorities(store: Store, rows: Sequence[tuple[str, float, Sequence[str]]
 def newest_records(
     store: Store, *, run_id: str | None = None, imported: bool = False, record_ids: Collection[str] | None = None
 ) -> Iterator[tuple[int, Record]]:
-    """The newest revision of each record (with its order) of a run, of all imports, or among *record_ids*; no control records."""
+    """Iterate over (record_order, record): the newest revision of each record of a run, of all imports, or among *record_ids*.
+
+    Conditions that are given must all hold. Control records are left out.
+    """
     ids = None if record_ids is None else list(record_ids)
     orders = dict(store.rows(_NEWEST, [run_id, run_id, imported, ids, ids]))
     return ((orders[record.id], record) for record in records_in(store, _WITH_ORDERS, [list(orders.values())]))
 
 
 def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]:
-    """By record id: the revision that the work on it starts from; records that are not in the list or were deleted are left out."""
+    """Return by record id the revision that annotation starts from. Records not in the list, or deleted, are left out."""
     orders = store.integers(select(("record_order",), "annotation_items", _AMONG), [list(record_ids)])
     return {record.id: record for record in records_in(store, _WITH_ORDERS, [list(orders)])}
 
 
 def pair_counts(store: Store) -> dict[str, int]:
-    """How many records of the work list each pair has."""
+    """Count the records of the work list by pair of entity types ("age+health")."""
     sql = "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
     return dict(store.rows(sql))
 
 
 def disagreement_counts(store: Store) -> dict[str, int]:
-    """How many values of each record a judge saw otherwise than planned; records without any are left out."""
+    """Count by record id the judgements that disagree with the plan; records without any are left out."""
     return dict(store.rows("SELECT record_id, count(*) FROM judgements WHERE NOT agrees GROUP BY record_id"))
 
 

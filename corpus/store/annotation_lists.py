@@ -1,6 +1,6 @@
-"""The work list as people look through it: filtered, sorted, a page at a time, with how far everybody has come.
+"""The work list as shown to people: filtered, sorted and paged, with everybody's progress.
 
-A record without further ado is "generated"; once as many people as wanted have finished it, it shows as "annotated".
+A record with the stored status "generated" is shown as "annotated" once as many people as wanted have finished it.
 """
 
 from __future__ import annotations
@@ -76,9 +76,10 @@ _PROGRESS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFilter:
-    """What to list; None leaves a thing open. ``viewer`` is whose own state is told; ``now`` tells live leases from old ones.
+    """Conditions for ``list_items``; None means no condition. ``own`` is the state for ``viewer``.
 
-    ``all`` counts everybody's flags, else the viewer's alone. ``text`` is looked for, in any case, in context, question and id.
+    ``now`` (a timestamp as in the event log) decides which leases have expired. ``all``: count everybody's flags, else only the
+    viewer's. ``annotator`` has a document of the record or holds it. ``text`` is searched in any case in context, question and id.
     """
 
     viewer: str
@@ -100,7 +101,7 @@ class ListFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedItem:
-    """A line of the list. ``worked`` are the people who have a document of it, ``holding`` those who have it now."""
+    """A row of the list. ``worked``: people with a document of the record. ``holding``: people with an unfinished assignment or lease."""
 
     record_id: str
     status: str
@@ -122,11 +123,11 @@ _LINE = tuple(field.name for field in fields(ListedItem))
 
 
 def _numbered(sql: str) -> str:
-    """Named parameters as the numbers that the store takes them by."""
+    """Replace named SQL parameters (``$name``) by numbered ones (``$1``), in the order of the fields of ``ListFilter``."""
     return re.sub(r"\$([a-z]+)", lambda found: f"${_PARAMETERS.index(found[1]) + 1}", sql)
 
 
-# One constant text for each order, made once.
+# The SQL text for each sort order and direction.
 _SQL = {
     (sort, down): _numbered(_LISTED).replace("{order}", f"{column} {'DESC' if down else 'ASC'}")
     for sort, column in _ORDERS.items()
@@ -135,14 +136,14 @@ _SQL = {
 
 
 def list_items(store: Store, wanted: ListFilter, sort: Sort = "priority", *, descending: bool = True) -> tuple[list[ListedItem], int]:
-    """The lines from ``wanted.offset`` on, and how many lines there are in all (0 when the offset lies behind the last)."""
+    """Return one page of rows, and the total number of matching rows (0 if ``wanted.offset`` is past the last row)."""
     values = [list(v) if isinstance(v, tuple) else v for v in (getattr(wanted, name) for name in _PARAMETERS)]
     found = store.rows(_SQL[sort, descending], values)
     return [_line(row[:-1]) for row in found], found[0][-1] if found else 0
 
 
 def filter_choices(store: Store) -> dict[str, list[str]]:
-    """What there is to filter by: pairs, locales, models and types, each sorted."""
+    """Return the values to filter by under the keys "pair", "locale", "model" and "type", each list sorted."""
     choices: dict[str, list[str]] = {"pair": [], "locale": [], "model": [], "type": []}
     for name, value in store.rows(_CHOICES):
         if value is not None:
@@ -151,7 +152,7 @@ def filter_choices(store: Store) -> dict[str, list[str]]:
 
 
 def status_counts(store: Store) -> dict[str, int]:
-    """How many records of the work list have each status; those that have none of their records are left out."""
+    """Count the records of the work list by the status shown (see the module docstring). Statuses without records are left out."""
     return dict(store.rows(_PROGRESS))
 
 

@@ -1,4 +1,4 @@
-"""The settings of an annotation project: names and JSON values; what they mean is the app's affair."""
+"""The settings of an annotation project: names and JSON values. The annotation app defines their meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from piiloom.corpus.store.database import Store
 
 
 def read_settings(store: Store) -> dict[str, Any]:
-    """All settings that were ever changed; the others have their default."""
+    """Return the settings that were ever changed; all others have their default value."""
     return {name: json.loads(value) for name, value in store.rows("SELECT name, value FROM annotation_settings ORDER BY name")}
 
 

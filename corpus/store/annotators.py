@@ -1,4 +1,4 @@
-"""The rows of the people who annotate. What a row means, and which change is allowed, is for ``piiloom.annotation_app.people``."""
+"""The table of annotators. ``piiloom.annotation_app.people`` defines what a row means and which changes are allowed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from piiloom.corpus.store.statements import select
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorRow:
-    """One person. ``password_hash`` is None for who has no password here; it never shows in a ``repr``."""
+    """One person. ``password_hash`` is None for a person without a password here, and never appears in ``repr``."""
 
     name: str
     display: str
@@ -25,12 +25,12 @@ _COLUMNS = tuple(column.name for column in fields(AnnotatorRow))
 
 
 def add_annotator(store: Store, row: AnnotatorRow) -> None:
-    """Add a person; that the name is free is the caller's care."""
+    """Add a person. The caller ensures that the name is free."""
     store.append("annotators", _COLUMNS, [astuple(row)])
 
 
 def change_annotator(store: Store, row: AnnotatorRow) -> None:
-    """Write the row of the person ``row.name`` anew."""
+    """Update the row of the person ``row.name``, except ``made_at``."""
     store.change(
         "UPDATE annotators SET display = ?, role = ?, password_hash = ?, oidc = ?, active = ? WHERE name = ?",
         [row.display, row.role, row.password_hash, row.oidc, row.active, row.name],
@@ -38,12 +38,12 @@ def change_annotator(store: Store, row: AnnotatorRow) -> None:
 
 
 def find_annotator(store: Store, name: str) -> AnnotatorRow | None:
-    """The person of exactly this name."""
+    """Return the person with exactly this name, or None."""
     found = store.rows(select(_COLUMNS, "annotators", "WHERE name = ?"), [name])
     return AnnotatorRow(**dict(zip(_COLUMNS, found[0], strict=True))) if found else None
 
 
 def list_annotators(store: Store) -> list[AnnotatorRow]:
-    """All people, those who have left included, in the order in which they came."""
+    """Return all people, including inactive ones, in the order they were added."""
     rows = store.rows(select(_COLUMNS, "annotators", "ORDER BY made_at, name"))
     return [AnnotatorRow(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]

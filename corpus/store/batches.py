@@ -1,8 +1,8 @@
-"""Batches at a provider: what was handed over, under which id, and which requests were in it.
+"""Batches sent to a provider's batch API: their ids, states and requests.
 
-A batch is written before it is created remotely, and again with every change of its state; the row of an id is replaced.
-Its requests are written once. What came of a request is in the journal, not here: a request without a reply there is
-still owed, or was sent again in a later batch.
+A batch is saved before it is created at the provider, and again (replacing its row) whenever its state changes. Its requests are
+saved once. The outcome of a request is in the journal of calls, not here. A request without a reply in the journal is owed: it is
+still pending, or was sent again in a later batch.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from piiloom.corpus.store.statements import select
 
 BatchState = Literal["preparing", "submitted", "ended", "collected", "cancelled", "failed"]
 BATCH_STATES: tuple[BatchState, ...] = get_args(BatchState)
-# In these states a batch may hold replies that were paid for and are not in the journal yet.
+# In these states a batch may have paid replies that are not in the journal yet.
 OPEN_STATES: tuple[BatchState, ...] = ("preparing", "submitted", "ended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
-    """One batch. ``remote_id`` is None until the provider has answered; ``detail`` says why a batch came to nothing."""
+    """One batch. ``remote_id`` is the provider's id, None until it has answered. ``detail`` says why a batch failed."""
 
     id: str
     run_id: str
@@ -38,7 +38,7 @@ class BatchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRequestRow:
-    """One request of a batch: the journal's ``key``, whose item it is, and the most that it can cost (None: no price known)."""
+    """One request of a batch: its ``key`` in the journal, its item, and its maximum cost in USD (None: no known price)."""
 
     batch_id: str
     run_id: str
@@ -52,7 +52,7 @@ class BatchRequestRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwedRequest:
-    """A request whose key has no reply in the journal yet. ``tries`` counts the batches that it was in so far."""
+    """A request whose key has no reply in the journal yet. ``tries`` counts the batches it has been in so far."""
 
     row: BatchRequestRow
     tries: int
@@ -60,7 +60,7 @@ class OwedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBatch:
-    """A batch that has not been collected, and what of it is still owed."""
+    """A batch in one of ``OPEN_STATES``, with its requests that have no reply yet."""
 
     row: BatchRow
     owed: tuple[OwedRequest, ...]
@@ -71,7 +71,7 @@ _REQUEST = tuple(field.name for field in fields(BatchRequestRow))
 
 
 def save_batches(store: Store, rows: Sequence[BatchRow]) -> None:
-    """Keep batches; the last row of an id counts and replaces what was there."""
+    """Save batches. A stored row with the same id is replaced; if *rows* has an id twice, the last one counts."""
     latest = {row.id: row for row in rows}
     if not latest:
         return
@@ -81,7 +81,7 @@ def save_batches(store: Store, rows: Sequence[BatchRow]) -> None:
 
 
 def save_batch_requests(store: Store, rows: Sequence[BatchRequestRow]) -> None:
-    """Keep the requests of batches, each once."""
+    """Save the requests of batches. The caller must save each only once."""
     store.append("batch_requests", _REQUEST, [astuple(row) for row in rows])
 
 
@@ -98,12 +98,12 @@ def load_batch_requests(store: Store, batch_id: str) -> list[BatchRequestRow]:
 
 
 def load_open_batches(store: Store, run_id: str | None = None) -> list[OpenBatch]:
-    """The batches of a run (None: of all) that may hold replies which are paid for and not in the journal, oldest first."""
+    """Return the batches of a run (None: of all) that may have paid replies not yet in the journal, oldest first."""
     return [OpenBatch(row=row, owed=_owed(store, row.id)) for row in load_batches(store, run_id, states=OPEN_STATES)]
 
 
 def keys_out(store: Store, *, but_not: str) -> dict[str, str]:
-    """Keys that batches of other runs than *but_not* still owe a reply to, and the run that waits for it."""
+    """Return the keys still waiting for a reply in open batches of runs other than *but_not*, each with the run that waits for it."""
     sql = """
         SELECT r.key, r.run_id FROM batch_requests r JOIN batches b ON b.id = r.batch_id
         WHERE list_contains(?::VARCHAR[], b.state) AND b.run_id <> ? AND NOT EXISTS (
@@ -112,7 +112,7 @@ def keys_out(store: Store, *, but_not: str) -> dict[str, str]:
 
 
 def _owed(store: Store, batch_id: str) -> tuple[OwedRequest, ...]:
-    # A run that was killed while it collected results has journaled some of them; those count once.
+    # A run that was killed while collecting results has saved some replies in the journal already; leave those out.
     sql = """
         SELECT r.batch_id, r.run_id, r.custom_id, r.key, r.stage, r.item_id, r.attempt, r.worst_usd,
             (SELECT count(*) FROM batch_requests o WHERE o.key = r.key AND o.run_id = r.run_id) FROM batch_requests r

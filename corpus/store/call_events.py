@@ -1,8 +1,8 @@
-"""What happens to each call, as events that are only ever appended: sent, answered or failed, judged, used again.
+"""The journal of calls: an append-only table of events (sent, reply, failed, verdict, used).
 
-One table of few columns with a JSON entry each, because every call passes through it three times and a commit costs by
-the columns it touches. A key names all that shapes an answer; one key may have several tries, and even several replies
-when one was lost. Nothing is overwritten, so what was spent can always be added up.
+The table has few columns, one of them JSON, because every call is written three times and the time of a commit grows with the number
+of columns. A call's ``key`` is a hash of everything that shapes its answer. One key may have several tries, and even several
+replies if one was lost. Nothing is overwritten, except that ``purging`` removes texts, so costs can always be summed up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from piiloom.corpus.store.database import Store
 EventKind = Literal["sent", "reply", "failed", "verdict", "used"]
 ReplyVerdict = Literal["accepted", "refused_by_validator", "error"]
 _COLUMNS = ("key", "run_id", "kind", "stage", "item_id", "attempt", "entry")
-# Hex digits of a key in its short form: 60 bits, so that a million keys collide with a chance of one in two million.
+# Hex digits of a short key: 60 bits. Among a million keys a collision has a probability of about one in two million.
 _SHORT = 15
 
 
@@ -31,8 +31,8 @@ class CallEvent:
     reply     try, provider, endpoint, model, template, rendered_sha256, reply, finish_reason, error, input, cached,
               cache_write, output (tokens), cost_usd, charge_usd (set aside where the server did not say what it
               used), latency_s, retries, batch
-    failed    try, code, message, maybe_billed, charge_usd (what is set aside for it), final
-    verdict   verdict, fault; unmet: what was wished for besides
+    failed    try, code, message, maybe_billed, charge_usd (what is set aside for it), final (no more tries follow)
+    verdict   verdict, fault; unmet: soft requirements that the reply did not meet
     used      from_run: the run that paid for the reply
     ========  =====================================================================================================
     """
@@ -47,7 +47,7 @@ class CallEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownReply:
-    """A reply in the journal: the run that paid for it, and its entry."""
+    """A reply in the journal: the run that paid for it, and the event's entry (see ``CallEvent``)."""
 
     run_id: str
     entry: Mapping[str, Any]
@@ -60,7 +60,7 @@ def save_call_events(store: Store, run_id: str, events: Sequence[CallEvent]) -> 
 
 
 def save_prompt_texts(store: Store, texts: Sequence[tuple[str, str]]) -> None:
-    """Keep (SHA-256, text) of prompts that many calls share; those that are there already stay as they are."""
+    """Save (SHA-256, text) of prompts that many calls share. Those already stored are left unchanged."""
     latest = dict(texts)
     known = {sha for (sha,) in store.rows("SELECT sha256 FROM prompt_texts WHERE sha256 IN (SELECT unnest(?::VARCHAR[]))", [list(latest)])}
     store.append("prompt_texts", ("sha256", "text"), [(sha, text) for sha, text in latest.items() if sha not in known])

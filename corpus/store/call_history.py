@@ -1,7 +1,7 @@
-"""Reading the journal of calls: sums by run and stage, what each plan item took, and every event in order.
+"""Read the journal of calls: sums by run and stage, the calls of each plan item, and all events in order.
 
-An event's ``item_id`` is the plan index of its item, with a part of it behind a slash (``12/0``: the first aside of item 12),
-or the key of a pair or topic for what runs once a pair or topic. These never begin with a digit.
+An event's ``item_id`` is the plan index of its item, optionally with a part after a slash (``12/0``: the first aside of item 12).
+For stages that run once per pair or topic it is the key of the pair or topic; these keys never begin with a digit.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from typing import Any
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.statements import select
 
-# What to open a store with to sum up a journal of a million calls; a run itself needs less.
+# The memory limit to open a store with for summing up a journal of a million calls. A run itself needs less.
 MEMORY_FOR_SUMS = "256MB"
 _CHUNK = 2_000
 _EVENT_COLUMNS = ("key", "run_id", "kind", "stage", "item_id", "attempt", "entry")
-# The item of an event: what stands before the first slash, where that is a plan index.
+# The plan index of an event: the part of item_id before the first slash, or NULL if that is no number.
 _INDEX = "try_cast(split_part(item_id, '/', 1) AS BIGINT)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalLine:
-    """What the calls of one stage of a run came to.
+    """Totals of the calls of one stage of a run.
 
-    ``calls`` are different requests, ``tries`` how often something was sent. ``unusable`` replies were paid for but could
-    not be read, ``refused`` ones a validator sent back; ``purged`` have lost their text. ``reused`` were paid for by another
-    run. ``maybe_paid`` tries ended without an answer and were charged in full for it; ``open`` ones have no outcome on record
-    (worth ``open_worst_usd`` at most) and may have been paid for, too. ``in_batches`` wait for their batch. ``charged_usd`` is
-    set aside for ``maybe_paid`` tries and for replies that did not say what they used.
+    ``calls``: distinct requests. ``tries``: how often a request was sent. ``failed``: calls that failed finally; ``retried``: tries
+    that failed and were followed by another. ``unusable``: replies that were paid for but could not be parsed. ``refused``: calls
+    with a reply that a validator refused. ``purged``: replies whose text was deleted. ``reused``: replies paid for by another run.
+
+    ``maybe_paid``: tries that failed but may have been billed, counted at their full price. ``open``: tries without a recorded
+    outcome, which may have been billed, too (``open_worst_usd`` at most). ``in_batches``: tries that wait for their batch.
+    ``charged_usd``: set aside for ``maybe_paid`` tries and for replies without usage data. ``unpriced``: replies of unknown cost.
     """
 
     run_id: str
@@ -58,7 +60,10 @@ class JournalLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemCalls:
-    """What one plan item took: tries sent, replies paid for, and USD (``unpriced`` replies are not in it)."""
+    """The calls of one plan item: tries sent, replies received, and cost in USD. ``unpriced`` replies have no known cost.
+
+    ``cost_usd`` includes amounts set aside for tries and replies whose real cost is not known.
+    """
 
     tries: int = 0
     replies: int = 0
@@ -80,7 +85,7 @@ class JournalEvent:
 
 
 def journal_lines(store: Store, run_id: str | None = None, stage: str | None = None) -> list[JournalLine]:
-    """Sum up the calls by run and stage, oldest run first; of one run or stage where given."""
+    """Sum up the calls by run and stage, oldest run first. *run_id* and *stage* restrict this to one run or stage."""
     where = [run_id, run_id, stage, stage]
     distinct = {(run, name): counts for run, name, *counts in store.rows(_DISTINCT, where)}
     unanswered = {(run, name): counts for run, name, *counts in store.rows(_UNANSWERED, where)}
@@ -91,8 +96,8 @@ def journal_lines(store: Store, run_id: str | None = None, stage: str | None = N
     return found
 
 
-# Three passes, none of which holds keys (64 letters) or entries (thousands). All that a pass needs of an entry is taken out of
-# it at once: each separate look parses it again, and keeps as much memory as two thousand parsed entries take.
+# Three queries. To save memory none of them keeps keys (64 characters) or entries (thousands of characters). Each extracts all JSON
+# fields it needs in one call: every further call would parse the entry again and hold memory for 2,000 parsed entries.
 _WHERE = "WHERE (?::VARCHAR IS NULL OR run_id = ?) AND (?::VARCHAR IS NULL OR stage = ?)"
 _DISTINCT = f"""
     SELECT run_id, stage, count(*) FILTER (asked), count(*) FILTER (refused) FROM (
@@ -100,7 +105,7 @@ _DISTINCT = f"""
             bool_or(kind = 'verdict' AND contains(entry, '"refused_by_validator"')) AS refused
         FROM call_events {_WHERE} GROUP BY ALL)
     GROUP BY run_id, stage"""  # noqa: S608 - the constant above
-# A try that was sent more often than it ended was cut short. Ends of tries from before schema version 3 have no beginning.
+# A try with more "sent" than end events was interrupted. Tries from before schema version 3 have end events but no "sent".
 _UNANSWERED = f"""
     SELECT run_id, stage, coalesce(sum(missing) FILTER (NOT in_batch), 0)::BIGINT, coalesce(sum(missing) FILTER (in_batch), 0)::BIGINT,
         coalesce(sum(missing * worst) FILTER (NOT in_batch), 0)::DOUBLE
@@ -172,7 +177,7 @@ _FROM_RUN = """
     FROM (SELECT kind, stage, item_id, CASE WHEN kind IN ('reply', 'failed') THEN
             json_extract_string(entry, ['$.cost_usd', '$.charge_usd', '$.code']) END AS said
         FROM call_events WHERE run_id = ?) WHERE true"""
-# Replies from before schema version 3, and the composer's, were not noted when they were asked for.
+# Replies from before schema version 3, and the composer's, have no "sent" event.
 _TAKEN = """
     greatest(count(*) FILTER (kind = 'sent'), count(*) FILTER (kind IN ('reply', 'failed')))
         - count(*) FILTER (kind = 'failed' AND said[3] = 'not_sent'),
@@ -187,25 +192,25 @@ def _item_calls(sums: Sequence[Any]) -> ItemCalls:
 
 
 def events_of_item(store: Store, run_id: str, index: int) -> list[JournalEvent]:
-    """All events of plan item *index* and its parts, in order."""
+    """Return all events of plan item *index* and its parts, in order."""
     where = f"WHERE run_id = ? AND {_INDEX} = ? ORDER BY rowid"
     return _events(store.rows(select(_EVENT_COLUMNS, "call_events", where), [run_id, index]))
 
 
 def events_of_key(store: Store, run_id: str, stage: str, item_id: str) -> list[JournalEvent]:
-    """All events of *stage* for one pair or topic, in order."""
+    """Return all events of *stage* for one pair or topic, in order."""
     where = "WHERE run_id = ? AND stage = ? AND item_id = ? ORDER BY rowid"
     return _events(store.rows(select(_EVENT_COLUMNS, "call_events", where), [run_id, stage, item_id]))
 
 
 def paid_events(store: Store, run_id: str, keys: Sequence[str]) -> list[JournalEvent]:
-    """What *run_id* noted when it paid for *keys*: sending, replies and failures, in order."""
+    """Return the events "sent", "reply" and "failed" of run *run_id* for *keys*, in order."""
     where = "WHERE run_id = ? AND kind IN ('sent', 'reply', 'failed') AND key IN (SELECT unnest(?::VARCHAR[])) ORDER BY rowid"
     return _events(store.rows(select(_EVENT_COLUMNS, "call_events", where), [run_id, list(keys)]))
 
 
 def iter_events(store: Store, run_id: str | None = None) -> Iterator[JournalEvent]:
-    """All events of a run (of all runs when None), in order; memory for eight bytes an event and a few thousand events."""
+    """Iterate over all events of a run (None: of all runs), in order. Memory: 8 bytes an event, plus a batch of events."""
     places = store.integers("SELECT rowid FROM call_events WHERE (?::VARCHAR IS NULL OR run_id = ?) ORDER BY rowid", [run_id, run_id])
     for at in range(0, len(places), _CHUNK):
         chunk = places[at : at + _CHUNK]

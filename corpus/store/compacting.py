@@ -1,6 +1,6 @@
-"""Making a store's file small again: DuckDB reuses the space of what was deleted, but does not give it back.
+"""Shrink a store's file. DuckDB reuses the space of deleted rows but never returns it to the file system.
 
-All of it is copied into a new file, which takes the old one's place when every table is shown to be equal.
+The store is copied into a new file. If all tables of the copy are equal to the original's, the copy replaces the old file.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Compacted:
 
 
 def compact(path: Path) -> Compacted:
-    """Rewrite the store at *path* without its free space; on any error it stays as it was and nothing is left beside it.
+    """Rewrite the store at *path* without free space. On any error the store is unchanged and no temporary file remains.
 
-    Raises what ``Store.open`` does, ``OutputError`` (no room for the copy, read-only folder), and ``StoreError`` when the
-    copy differs or another process has taken the store meanwhile.
+    Raises what ``Store.open`` does, ``OutputError`` (no room for the copy, read-only folder), and ``StoreError`` if the
+    copy differs from the store, and ``StoreLocked`` if another process has opened the store meanwhile.
     """
-    target = path.resolve()  # where a link points to is what is replaced, not the link
+    target = path.resolve()  # replace the file that a symbolic link points to, not the link
     partial = target.with_name(f"{target.name}.vacuum.part")
     try:
         with Store.open(path, create=False) as store:
             remove(partial)
             store.change("CHECKPOINT")
             rows = _copy(store, partial)
-            known = _state(target)  # the log is folded in by now: closing changes nothing
+            known = _state(target)  # the log is checkpointed already, so closing changes nothing
         with _locked(target, path):
             if _state(target) != known or log_of(target).exists():
                 raise _taken(path)
@@ -60,7 +60,7 @@ def compact(path: Path) -> Compacted:
 
 
 def _copy(store: Store, partial: Path) -> int:
-    """Copy everything into a new file at *partial* and compare; gives the number of rows."""
+    """Copy everything into a new file at *partial* and return the number of rows. Raises ``StoreError`` if a table differs."""
     source = store.rows("SELECT current_database()")[0][0]
     store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
     try:
@@ -76,7 +76,7 @@ def _copy(store: Store, partial: Path) -> int:
 
 
 def _sum(store: Store, database: str, table: str) -> tuple[int, int | None]:
-    """Count the rows of a table and add up their hashes, which does not depend on their order."""
+    """Return the number of rows of a table and the sum of their hashes, which does not depend on row order."""
     name = f"{identifier(database)}.main.{identifier(table)}"
     rows, hashes = store.rows(f"SELECT count(*), sum(hash(t)::HUGEINT) FROM {name} AS t")[0]  # noqa: S608 - quoted names
     return int(rows), None if hashes is None else int(hashes)
@@ -84,9 +84,9 @@ def _sum(store: Store, database: str, table: str) -> tuple[int, int | None]:
 
 @contextmanager
 def _locked(target: Path, path: Path) -> Iterator[None]:
-    """Hold the lock that DuckDB takes on the file, so that nobody opens it while it is exchanged.
+    """Hold the POSIX lock that DuckDB uses, so that no process opens the file while it is replaced. Raises ``StoreLocked``.
 
-    A process that opened the old file in the moment before the exchange still finds it locked, and gives up.
+    A process that opens the old file just before the replacement finds it locked, and gives up.
     """
     with target.open("r+b") as file:
         try:
@@ -103,6 +103,6 @@ def _taken(path: Path) -> StoreLocked:
 
 
 def _state(target: Path) -> tuple[int, int, int]:
-    """Size, time of the last change and identity of the file: what another process would have altered."""
+    """Return size, modification time (ns) and inode of the file; a change shows that another process has written or replaced it."""
     found = target.stat()
     return found.st_size, found.st_mtime_ns, found.st_ino

@@ -1,4 +1,4 @@
-"""What making a whole copy of a store file takes: names quoted for SQL, copies that are on disk, nothing left half made."""
+"""Helpers for copying a store file: SQL quoting, syncing to disk, and removing partial copies."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 
 def log_of(path: Path) -> Path:
-    """Where DuckDB keeps the write-ahead log of the store at *path*."""
+    """Return the path of DuckDB's write-ahead log for the store at *path*."""
     return path.with_name(f"{path.name}.wal")
 
 
 def remove(partial: Path) -> None:
-    """Delete a copy that is not wanted, and its log; harmless when there is none."""
+    """Delete the copy *partial* and its log, if they exist."""
     for leftover in (partial, log_of(partial)):
         leftover.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk."""
+    """Call ``fsync`` on a file or folder. Syncing a folder makes new and renamed entries in it durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -27,10 +27,10 @@ def sync(path: Path) -> None:
 
 
 def text_literal(text: str) -> str:
-    """Write *text* as an SQL string, where a statement takes no parameter."""
+    """Quote *text* as an SQL string literal, for statements that take no parameters."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:
-    """Write *name* as an SQL identifier."""
+    """Quote *name* as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

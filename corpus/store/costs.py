@@ -1,7 +1,7 @@
-"""What calls cost: sums by run, stage and model, and how many records there are to divide them by.
+"""Costs of calls, summed by run, stage and model, and record counts for the cost per record.
 
-A large store has millions of events. Every query here groups by hashes instead of keys, joins nothing and carries no texts,
-so that it needs no more than the 64 MB that a store has by default.
+A large store has millions of events. To stay within a store's default memory limit of 64 MB, the queries here group by hashes instead
+of keys, use no joins and load no texts.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from piiloom.corpus.store.database import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCosts:
-    """The paid replies of one model to one stage of a run. Tokens written to and read from a cache are part of the input.
+    """Totals of the replies of one model in one stage of a run. ``input_tokens`` includes tokens read from or written to a cache.
 
-    ``unpriced`` replies have no known cost and are not in ``cost_usd``; ``charged_usd`` is set aside for those of them whose model
-    has a price; ``batch_replies`` came by a batch.
+    ``unusable`` replies could not be parsed. ``unpriced`` replies have no known cost and are not in ``cost_usd``; ``charged_usd`` is
+    set aside for those of them whose model has a price. ``batch_replies`` came from a batch.
     """
 
     run_id: str
@@ -39,11 +39,11 @@ class ReplyCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """The calls of a stage of a run that brought no answer of their own, and answers that a validator refused.
+    """Totals of calls in one stage of a run without a usable reply of their own.
 
-    ``failed`` tries ended without an answer, ``maybe_paid`` of them may have been billed and were charged for it; ``open`` ones
-    have no outcome on record (their process was killed), ``in_batches`` wait for their batch. ``replayed`` answers were
-    paid for by another run.
+    ``failed`` tries ended without a reply; ``maybe_paid`` of them may have been billed, and ``charged_usd`` is set aside for them.
+    ``refused``: calls with a reply that a validator refused. ``open`` tries have no recorded outcome because their process was killed
+    (``open_worst_usd`` at most). ``in_batches`` tries wait for their batch. ``replayed`` replies were paid for by another run.
     """
 
     run_id: str
@@ -62,7 +62,7 @@ _FIELDS = tuple(field.name for field in fields(ReplyCosts))
 
 
 def reply_costs(store: Store, run_id: str | None = None) -> list[ReplyCosts]:
-    """Sum up the replies of a run (None: of all runs) by stage and model, in the order in which they first came."""
+    """Sum up the replies of a run (None: of all runs) by run, stage, provider and model, in the order of their first reply."""
     sql = """
         SELECT run_id, stage, coalesce(entry->>'$.provider', ''), coalesce(entry->>'$.model', ''), count(*),
             count(*) FILTER (entry->>'$.batch' = 'true'), count(*) FILTER (entry->>'$.error' IS NOT NULL),
@@ -77,14 +77,14 @@ def reply_costs(store: Store, run_id: str | None = None) -> list[ReplyCosts]:
 
 
 def unanswered_calls(store: Store, run_id: str | None = None) -> list[Unanswered]:
-    """Count the calls of a run (None: of all runs) that brought no answer, by stage, in the order in which the stages came."""
+    """Count the calls of a run (None: of all runs) without a usable reply of their own, by run and stage, in order of first event."""
     ended = """
         SELECT run_id, stage, min(rowid), count(*) FILTER (kind = 'failed' AND entry->>'$.code' <> 'not_sent'),
             count(*) FILTER (kind = 'failed' AND entry->>'$.maybe_billed' = 'true'),
             coalesce(fsum((entry->>'$.charge_usd')::DOUBLE) FILTER (kind = 'failed'), 0), count(*) FILTER (kind = 'used'),
             count(DISTINCT hash(key)) FILTER (kind = 'verdict' AND entry->>'$.verdict' = 'refused_by_validator')
         FROM call_events WHERE kind <> 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)"""
-    # Each try is one event when it is sent and one when it ends.
+    # Each try has one event when it is sent and one when it ends, so a positive balance means that it has not ended.
     waiting = """
         SELECT run_id, stage, count(*) FILTER (NOT by_batch), coalesce(fsum(worst) FILTER (NOT by_batch), 0), count(*) FILTER (by_batch)
         FROM (SELECT run_id, stage, hash(key, entry->>'$.try') AS one, sum(CASE kind WHEN 'sent' THEN 1 ELSE -1 END) AS balance,

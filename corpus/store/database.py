@@ -1,4 +1,4 @@
-"""The store: opening one DuckDB file, transactions, and the few verbs that the query modules are written with."""
+"""The store: opens one DuckDB file and provides transactions and the few read and write methods that the query modules use."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from piiloom.corpus.store.migrations import MIGRATIONS, Migrations
 from piiloom.corpus.store.upgrading import upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 
-# Only this object: a path of this name that somebody typed is a file like any other, or all of it would be lost.
+# Compared by identity. A path ":memory:" that a user typed is an ordinary file; otherwise everything written to it would be lost.
 MEMORY = Path(":memory:")
-# Bytes before the first block of a DuckDB file; with a table it has a block at least, or a log beside it.
+# Bytes before the first block of a DuckDB file. A file with a table has at least one block, or a write-ahead log beside it.
 _HEADERS = 3 * 4096
-# Rows fetched at a time where a result is read in pieces.
+# Rows per fetch where a result is read in batches.
 _FETCH = 10_000
 
 
 class Store:
-    """An open store; a context manager. Made by ``Store.open``.
+    """An open store; a context manager. Create it with ``Store.open``.
 
-    One process at a time can hold a file. Inside it the store may be used from any thread (a worker thread, say), but by
-    one thread at a time: the caller sees to that. A commit is on disk when the transaction's block ends; a process that
-    is killed later loses nothing of it, since DuckDB replays its write-ahead log at the next opening.
+    Only one process at a time can have the file open for writing. Within that process any thread may use the store, but only
+    one at a time; the caller must ensure this. A commit is on disk when the transaction's block ends. If the process is killed
+    later, the commit is not lost: DuckDB replays its write-ahead log when the file is opened again.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -49,11 +49,12 @@ class Store:
         threads: int = 1,
         migrations: Migrations = MIGRATIONS,
     ) -> Store:
-        """Open the store at *path* (``MEMORY`` for one that is never written), made or upgraded as needed.
+        """Open the store at *path* (``MEMORY``: in memory, without a file). Create it or upgrade its schema as needed.
 
-        *memory_limit* and *threads* bound DuckDB. An older store is first copied to ``<name>.v<version>.bak``. Raises
-        ``StoreLocked``, ``StoreTooNew``, ``NotAStore``, ``StoreError`` (absent without *create*, damaged, failed upgrade)
-        and ``OutputError`` (cannot be written).
+        *memory_limit* and *threads* are DuckDB's limits. Before an upgrade the store is copied to ``<name>.v<version>.bak``.
+
+        Raises ``StoreLocked`` (open elsewhere), ``StoreTooNew``, ``NotAStore``, ``StoreError`` (absent without *create*, damaged,
+        failed upgrade) and ``OutputError`` (cannot be written).
         """
         in_memory = path is MEMORY
         is_new = not in_memory and _prepare(path, create=create)
@@ -62,10 +63,10 @@ class Store:
         except duckdb.Error as error:
             fault = opening_fault(error, path)
             if is_new and isinstance(fault, OutputError):
-                path.unlink(missing_ok=True)  # a stump without a header would be taken for somebody else's file
+                path.unlink(missing_ok=True)  # the next opening would take a file without a header for something that is no store
             raise fault from error
         try:
-            # It would be drawn on standard output, in the midst of what a command prints there.
+            # DuckDB would draw its progress bar on standard output, in the middle of a command's own output.
             with duckdb_errors(path):
                 connection.execute("SET enable_progress_bar = false")
             if not in_memory:
@@ -83,18 +84,18 @@ class Store:
         self.close()
 
     def beside(self) -> Self:
-        """Another store over the same open file, for another thread (``piiloom.corpus.store.shared``); closed by itself."""
+        """Return another store on the same open file, for another thread (``piiloom.corpus.store.shared``). It is closed separately."""
         self._check_open()
         return type(self)(self._connection.cursor(), self.path)
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and let go of it. An open transaction is undone. May be called twice."""
+        """Checkpoint the write-ahead log into the file and close the file. Roll back an open transaction. Calling it twice is harmless."""
         if self._closed:
             return
         self._closed = True
         if self._in_transaction:
             self._roll_back()
-        # Without room for a checkpoint the log stays beside the file with every commit in it and is replayed next time.
+        # If there is no room for a checkpoint, the log stays beside the file with all commits and is replayed at the next opening.
         try:
             with suppress(StoreError, OutputError), duckdb_errors(self.path):
                 self._connection.execute("CHECKPOINT")
@@ -104,7 +105,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All writes in the block are committed together at its end, or none when it raises.
+        """Commit all writes in the block together at its end, or none if it raises.
 
         Raises ``StoreError`` inside another transaction, and ``OutputError`` when the commit cannot be written.
         """
@@ -126,7 +127,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The open transaction if there is one, else one of its own: for functions that write more than one table."""
+        """Join the open transaction if there is one, else open one. For functions that write more than one table."""
         if self._in_transaction:
             yield
         else:
@@ -134,12 +135,12 @@ class Store:
                 yield
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with duckdb_errors(self.path):
             return list(self._execute(sql, parameters).fetchall())
 
     def integers(self, sql: str, parameters: Sequence[object] = ()) -> array[int]:
-        """The first column of a query as 64-bit integers, eight bytes each."""
+        """Return the first column of a query as a compact array of 64-bit integers (8 bytes each)."""
         numbers: array[int] = array("q")
         with duckdb_errors(self.path):
             result = self._execute(sql, parameters)
@@ -148,14 +149,14 @@ class Store:
         return numbers
 
     def change(self, sql: str, parameters: Sequence[object] = ()) -> None:
-        """Run one statement that gives no rows."""
+        """Run one statement that returns no rows."""
         with duckdb_errors(self.path):
             self._execute(sql, parameters)
 
     def append(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Insert *rows*; the first column names a row in errors. Raises ``DataError`` for text that UTF-8 cannot hold.
+        """Insert *rows*. Raise ``DataError`` for text that UTF-8 cannot encode; the message identifies the row by its first column.
 
-        DuckDB's appender: 4 to 6 times as fast as lists through ``unnest``, and no slower for one row.
+        Uses DuckDB's appender: 4 to 6 times as fast as passing lists through ``unnest``, and no slower for one row.
         """
         self._check_open()
         if not rows:
@@ -178,7 +179,7 @@ class Store:
             raise
 
     def _roll_back(self) -> None:
-        # DuckDB ends the transaction itself when a commit fails; then there is nothing left to undo.
+        # When a commit fails, DuckDB has ended the transaction already and the rollback fails; ignore that.
         with suppress(StoreError, OutputError), duckdb_errors(self.path):
             self._connection.rollback()
 
@@ -188,10 +189,10 @@ class Store:
 
 
 def _refuse_unwritten(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Raise ``NotAStore`` where DuckDB has opened tables of a data file (CSV, JSON, Parquet) in memory instead of a database on disk.
+    """Raise ``NotAStore`` if DuckDB opened a data file (CSV, JSON, Parquet) as in-memory tables instead of a database on disk.
 
-    It does so by the name's end, for files that are no database; all that was written would be lost. We ask what it did and
-    don't read the file ourselves: that would give up this process's lock on it (``faults``).
+    DuckDB does so depending on the file extension; everything written would be lost. Ask DuckDB rather than read the file here:
+    closing the file again would release this process's lock on it (``faults``).
     """
     with duckdb_errors(path):
         on_disk = connection.execute("SELECT path FROM duckdb_databases() WHERE database_name = current_database()").fetchall()[0][0]
@@ -200,12 +201,15 @@ def _refuse_unwritten(connection: duckdb.DuckDBPyConnection, path: Path) -> None
 
 
 def _is_blank(path: Path) -> bool:
-    """Whether the opened file is nothing but DuckDB's three headers, so that there is no need to ask it for its tables (7 ms)."""
+    """Whether the opened file holds only DuckDB's three headers. This saves listing its tables, which takes 7 ms."""
     return path.stat().st_size <= _HEADERS and not path.with_name(f"{path.name}.wal").exists()
 
 
 def _prepare(path: Path, *, create: bool) -> bool:
-    """See that there is a file at *path*, or a folder to make one in; whether it has yet to be made."""
+    """Check that *path* is a file, or create its parent folder. Return whether the file has yet to be created.
+
+    Raises ``NotAStore`` (not a regular file), ``StoreError`` (absent without *create*) and ``OutputError`` (no folder can be made).
+    """
     try:
         if path.exists():
             if not path.is_file():

@@ -1,7 +1,7 @@
-"""Deleting a run or a release: what would go, what stands against it, and the deletion itself, all of it or nothing.
+"""Delete a run or a release in one transaction, after checks; and preview what would be deleted.
 
-What was paid for stays unless it is asked for, too: the journal serves later runs, and their sums. A release is names and numbers of
-records only, so no record ever goes with it. DuckDB keeps the space of what was deleted; ``compacting`` gives it back.
+A run's journal of calls (replies that were paid for) stays by default, because later runs reuse its replies and cost sums need it. A
+release only refers to records, so deleting it deletes no records. DuckDB keeps the freed space in the file; ``compacting`` returns it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from piiloom.corpus.store.releases import get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError
 
-# Everything of a run but its records, its calls and its row; and what belongs to its calls.
+# _RESULTS: the tables with a run's data, except runs, records, spans and calls. _CALLS: tables that are deleted with the calls.
 _RESULTS = ("plan_items", "stage_results", "shared_results", "rejects", "judgements")
 _CALLS = ("batches", "batch_requests")
 _ANNOTATION = ("annotation_items", "annotation_documents", "annotation_assignments", "adjudications", "guideline_questions")
@@ -26,7 +26,7 @@ _OF_RUN = "SELECT record_order FROM records WHERE run_id = ?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContents:
-    """What the store holds of a run. ``replies`` were paid ``cost_usd`` for; ``lent`` of them have served other runs, too."""
+    """Counts of a run's data in the store. ``replies`` cost ``cost_usd``; other runs have reused ``lent`` of them (by key)."""
 
     records: int
     spans: int
@@ -41,7 +41,7 @@ class RunContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ties:
-    """What stands against deleting a run: releases with its records, annotation work on them, open batches, partitions out."""
+    """What prevents deleting a run: releases, records with annotation work, open batches, and unmerged partition files."""
 
     releases: tuple[str, ...]
     annotated: int
@@ -73,7 +73,7 @@ def contents_of_run(store: Store, run_id: str) -> RunContents:
 
 
 def ties_of_run(store: Store, run_id: str) -> Ties:
-    """Find what stands against deleting run *run_id*."""
+    """Find what prevents deleting run *run_id*."""
     releases = store.rows(
         "SELECT name FROM releases WHERE run_id = $1 OR name IN (SELECT release_name FROM release_members WHERE record_order IN "
         "(SELECT record_order FROM records WHERE run_id = $1)) ORDER BY created_order",
@@ -95,7 +95,7 @@ def ties_of_run(store: Store, run_id: str) -> Ties:
 
 
 def refuse_tied(store: Store, run_id: str) -> None:
-    """Raise ``RunError`` where something stands against deleting the run, with the way to deal with it."""
+    """Raise ``RunError``, with a remedy, if anything prevents deleting the run."""
     ties = ties_of_run(store, run_id)
     where, of_store = str(store.path), f" --store {shlex.quote(str(store.path))}"
     if ties.batches:
@@ -124,9 +124,9 @@ def refuse_tied(store: Store, run_id: str) -> None:
 
 
 def delete_run(store: Store, run_id: str, *, with_journal: bool = False) -> None:
-    """Delete a run with its records, plan and rejects; *with_journal* also its calls, but for replies that serve other runs.
+    """Delete a run with its records, plan and rejects. *with_journal*: also its calls, except those whose replies other runs use.
 
-    Raises ``RunError`` when there is no such run or something stands against it (``refuse_tied``); then nothing has changed.
+    Raises ``RunError`` if there is no such run or something prevents it (``refuse_tied``); then nothing is changed.
     """
     run = get_run(store, run_id)
     with store.writing():
@@ -142,7 +142,7 @@ def delete_run(store: Store, run_id: str, *, with_journal: bool = False) -> None
 
 
 def delete_release(store: Store, name: str) -> None:
-    """Delete the release *name*: its members and what it withholds; no record. Raises ``ReleaseError`` for an unknown one."""
+    """Delete the release *name* with its member and withheld lists, but no records. Raises ``ReleaseError`` if it does not exist."""
     release = get_release(store, name)
     with store.writing():
         store.change("DELETE FROM release_members WHERE release_name = ?", [release.name])
@@ -151,7 +151,7 @@ def delete_release(store: Store, name: str) -> None:
 
 
 def _lent(run: str) -> str:
-    """The keys of the calls whose replies another run than the parameter *run* has used from it."""
+    """Return a subquery for the keys of a run's replies that other runs have used. *run* is an SQL parameter, such as ``$1``."""
     return f"(SELECT key FROM call_events WHERE kind = 'used' AND run_id <> {run} AND entry->>'$.from_run' = {run})"  # noqa: S608
 
 

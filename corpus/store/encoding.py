@@ -1,6 +1,6 @@
-"""The JSON columns of the tables ``records`` and ``spans``: plan, source, group keys and provenance to text and back.
+"""Encode and decode the JSON columns of the table ``records``: plan, source, group keys and provenance.
 
-Many records share a plan or a provenance; both are frozen, so equal ones are encoded and decoded once.
+Many records share a plan or a provenance. Both are immutable, so results are cached and equal ones are converted only once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Encodable = RecordPlan | SourceReference | Provenance
 
 @lru_cache(maxsize=4096)
 def encode(value: Encodable | None) -> str | None:
-    """The fields of *value* that are set, as a JSON object."""
+    """Return the fields of *value* that are not None as a JSON object (an empty ``lost`` is left out, too); None for None."""
     if value is None:
         return None
     found = _set_fields(value)
@@ -27,7 +27,7 @@ def encode(value: Encodable | None) -> str | None:
 
 
 def encode_keys(keys: tuple[str, ...]) -> str | None:
-    """Group keys as a JSON array; None when there are none."""
+    """Return group keys as a JSON array, or None if there are none."""
     return json.dumps(keys, ensure_ascii=False) if keys else None
 
 

@@ -1,7 +1,7 @@
-"""DuckDB's errors in our words: what cannot be written, what cannot be opened, and who holds it.
+"""Translate DuckDB's errors into piiloom's: a file that cannot be written or opened, and the process that holds it.
 
-DuckDB may quote a value in its message ("could not convert string …"), so only messages of input and output errors,
-which name files and causes, are ever looked at, and none is passed on whole. The original stays as the cause.
+DuckDB may quote stored data in a message ("could not convert string …"), so its messages are never shown to the user. They are
+only searched for known phrases about files and causes. The original error stays attached as the cause.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from piiloom.foundation.errors import DataError, NotAStore, OutputError, Piiloom
 
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-# What the operating system says when a write cannot be done, as DuckDB passes it on.
+# Operating system messages for failed writes, as DuckDB quotes them, and what we say instead.
 _CANNOT_WRITE = {
     "No space left on device": "the disk is full",
     "Disk quota exceeded": "the disk quota is used up",
@@ -30,13 +30,16 @@ _CANNOT_WRITE = {
     "Is a directory": "the path is a folder",
 }
 _INTERRUPTED = "Query interrupted"
-# Where the magic bytes of a DuckDB file stand.
+# Offset of the magic bytes in a DuckDB file, and the bytes.
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
 
 
 @contextmanager
 def duckdb_errors(path: Path) -> Iterator[None]:
-    """Turn DuckDB's errors inside the block into ``OutputError`` or ``StoreError`` about the store at *path*."""
+    """Turn DuckDB's errors inside the block into ``OutputError`` or ``StoreError`` about the store at *path*.
+
+    An interrupted query raises ``KeyboardInterrupt``; any other ``RuntimeError`` passes through.
+    """
     try:
         yield
     except (duckdb.Error, RuntimeError) as error:
@@ -47,13 +50,13 @@ def duckdb_errors(path: Path) -> Iterator[None]:
 
 
 def raise_if_interrupted(error: Exception) -> None:
-    """Raise ``KeyboardInterrupt`` when *error* is what DuckDB makes of one that strikes while it works."""
+    """Raise ``KeyboardInterrupt`` if *error* is what DuckDB raises when Ctrl-C interrupts a query."""
     if isinstance(error, duckdb.InterruptException) or (isinstance(error, RuntimeError) and str(error) == _INTERRUPTED):
         raise KeyboardInterrupt from error
 
 
 def translate(error: duckdb.Error, path: Path) -> PiiloomError:
-    """The error of ours for one that DuckDB raised while the store at *path* was in use."""
+    """Return piiloom's error for one that DuckDB raised while the store at *path* was in use."""
     text = str(error)
     for said, meaning in _CANNOT_WRITE.items():
         if said in text:
@@ -74,7 +77,7 @@ def translate(error: duckdb.Error, path: Path) -> PiiloomError:
 
 
 def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
-    """The error of ours for one that DuckDB raised when it was asked to open *path*."""
+    """Return piiloom's error for one that DuckDB raised when opening *path*."""
     text = str(error)
     if is_locked(error):
         return _locked(holding_process(error), path, reads=is_read_elsewhere(error))
@@ -93,7 +96,7 @@ def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
 
 
 def not_a_store(path: Path) -> NotAStore:
-    """Say that the file at *path*, which is there, is no DuckDB file."""
+    """Return the error for an existing file at *path* that is not a DuckDB file."""
     what = "the file is not a piiloom store" if path.stat().st_size else "the file is empty, and not a piiloom store"
     return NotAStore(what, where=str(path), remedy="Nothing was changed. Name another file with --store")
 
@@ -101,14 +104,14 @@ def not_a_store(path: Path) -> NotAStore:
 def _is_duckdb_file(path: Path) -> bool:
     """Whether *path* has DuckDB's magic bytes.
 
-    Only called when DuckDB has just failed to open it: its locks are POSIX locks, and closing any descriptor of a file
-    gives up all locks that this process holds on it.
+    Call it only after DuckDB has failed to open the file. DuckDB's locks are POSIX locks, and closing any descriptor of a file
+    releases all locks that this process holds on it.
     """
     try:
         with path.open("rb") as file:
             return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
     except OSError:
-        return True  # unreadable says nothing about what it is
+        return True  # an unreadable file may still be a DuckDB file
 
 
 def is_locked(error: duckdb.Error) -> bool:
@@ -117,13 +120,13 @@ def is_locked(error: duckdb.Error) -> bool:
 
 
 def holding_process(error: duckdb.Error) -> int | None:
-    """The process that holds the file, where DuckDB names it."""
+    """Return the id of the process that holds the file, or None if DuckDB's message does not name it."""
     found = _HOLDER.search(str(error))
     return int(found.group(1)) if found else None
 
 
 def is_read_elsewhere(error: duckdb.Error) -> bool:
-    """Whether DuckDB could not open a file to write because other processes read it (then it says that one could read, too)."""
+    """Whether DuckDB could not open a file for writing because others read it (its message then suggests read-only mode)."""
     return is_locked(error) and "read-only mode" in str(error)
 
 
@@ -138,7 +141,10 @@ def _locked(pid: int | None, path: Path, *, reads: bool) -> StoreLocked:
 
 
 def holder_command(pid: int) -> str | None:
-    """How process *pid* was started, up to its first ``--option`` (what follows could be private), or None."""
+    """Return the command line of process *pid* up to its first ``--option`` (the rest could be private); None if unknown.
+
+    Reads ``/proc``; the result has at most 80 characters.
+    """
     try:
         raw = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -153,9 +159,9 @@ def holder_command(pid: int) -> str | None:
 
 
 def refuse_lone_surrogates(table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Raise ``DataError`` naming the first row that UTF-8 cannot hold; the row's name is its first column.
+    """Raise ``DataError`` for the first row with text that UTF-8 cannot encode; the message identifies it by its first column.
 
-    Called after DuckDB has refused something, so that good rows need not be looked at.
+    Called only after DuckDB has refused an insert, so that valid rows cost no check.
     """
     for row in rows:
         for column, value in zip(columns, row, strict=True):

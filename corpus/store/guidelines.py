@@ -1,4 +1,4 @@
-"""The guidelines in all their versions, and the questions that annotators asked about them."""
+"""All versions of the annotation guidelines, and annotators' questions about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Guideline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuidelineQuestion:
-    """A question about the guidelines, raised on a record or on none. ``question`` is the number of the event that asked it."""
+    """A question about the guidelines, with or without a record. ``question`` is the event number of the asking."""
 
     question: int
     record_id: str | None
@@ -46,7 +46,7 @@ def load_guidelines(store: Store) -> list[Guideline]:
 
 
 def newest_version(store: Store) -> int | None:
-    """The version in force; None before there is one."""
+    """Return the version in force (the newest); None if there is none yet."""
     found: int | None = store.rows("SELECT max(version) FROM guidelines")[0][0]
     return found
 
@@ -57,7 +57,7 @@ def add_question(store: Store, row: GuidelineQuestion) -> None:
 
 
 def set_answer(store: Store, question: int, answer: str, answered_by: str, answered_at: str) -> None:
-    """Answer *question*, or answer it anew."""
+    """Set or replace the answer to *question*."""
     store.change(
         "UPDATE guideline_questions SET answer = ?, answered_by = ?, answered_at = ? WHERE question = ?",
         [answer, answered_by, answered_at, question],
@@ -67,7 +67,7 @@ def set_answer(store: Store, question: int, answer: str, answered_by: str, answe
 def load_questions(
     store: Store, *, record_id: str | None = None, number: int | None = None, unanswered: bool = False
 ) -> list[GuidelineQuestion]:
-    """All questions, those on a record, the one of a number, or those without an answer; oldest first."""
+    """Return the questions that match all given conditions (record, number, without an answer), oldest first."""
     clause = (
         "WHERE (?::VARCHAR IS NULL OR record_id = ?) AND (?::BIGINT IS NULL OR question = ?) "
         "AND (NOT ?::BOOLEAN OR answer IS NULL) ORDER BY question"

@@ -1,4 +1,4 @@
-"""What the work list knows of a record: what lists filter and show, and the event that puts it there."""
+"""The facts that the work list keeps about a record, and the event that adds a record to the list."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from piiloom.foundation.words import count_words
 
 
 def pair_of(record: Record) -> tuple[str, str] | None:
-    """The pair that the record was planned for, or the types of its high-relevance spans if these are two; sorted."""
+    """Return the planned pair of entity types, sorted. Without a plan: the types of high-relevance spans if exactly two, else None."""
     types = sorted(record.plan.pair if record.plan else {span.entity_type for span in record.spans if span.relevance == "high"})
     return (types[0], types[1]) if len(types) == 2 else None
 
 
 def facts_of(record: Record) -> dict[str, Any]:
-    """What lists filter and show: pair ("age+health"), types, locale, model, provider, stage, words, spans."""
+    """Return the facts that lists filter by and show: pair ("age+health"), types, locale, model, provider, stage, words, spans."""
     pair, made = pair_of(record), record.provenance
     return {
         "pair": "+".join(pair) if pair else None,
@@ -32,7 +32,7 @@ def facts_of(record: Record) -> dict[str, Any]:
 
 
 def pooled(item: Item, actor: str) -> NewEvent:
-    """The event that puts *item* into the list, or back to its beginning there."""
+    """Return the event that adds *item* to the work list, or resets it there."""
     entry = {
         "record_order": item.record_order,
         "role": item.role,

@@ -1,6 +1,6 @@
-"""What a judge said about the values of a record, beside the planned labels, which it never changes.
+"""Judgements: what an LLM judge said about the values of a record. They never change the planned labels.
 
-A judgement is kept once for each run, plan item, judge and value; adding the same one again is harmless.
+A judgement is stored once per run, plan item, kind of judge and value; adding the same one again is a no-op.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ JudgementKind = Literal["relevance", "leak"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One value under one judge.
+    """The judgement of one judge on one value.
 
-    ``planned`` is what the verdict should be if the plan came out right: the planned relevance, or "nowhere" for a leak.
-    ``score`` runs from 0 to 1, ``verdict`` is what follows from it, ``agrees`` whether that is what was planned.
-    ``span_id`` is the first mention of the value in the record.
+    ``planned`` is the verdict expected by the plan: the planned relevance, or "nowhere" for a leak. ``score`` is from 0 to 1,
+    ``verdict`` is derived from it, and ``agrees`` says whether the verdict is the planned one. ``span_id`` is the value's first
+    mention in the record.
     """
 
     kind: JudgementKind
@@ -53,7 +53,7 @@ _ORDER = "ORDER BY run_id, plan_index, kind, rowid"
 
 
 def save_judgements(store: Store, run_id: str, rows: Sequence[tuple[int, str, Judgement]]) -> int:
-    """Keep (plan index, record id, judgement) rows that the run does not have yet; gives how many that were."""
+    """Save the (plan index, record id, judgement) rows that the run does not have yet. Return how many were new."""
     if not rows:
         return 0
     indexes = [index for index, _, _ in rows]
@@ -71,14 +71,14 @@ def save_judgements(store: Store, run_id: str, rows: Sequence[tuple[int, str, Ju
 
 
 def load_judgements(store: Store, run_id: str | None = None, record_id: str | None = None) -> list[JudgementRow]:
-    """The judgements of a run, of a record, or all; by run and plan, and within a record by judge in the order of its values."""
+    """Return the judgements of a run and/or a record, or all; sorted by run, plan index and kind, then in the order saved."""
     return _load(
         store, "(?::VARCHAR IS NULL OR run_id = ?) AND (?::VARCHAR IS NULL OR record_id = ?)", [run_id, run_id, record_id, record_id]
     )
 
 
 def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:
-    """The records of a run that annotators should look at, in plan order: by id, the judgements that went against the plan."""
+    """Return by record id, in plan order, the judgements of a run that disagree with the plan. Annotators should check these."""
     against = _load(store, "run_id = ? AND NOT agrees", [run_id])
     return {record_id: tuple(rows) for record_id, rows in groupby(against, key=lambda row: row.record_id)}
 
@@ -93,7 +93,7 @@ def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[Ju
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedCount:
-    """How many values of a release's records were judged, and for how many of them, in how many records, against the plan."""
+    """Counts for a release: values ``judged``, values where the judge and the plan ``disagree``, and the ``records`` with such values."""
 
     kind: JudgementKind
     judged: int
@@ -102,7 +102,7 @@ class JudgedCount:
 
 
 def judged_in_release(store: Store, name: str) -> list[JudgedCount]:
-    """Count what judges said about the records of the release *name*, by kind; nothing where nothing was judged."""
+    """Count the judgements on the records of the release *name*, by kind. Kinds without judgements are left out."""
     sql = (
         "SELECT j.kind, count(*), count(*) FILTER (NOT j.agrees), count(DISTINCT j.record_id) FILTER (NOT j.agrees) FROM judgements j "
         "JOIN records r ON r.id = j.record_id AND r.run_id = j.run_id JOIN release_members m ON m.record_order = r.record_order "

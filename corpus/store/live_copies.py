@@ -1,9 +1,9 @@
-"""Copying the file of a store while another process writes it, and telling a whole copy from a torn one.
+"""Copy a store's file while another process writes it, and detect inconsistent copies.
 
-Between two checkpoints DuckDB only appends to the log, and writes to no block of the file that the current header reaches; what a
-checkpoint does shows in the header (it counts checkpoints), in the log (it is cut off) or in a second log beside it. So the log is
-copied first, then the file; where none of the three has changed meanwhile, both belong together, and a log that was caught in the
-midst of a commit is read up to the commit before it. The file is only read: no lock is taken, and none is asked for.
+Between checkpoints DuckDB only appends to the write-ahead log and never changes a block that the current header refers to. A
+checkpoint shows in the header (which counts checkpoints), in the log (which is truncated) or as a second log beside it. So the log
+is copied first, then the file. If none of the three signs appeared meanwhile, log and file belong together. If the copied log ends
+in the middle of a commit, DuckDB replays it up to the previous commit. The file is only read, without a lock.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from typing import BinaryIO
 from piiloom.corpus.store.copying import log_of, remove
 from piiloom.foundation.errors import OutputError
 
-# DuckDB's main header and its two database headers, written in turn, each with the number of its checkpoint.
+# Size of DuckDB's main header and its two database headers. The latter are written alternately, each with a checkpoint number.
 _HEADERS = 3 * 4096
 _PIECE = 1 << 20
 _PREFIX = "piiloom-reading-"
-# What stands beside the log while a checkpoint is under way.
+# Suffixes of the files beside the log while a checkpoint is in progress.
 _UNDER_WAY = (".checkpoint", ".recovery")
 
 
 @contextmanager
 def folder_for_copies() -> Iterator[Path]:
-    """Give a private folder for temporary files that goes with all that is in it; also those of processes that were killed go."""
+    """Create a private temporary folder and delete it at the end of the block. Also delete folders left by killed processes.
+
+    Raises ``OutputError`` if it cannot be created.
+    """
     try:
         parent = Path(tempfile.gettempdir())
         _sweep(parent)
@@ -44,9 +47,9 @@ def folder_for_copies() -> Iterator[Path]:
 
 
 def copy_in_use(path: Path, target: Path) -> bool:
-    """Copy the store at *path* and its log to *target*; whether the copy is whole. A torn one is deleted.
+    """Copy the store at *path* and its log to *target*. Return whether the copy is consistent; if not, it is deleted.
 
-    Raises ``OutputError`` where there is no room, and ``OSError`` where the store cannot be read.
+    Raises ``OutputError`` if there is no room, and ``OSError`` if the store cannot be read.
     """
     source = path.resolve()
     whole = False
@@ -72,7 +75,7 @@ def _copy(source: Path, file: BinaryIO, target: Path) -> bool:
         not _checkpoint_under_way(source)
         and (not has_log or _begins_with(log_of(source), log_of(target)))
         and _headers(file) == headers
-        and os.fstat(file.fileno()).st_ino == source.stat().st_ino  # nobody has put another file in its place
+        and os.fstat(file.fileno()).st_ino == source.stat().st_ino  # the file has not been replaced
     )
 
 
@@ -139,7 +142,7 @@ def _size(path: Path) -> int:
 
 
 def _sweep(parent: Path) -> None:
-    """Delete the folders of processes that are gone."""
+    """Delete the temporary folders of processes that no longer run."""
     for folder in parent.glob(f"{_PREFIX}*"):
         pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if pid.isdecimal() and not _is_alive(int(pid)):
@@ -147,7 +150,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    with suppress(PermissionError):  # then it is somebody else's, and alive
+    with suppress(PermissionError):  # then the process exists but belongs to another user
         try:
             os.kill(pid, 0)
         except (ProcessLookupError, OverflowError):

@@ -1,4 +1,4 @@
-"""Who is logged in. A session is known by the SHA-256 of its token only: whoever reads the store cannot use one."""
+"""Login sessions. Only the SHA-256 of a session's token is stored, so a reader of the store cannot use a session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMNS = ("annotator", "made_at", "expires_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginRow:
-    """A session that has not been ended; it may have expired (times are ISO strings, as events have them)."""
+    """A login session; it may have expired. Times are ISO strings, as in the event log."""
 
     annotator: str
     made_at: str
@@ -20,19 +20,19 @@ class LoginRow:
 
 
 def add_session(store: Store, token_sha256: str, row: LoginRow) -> None:
-    """Keep a new session."""
+    """Save a new session."""
     columns = ("token_sha256", *_COLUMNS, "ended")
     store.append("login_sessions", columns, [(token_sha256, row.annotator, row.made_at, row.expires_at, False)])
 
 
 def find_session(store: Store, token_sha256: str) -> LoginRow | None:
-    """The session of a token, unless it has been ended."""
+    """Return the session of a token, or None if it is unknown or was ended. It may have expired."""
     found = store.rows(select(_COLUMNS, "login_sessions", "WHERE token_sha256 = ? AND NOT ended"), [token_sha256])
     return LoginRow(**dict(zip(_COLUMNS, found[0], strict=True))) if found else None
 
 
 def prolong_session(store: Store, token_sha256: str, expires_at: str) -> None:
-    """Let a session last until *expires_at*."""
+    """Set the expiry time of a session, unless it was ended."""
     store.change("UPDATE login_sessions SET expires_at = ? WHERE token_sha256 = ? AND NOT ended", [expires_at, token_sha256])
 
 
@@ -47,7 +47,7 @@ def end_sessions(store: Store, annotator: str) -> None:
 
 
 def end_all_sessions(store: Store) -> None:
-    """End the sessions of everybody: after a snapshot came back, in which some live that had been ended since."""
+    """End all sessions. Needed after restoring a snapshot, in which sessions that were ended later are still active."""
     store.change("UPDATE login_sessions SET ended = true")
 
 
@@ -57,5 +57,5 @@ def session_known(store: Store, token_sha256: str) -> bool:
 
 
 def forget_sessions(store: Store, now: str) -> None:
-    """Drop the rows of sessions that had expired by *now*. Ended ones stay till then: nobody shall begin one of them again."""
+    """Delete sessions that expired by *now*. Ended ones stay until then, so that their tokens cannot be used for a new session."""
     store.change("DELETE FROM login_sessions WHERE expires_at <= ?", [now])

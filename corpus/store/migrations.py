@@ -1,7 +1,7 @@
-"""The schema, as the steps that led to it. A new version is a new decorated function below; old ones never change.
+"""The database schema as a list of migrations. To change it, add a decorated function below; never change an old one.
 
-No table but the tiny ones has a primary key: DuckDB keeps hashed keys in memory (about 210 bytes a row). What must not
-be there twice is replaced or skipped by the queries of its module, which is safe because one process writes.
+Only tiny tables have a primary key, because DuckDB keeps the hashed keys in memory (about 210 bytes a row). Elsewhere each module's
+queries replace or skip duplicates themselves, which is safe because only one process writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Apply = Callable[[duckdb.DuckDBPyConnection], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step: ``apply`` brings a store from ``version - 1`` to ``version``, inside a transaction that is already open."""
+    """One migration. ``apply`` upgrades a store from ``version - 1`` to ``version``; the caller has opened a transaction."""
 
     version: int
     summary: str
@@ -24,7 +24,7 @@ class Migration:
 
 
 class Migrations:
-    """An ordered list of steps, numbered from 1 without gaps."""
+    """An ordered list of migrations, numbered from 1 without gaps."""
 
     def __init__(self, steps: Iterable[Migration] = ()) -> None:
         self._steps = list(steps)
@@ -36,11 +36,11 @@ class Migrations:
 
     @property
     def latest(self) -> int:
-        """The version that a store has after all steps."""
+        """The schema version after all migrations."""
         return len(self._steps)
 
     def register(self, version: int, summary: str) -> Callable[[Apply], Apply]:
-        """Decorator: the function is the step to *version*. Raises ``ValueError`` when that is not the next one."""
+        """Decorator: register the function as the migration to *version*. Raises ``ValueError`` if that is not the next version."""
         if version != self.latest + 1:
             raise ValueError(f"migration {version} cannot follow {self.latest}")
 
@@ -51,7 +51,7 @@ class Migrations:
         return add
 
     def after(self, version: int) -> tuple[Migration, ...]:
-        """The steps that a store of *version* still needs."""
+        """Return the migrations that a store of *version* still needs."""
         return tuple(self._steps[version:])
 
 
@@ -106,8 +106,8 @@ def _releases(connection: duckdb.DuckDBPyConnection) -> None:
 
 @MIGRATIONS.register(3, "every call from sending to verdict, prompts, judgements, batches; rejects that are tried again")
 def _calls(connection: duckdb.DuckDBPyConnection) -> None:
-    # Few columns and a JSON entry: what one commit costs grows with the columns of the tables it touches (20 columns took
-    # twice as long as 4), and every call passes through here three times.
+    # Few columns and one JSON column: the time of a commit grows with the number of columns it writes (20 columns took twice as
+    # long as 4), and every call is written here three times.
     connection.execute("""
         CREATE TABLE call_events (
             key VARCHAR NOT NULL, run_id VARCHAR NOT NULL, kind VARCHAR NOT NULL, stage VARCHAR NOT NULL,
@@ -149,7 +149,7 @@ def _calls(connection: duckdb.DuckDBPyConnection) -> None:
 
 @MIGRATIONS.register(4, "annotation: events, documents, work list, people, guidelines, adjudications")
 def _annotation(connection: duckdb.DuckDBPyConnection) -> None:
-    # The events are the truth; every other table here can be made from them again, but for secrets (hashes, sessions).
+    # The events are the source of truth. All other tables here can be rebuilt from them, except secrets (password hashes, sessions).
     connection.execute("""
         CREATE SEQUENCE annotation_event;
         CREATE TABLE annotation_events (

@@ -1,4 +1,4 @@
-"""What has become of a run's plan items: which have a record, and how far the others have come."""
+"""Summaries of a run's plan items: which have a record, how many passed each stage, and why others were rejected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def plan_indexes(store: Store, run_id: str) -> list[int]:
 
 
 def count_by_furthest_stage(store: Store, run_id: str, stages: Sequence[str]) -> dict[str, int]:
-    """Count plan items by the last of *stages* (in pipeline order) that they have passed."""
+    """Count plan items by the last of *stages* (in pipeline order) that has a result for them."""
     sql = (
         "SELECT furthest, count(*) FROM (SELECT max(list_position(?::VARCHAR[], stage)) AS furthest "
         "FROM stage_results WHERE run_id = ? GROUP BY plan_index) GROUP BY furthest"
@@ -32,7 +32,10 @@ def count_reasons(store: Store, run_id: str) -> dict[str, dict[str, int]]:
 
 
 def count_attempts(store: Store, run_id: str) -> dict[str, dict[str, int]]:
-    """Count the stored replies of a run by stage and verdict ("none" where no validator has judged yet)."""
+    """Count the replies and final failures of a run by stage and verdict.
+
+    The verdict is "error" for failures and unusable replies, and "none" for replies that no validator has judged yet.
+    """
     counts: dict[str, dict[str, int]] = {}
     sql = (
         "SELECT c.stage, coalesce(v.verdict, CASE WHEN c.kind = 'failed' OR c.entry->>'$.error' IS NOT NULL THEN 'error' END, 'none') "

@@ -1,6 +1,7 @@
-"""The entity types of a store's own: those of its runs, and those that were given with imports or for annotation.
+"""User-defined entity types kept in the store: those of its runs, and those given with imports or for annotation.
 
-A name means one thing in a store. So whoever reads its records later (the app, a release, a report) needs no types file.
+A type name has exactly one definition in a store. Later readers of its records (the app, a release, a report) therefore need no
+types file.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from piiloom.taxonomy.own_types import OwnTypes, differences, extended, from_jso
 
 
 def types_of(store: Store) -> OwnTypes:
-    """The own types of *store*, in the order in which they came."""
+    """Return the user-defined types of *store*, in the order they were added."""
     rows = store.rows("SELECT definition FROM own_types ORDER BY position")
     return from_json([json.loads(definition) for (definition,) in rows]) if rows else ()
 
 
 def keep_types(store: Store, own: OwnTypes) -> int:
-    """Add those of *own* that *store* does not have yet; gives how many.
+    """Add the types in *own* that *store* does not have yet. Return how many were added.
 
-    Raises ``StoreError`` where the store defines a type of that name otherwise, ``ConfigError`` where a new type takes a name
-    or spelling that another type of the store has.
+    Raises ``StoreError`` if the store has a different definition under the same name, and ``ConfigError`` if a new type uses a
+    name or spelling of another type in the store.
     """
     known = types_of(store)
     names = {one.name for one in known}

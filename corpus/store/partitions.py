@@ -1,9 +1,9 @@
-"""Partition stores: a share of a run's plan items in a file of its own, merged back in one transaction.
+"""Partition stores: a share of a run's plan items in a separate file, which another process works on and which is merged back.
 
-Beside ``work.duckdb`` stands ``work.<run>.part-<number>.duckdb`` while another process works on it. It is made by ``deal``
-with what that process needs of the main store (the run, and the replies in its journal that may answer the calls of these
-items), and holds a ticket that says whose it is. The main store notes what it has dealt and merged among its
-run-wide results, so that a file that a kill left behind is found, and one that was merged already is not merged again.
+The partition of ``work.duckdb`` is the file ``work.<run>.part-<number>.duckdb``. ``deal`` creates it with what the other process
+needs: the run, and the journal's replies that may answer calls of these items. A table ``partition_ticket`` in it holds the
+partition's id and run. The main store records the state of each partition ("dealt", "merged" or "lost") among its shared results.
+So a file left by a killed process is found, and no partition is merged twice.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import load_shared_results, save_shared_results
 from piiloom.foundation.errors import OutputError, StoreError
 
-# The name under which the run-wide results of the main store list the partitions, by their id.
+# The stage name of the partitions in the main store's shared results; the key is the partition id.
 STAGE = "partition"
 _TICKET = "CREATE TABLE partition_ticket (id VARCHAR, run_id VARCHAR, number BIGINT, lent BIGINT)"
-# Column lists are spelled out: the two stores may have come to the same columns by different ways.
+# Columns are listed explicitly, because their order may differ between the two stores (depending on the migrations each went through).
 _EVENT = "key, run_id, kind, stage, item_id, attempt, entry"
 _RESULT = "plan_index, run_id, stage, payload"
 _REJECT = "plan_index, key, run_id, stage, reason_code, detail, attempts, last_reply, lifted"
@@ -32,7 +32,7 @@ _RUN = "id, created_order, provider, model, seed, samples, config, config_digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """A share of a run, dealt out: ``items`` plan items, in the store at ``path``."""
+    """A share of a run: ``items`` is the number of its plan items, ``path`` its store file."""
 
     id: str
     run_id: str
@@ -43,7 +43,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """What a partition brought: rows that were new. ``again``: it was merged before, and nothing changed."""
+    """How many rows a merge brought into the main store. ``again``: the partition had been merged before, and nothing changed."""
 
     events: int = 0
     results: int = 0
@@ -52,20 +52,23 @@ class Merge:
 
 
 def partition_path(store: Store, run_id: str, number: int, folder: Path | None = None) -> Path:
-    """Name the file of partition *number*, beside the store or in *folder*."""
+    """Return the path of partition *number*, beside the store or in *folder*."""
     return (folder or store.path.absolute().parent) / f"{store.path.stem}.{run_id}.part-{number:04d}.duckdb"
 
 
 def deal(store: Store, run_id: str, number: int, indexes: Sequence[int], *, folder: Path | None = None) -> Partition:
-    """Make the store of partition *number* for the plan items *indexes*. Whatever stood there belongs to nobody any more."""
+    """Create the store of partition *number* for the plan items *indexes*, in *folder* or beside the main store.
+
+    An existing file of that name is deleted, so merge left-over partitions first (``left_over``).
+    """
     path = partition_path(store, run_id, number, folder)
     remove(path)
     Store.open(path).close()
     partition = Partition(id=uuid4().hex, run_id=run_id, number=number, path=path, items=len(indexes))
     with _attached(store, path), store.transaction():
         store.change(f"INSERT INTO part.runs ({_RUN}) SELECT {_RUN} FROM runs WHERE id = ?", [run_id])  # noqa: S608 - constants
-        # The draw, and so the item, is part of a call's key: replies to other items cannot answer these. A stage may make
-        # several calls for one item, which are then named "17/0", "17/1".
+        # Copy only the replies of these items: a call's key depends on the item, so replies of other items cannot answer its calls.
+        # A stage may make several calls for one item, which then have the item ids "17/0", "17/1".
         lending = f"INSERT INTO part.call_events ({_EVENT}) SELECT {_EVENT} FROM call_events WHERE kind = 'reply' "  # noqa: S608
         store.change(f"{lending} AND split_part(item_id, '/', 1) IN (SELECT unnest(?::VARCHAR[]))", [[str(index) for index in indexes]])
         store.change(_TICKET.replace("partition_ticket", "part.partition_ticket"))
@@ -76,12 +79,12 @@ def deal(store: Store, run_id: str, number: int, indexes: Sequence[int], *, fold
 
 
 def merge(store: Store, run_id: str, path: Path) -> Merge:
-    """Bring what the partition store at *path* holds into *store*, in one transaction, and delete it when that is on disk.
+    """Merge the partition store at *path* into *store* in one transaction, and delete the file after the commit.
 
-    A second time changes nothing. Raises ``StoreLocked`` while a process still works on it, and ``StoreError`` when it
-    is no partition of *run_id*.
+    Merging the same partition again changes nothing. Raises ``StoreLocked`` while a process still has it open, and ``StoreError``
+    if it is not a partition of *run_id*.
     """
-    Store.open(path, create=False).close()  # a kill may have left a log to replay; an older schema is brought up
+    Store.open(path, create=False).close()  # replays the log that a killed process left, and upgrades an older schema
     with _attached(store, path, read_only=True):
         partition, lent = _ticket(store, run_id, path)
         with store.transaction():
@@ -95,14 +98,14 @@ def merge(store: Store, run_id: str, path: Path) -> Merge:
 
 
 def left_over(store: Store, run_id: str) -> tuple[Path, ...]:
-    """List the partition stores of a run that are there: those dealt and not merged, and whatever stands beside the store."""
+    """List the existing partition files of a run: those recorded as dealt, and all files of matching name beside the store."""
     beside = store.path.absolute().parent.glob(f"{store.path.stem}.{run_id}.part-*.duckdb")
     noted = (Path(state["path"]) for state in _states(store, run_id).values() if state["state"] == "dealt")
     return tuple(sorted({*beside, *(path for path in noted if path.exists())}))
 
 
 def missing(store: Store, run_id: str) -> tuple[Partition, ...]:
-    """List the partitions of a run that were dealt, never merged, and whose store is nowhere."""
+    """List the partitions of a run that are recorded as dealt but whose file does not exist."""
     return tuple(
         Partition(id=name, run_id=run_id, number=state["number"], path=Path(state["path"]), items=state["items"])
         for name, state in _states(store, run_id).items()
@@ -111,12 +114,12 @@ def missing(store: Store, run_id: str) -> tuple[Partition, ...]:
 
 
 def note_lost(store: Store, partition: Partition) -> None:
-    """Note that the store of *partition* will not come back; its items are open again."""
+    """Record that the store of *partition* is lost for good; its items count as open again."""
     _note(store, partition, "lost")
 
 
 def load_finished(store: Store, run_id: str, stage: str, indexes: Sequence[int]) -> dict[int, str]:
-    """Give what *stage* gave for the plan items *indexes*, as far as it did."""
+    """Return the results of *stage* (JSON) by plan index, for those of *indexes* that have one."""
     sql = (
         "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? AND plan_index BETWEEN ? AND ? "
         "AND plan_index IN (SELECT unnest(?::BIGINT[]))"
@@ -127,7 +130,7 @@ def load_finished(store: Store, run_id: str, stage: str, indexes: Sequence[int])
 def remove(path: Path) -> None:
     """Delete a partition store and its log, if they are there. Raises ``OutputError``."""
     try:
-        # The log first: without its store it would be taken for that of the next one of this name.
+        # Delete the log first: a log left alone would be replayed into the next store of this name.
         path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -141,14 +144,14 @@ def _take_over(store: Store, run_id: str, lent: int) -> Merge:
         "rejects": store.rows("SELECT count(*) FROM part.rejects WHERE run_id = ? AND plan_index NOT NULL", [run_id])[0][0],
     }
     for sql in (
-        # Without those that were lent, and in their order, which DuckDB keeps.
+        # Skip the replies that deal() had copied in: the first *lent* rows. DuckDB keeps the order of the rest.
         f"INSERT INTO call_events ({_EVENT}) SELECT {_EVENT} FROM part.call_events WHERE rowid >= {int(lent)} AND run_id = ?",  # noqa: S608
         "DELETE FROM plan_items WHERE run_id = ? AND plan_index IN (SELECT plan_index FROM part.plan_items)",
         "INSERT INTO plan_items (plan_index, run_id, item) SELECT plan_index, run_id, item FROM part.plan_items WHERE run_id = ?",
         "DELETE FROM stage_results WHERE run_id = ? AND (stage, plan_index) IN (SELECT stage, plan_index FROM part.stage_results)",
         f"INSERT INTO stage_results ({_RESULT}) SELECT {_RESULT} FROM part.stage_results WHERE run_id = ?",  # noqa: S608
         "DELETE FROM rejects WHERE run_id = ? AND NOT lifted AND (stage, plan_index) IN (SELECT stage, plan_index FROM part.rejects)",
-        # Rejects of run-wide results are the main store's own.
+        # Only rejects of plan items: the main store has its own of shared results.
         f"INSERT INTO rejects ({_REJECT}) SELECT {_REJECT} FROM part.rejects WHERE run_id = ? AND plan_index NOT NULL",  # noqa: S608
     ):
         store.change(sql, [run_id])
@@ -178,8 +181,8 @@ def _note(store: Store, partition: Partition, state: str, **more: object) -> Non
 
 @contextmanager
 def _attached(store: Store, path: Path, *, read_only: bool = False) -> Iterator[None]:
-    """Have the store at *path* in queries under the name ``part``."""
-    # No parameters are allowed here; a quote is the only character that could end the text.
+    """Attach the store at *path* to the connection of *store* under the name ``part``."""
+    # ATTACH takes no parameters. Only a quote could end the string literal, so quotes are doubled.
     quoted = str(path.absolute()).replace("'", "''")
     store.change(f"ATTACH '{quoted}' AS part{' (READ_ONLY)' if read_only else ''}")
     try:

@@ -1,7 +1,7 @@
-"""How far a run is: its plan, what each stage gave for each plan item, and what was rejected.
+"""The progress of a run: its plan items, the result of each stage for each item, and rejects.
 
-Saving the same item again replaces what was there (deleted and inserted anew in one transaction), so a repeated save
-changes nothing. Payloads are JSON texts; the store does not look inside.
+Saving an item again replaces the old row (delete and insert in one transaction), so saving is idempotent. Payloads are JSON texts
+that the store does not interpret. Shared results belong to the run as a whole, not to a plan item.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from piiloom.corpus.store.statements import select
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResultRow:
-    """What *stage* gave for the plan item ``plan_index``, as JSON."""
+    """The result of *stage* for the plan item ``plan_index``; ``payload`` is JSON."""
 
     plan_index: int
     stage: str
@@ -24,7 +24,7 @@ class StageResultRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectRow:
-    """Why a plan item (or, with ``key``, a run-wide result) was given up. ``last_reply`` is what the provider last said."""
+    """Why a plan item (or, with ``key``, a shared result) was rejected. ``last_reply`` is the provider's last reply."""
 
     plan_index: int | None
     stage: str
@@ -36,7 +36,7 @@ class RejectRow:
 
 
 def save_plan_items(store: Store, run_id: str, rows: Sequence[tuple[int, str]]) -> None:
-    """Keep plan items as (index, JSON)."""
+    """Save plan items, given as (index, JSON)."""
     latest = dict(rows)
     if not latest:
         return
@@ -50,22 +50,22 @@ def save_plan_items(store: Store, run_id: str, rows: Sequence[tuple[int, str]]) 
 
 
 def load_plan_items(store: Store, run_id: str) -> list[tuple[int, str]]:
-    """The plan items of a run as (index, JSON), by index."""
+    """Return the plan items of a run as (index, JSON), sorted by index."""
     found = store.rows("SELECT plan_index, item FROM plan_items WHERE run_id = ? ORDER BY plan_index", [run_id])
     return [(index, item) for index, item in found]
 
 
 def save_stage_results(store: Store, run_id: str, rows: Sequence[StageResultRow]) -> None:
-    """Keep stage results; several stages may come in one call."""
+    """Save stage results. *rows* may contain several stages."""
     latest = {(row.stage, row.plan_index): row.payload for row in rows}
     if not latest:
         return
     stages, indexes = [stage for stage, _ in latest], [index for _, index in latest]
-    # The range lets DuckDB skip the blocks that cannot hold these items.
+    # The range lets DuckDB skip blocks that cannot contain these items.
     bounds = [run_id, min(indexes), max(indexes), sorted(set(stages))]
     within = "run_id = ? AND plan_index BETWEEN ? AND ? AND list_contains(?::VARCHAR[], stage)"
     with store.writing():
-        # A stage is mostly saved for the first time, and a look is three times as fast as a delete that finds nothing.
+        # Usually there is nothing to replace, and this query is three times as fast as a DELETE that finds nothing.
         if store.rows(select(("1",), "stage_results", f"WHERE {within} LIMIT 1"), bounds):
             store.change(
                 f"DELETE FROM stage_results WHERE {within} "  # noqa: S608 - the constant above
@@ -77,7 +77,7 @@ def save_stage_results(store: Store, run_id: str, rows: Sequence[StageResultRow]
 
 
 def load_stage_results(store: Store, run_id: str, stage: str, *, without: Collection[int] = ()) -> dict[int, str]:
-    """What *stage* gave for all items but *without*, by plan index, in plan order."""
+    """Return the results of *stage* by plan index, in plan order, except for the indexes in *without*."""
     sql = (
         "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? "
         "AND plan_index NOT IN (SELECT unnest(?::BIGINT[])) ORDER BY plan_index"
@@ -86,7 +86,7 @@ def load_stage_results(store: Store, run_id: str, stage: str, *, without: Collec
 
 
 def save_shared_results(store: Store, run_id: str, rows: Sequence[tuple[str, str, str]]) -> None:
-    """Keep the (stage, key, JSON) results of run-wide stages (topics of a pair, say); a later one for a key replaces it."""
+    """Save shared results as (stage, key, JSON), such as the topics of a pair. A result with the same stage and key is replaced."""
     latest = {(stage, key): payload for stage, key, payload in rows}
     if not latest:
         return
@@ -100,19 +100,19 @@ def save_shared_results(store: Store, run_id: str, rows: Sequence[tuple[str, str
 
 
 def load_shared_results(store: Store, run_id: str, stage: str) -> dict[str, str]:
-    """The results of a run-wide stage by key, keys sorted."""
+    """Return the shared results of *stage* by key, sorted by key."""
     sql = "SELECT key, payload FROM shared_results WHERE run_id = ? AND stage = ? ORDER BY key"
     return dict(store.rows(sql, [run_id, stage]))
 
 
 def drop_shared_results(store: Store, run_id: str, keys: Sequence[str]) -> None:
-    """Forget the results of run-wide stages under *keys*, so that they are asked for again."""
+    """Delete the shared results with these *keys*, whatever their stage, so that they are generated again."""
     if keys:
         store.change("DELETE FROM shared_results WHERE run_id = ? AND list_contains(?::VARCHAR[], key)", [run_id, list(keys)])
 
 
 def save_rejects(store: Store, run_id: str, rows: Sequence[RejectRow]) -> None:
-    """Keep rejects, one for each stage and item (or key)."""
+    """Save rejects. One with the same stage and item (or key) is replaced, unless it was lifted."""
     latest = {(row.stage, row.plan_index, row.key): row for row in rows}
     if not latest:
         return
@@ -133,7 +133,7 @@ def save_rejects(store: Store, run_id: str, rows: Sequence[RejectRow]) -> None:
 
 
 def load_rejects(store: Store, run_id: str, *, lifted: bool = False) -> list[RejectRow]:
-    """The rejects of a run that stand (or those that were *lifted*), by plan index, those of run-wide stages last."""
+    """Return the active rejects of a run (or the *lifted* ones), sorted by plan index; those of shared results come last."""
     found = store.rows(
         "SELECT plan_index, key, stage, reason_code, detail, attempts, last_reply FROM rejects WHERE run_id = ? AND lifted = ? "
         "ORDER BY plan_index NULLS LAST, stage, key",
@@ -146,9 +146,9 @@ def load_rejects(store: Store, run_id: str, *, lifted: bool = False) -> list[Rej
 
 
 def lift_rejects(store: Store, run_id: str, *, codes: Sequence[str] = (), indexes: Sequence[int] = (), keys: Sequence[str] = ()) -> int:
-    """Let what was rejected with one of *codes*, and what *indexes* and *keys* name, be tried again; gives how many rejects that were.
+    """Lift the rejects with a reason code in *codes*, a plan index in *indexes* or a key in *keys*, so that these are tried again.
 
-    The rows stay, marked as lifted.
+    Return how many were lifted. The rows stay in the table, marked as lifted.
     """
     which = (
         "run_id = ? AND NOT lifted AND (list_contains(?::VARCHAR[], reason_code) OR list_contains(?::BIGINT[], plan_index) "

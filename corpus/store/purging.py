@@ -1,6 +1,6 @@
-"""Forgetting what was said: the texts of prompts and replies of chosen runs go, what they cost stays.
+"""Purge the texts of prompts and replies of chosen runs. Token counts and costs stay.
 
-DuckDB leaves deleted bytes in free blocks of its file until they are written over; ``compacting`` makes a file without them.
+Purged bytes remain in free blocks of the DuckDB file until they are overwritten; ``compacting`` rewrites the file without them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 from piiloom.corpus.store.database import Store
 
 _CHUNK = 2_000
-# After this many pieces the replaced rows are let go of; DuckDB keeps them until then, about 2.5 MB a piece.
+# Checkpoint after this many chunks. Until then DuckDB keeps the replaced rows, about 2.5 MB a chunk.
 _PIECES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """How many texts went: of prompts (with the system prompts that nothing needs any more), of replies, of rejects."""
+    """How many texts were purged. ``prompts`` includes deleted system prompts that no event refers to any more."""
 
     prompts: int = 0
     replies: int = 0
@@ -28,16 +28,16 @@ class Purged:
 
 
 def last_heard(store: Store) -> dict[str, datetime | None]:
-    """When each run that has calls last sent one; None where that was not written down (before schema version 3)."""
+    """Return when each run with calls last sent one; None if that was not recorded (before schema version 3)."""
     sql = "SELECT run_id, max(entry->>'$.at') FROM call_events GROUP BY run_id"
     return {run: datetime.fromisoformat(at) if at else None for run, at in store.rows(sql)}
 
 
 def purge_texts(store: Store, run_ids: Sequence[str]) -> Purged:
-    """Replace the texts of all prompts and replies of *run_ids* by null. Records stay as they are.
+    """Replace the texts of all prompts and replies of *run_ids* by null. Records are unchanged.
 
-    In pieces, each in a transaction of its own, since DuckDB keeps in memory what a transaction has replaced: what is cut
-    short has purged a part, and goes on when it is called again.
+    Works in chunks, each in its own transaction, since DuckDB keeps the rows that a transaction replaces in memory. If interrupted,
+    part of the texts is purged; calling it again continues.
     """
     prompts = replies = 0
     chosen = list(run_ids)
@@ -59,12 +59,12 @@ def purge_texts(store: Store, run_ids: Sequence[str]) -> Purged:
 
 
 def without_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the *entry* of an event without the texts that it holds; codes, counts and costs stay."""
+    """Return a copy of an event's *entry* without texts of prompts, replies and messages. Codes, counts and costs stay."""
     kept = dict(entry)
     for name in ("user", "reply", "message"):
         if name in kept:
             kept[name] = None
-    # "code: what was wrong", where the latter may quote the reply.
+    # These are "code: explanation". Keep the code only, as the explanation may quote the reply.
     for name in ("error", "fault", "unmet"):
         if isinstance(kept.get(name), str):
             kept[name] = kept[name].partition(": ")[0]
@@ -72,7 +72,7 @@ def without_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def drop_unused_prompts(store: Store) -> int:
-    """Delete the system prompts that no event with its text left refers to; gives how many."""
+    """Delete the system prompts that no unpurged "sent" event refers to. Return how many were deleted."""
     needed = (
         "(SELECT entry->>'$.system' FROM call_events WHERE kind = 'sent' AND entry->>'$.user' IS NOT NULL "
         "AND entry->>'$.system' IS NOT NULL)"
@@ -84,7 +84,7 @@ def drop_unused_prompts(store: Store) -> int:
 
 
 def _purge_chunk(store: Store, first: int, last: int, run_ids: list[str]) -> tuple[int, int]:
-    """Rewrite the events from *first* to *last* (row numbers); gives how many prompts and replies lost their text."""
+    """Purge the events with row ids *first* to *last*. Return how many prompts and how many replies lost their text."""
     rows = store.rows(
         "SELECT rowid, kind, entry FROM call_events WHERE rowid BETWEEN ? AND ? AND list_contains(?::VARCHAR[], run_id)",
         [first, last, run_ids],

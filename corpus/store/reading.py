@@ -1,8 +1,8 @@
-"""Opening a store only to read it: the file itself without any right to write, or a copy of it while another process writes.
+"""Open a store for reading only: the file itself in read-only mode, or a copy of it while another process writes.
 
-DuckDB lets several processes read a file, or one write it. So the file is opened read-only where nobody writes it: from a read-only
-folder, too, and with what a killed process has left in its log. Where somebody does, a copy is read (``live_copies``), and whoever reads
-is told so. Nothing here ever changes the store: one of an older schema is brought up in a copy.
+DuckDB lets several processes read a file, or one process write it. If no process writes the file, it is opened read-only. This also
+works in a read-only folder, and includes what a killed process left in the write-ahead log. If a process does write it, a copy is
+read (``live_copies``) and the caller is told so. Nothing here changes the store: a store with an older schema is upgraded in a copy.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from piiloom.corpus.store.upgrading import refuse_newer, upgrade, version_of
 from piiloom.foundation.errors import NotAStore, StoreError
 
 _COPY = "copy.duckdb"
-# How long a whole copy is tried for before the command gives up, and the pause between two tries.
+# Seconds to retry until a copy is consistent, and the pause between two attempts.
 _PATIENCE_S = 30.0
 _PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """What a reader has before it: the file, or a copy ``copied_at`` some moment, with all that was committed by then.
+    """What a reader sees: the file itself, or a copy with all commits up to ``copied_at`` (UTC; None: the file itself).
 
-    ``holder`` is the process that had the file and ``command`` how it was started, as far as that is known; ``version`` is the schema
-    version of the file where that is an older one, which was brought up in the copy.
+    ``holder`` is the id of the process that had the file open and ``command`` its command line, if known. ``version`` is the file's
+    schema version if it is an older one (the copy was upgraded), else None.
     """
 
     copied_at: datetime | None = None
@@ -56,7 +56,9 @@ def open_to_read(
     patience_s: float = _PATIENCE_S,
     migrations: Migrations = MIGRATIONS,
 ) -> Iterator[Store]:
-    """Give the store at *path* for reading; *tell* is called with what is read before anything is. Copies are gone at the end.
+    """Open the store at *path* for reading. Before any query, call *tell* with what is read (file or copy) and the store.
+
+    Copies are temporary. *patience_s*: seconds to retry for a consistent copy.
 
     Raises ``StoreTooNew``, ``NotAStore``, ``StoreError`` (absent, not readable, damaged, or no whole copy within *patience_s*) and
     ``OutputError`` (no room for a copy).
@@ -73,7 +75,7 @@ def open_to_read(
 def _settings(path: Path, memory_limit: str) -> Settings:
     settings = bounded(memory_limit, threads=1)
     if not os.access(path.absolute().parent, os.W_OK):
-        # DuckDB would put what does not fit into memory beside the file.
+        # By default DuckDB spills to a folder beside the file, which is not writable here.
         with suppress(OSError):
             settings["temp_directory"] = str(Path(tempfile.gettempdir(), f"piiloom-spill-{os.getpid()}"))
     return settings
@@ -99,7 +101,7 @@ def _open(path: Path, settings: Settings, patience_s: float, migrations: Migrati
 
 
 def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store | Sight:
-    """Open the file itself; where a copy is needed for it, say why."""
+    """Open the file itself read-only. If a copy is needed, return a ``Sight`` that says why: a writer, or an older schema."""
     try:
         connection = duckdb.connect(str(path.absolute()), read_only=True, config=settings)
     except duckdb.Error as error:
@@ -121,7 +123,10 @@ def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store 
 
 
 def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migrations) -> tuple[Store, Sight] | None:
-    """Copy the store and open that; None where the copy is torn. Its files are gone at once: the open store keeps what it needs."""
+    """Copy the store and open the copy. Return None if the copy is inconsistent.
+
+    The copy's files are deleted right away; the open connection keeps its file descriptors and needs no more.
+    """
     with folder_for_copies() as folder:
         copy = folder / _COPY
         limits: Settings = settings | {"temp_directory": str(folder.with_name(f"piiloom-spill-{os.getpid()}"))}
@@ -131,7 +136,7 @@ def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migration
                 return None
             connection = duckdb.connect(str(copy), read_only=True, config=limits)
         except duckdb.Error:
-            return None  # an error of the file itself would have shown before; whatever it is, it is not shown as data
+            return None  # an inconsistent copy: errors of the file itself would have been raised before
         except OSError as error:
             raise StoreError(f"the store cannot be read ({error.strerror})", where=str(path)) from error
         try:
@@ -154,7 +159,7 @@ def _version(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Migr
 
 
 def _brought_up(copy: Path, path: Path, settings: Settings, migrations: Migrations) -> duckdb.DuckDBPyConnection:
-    """Open *copy* to write, bring it to the current schema, and keep it from checkpoints: its file is about to go."""
+    """Open *copy* for writing and upgrade it to the current schema. Return the connection."""
     connection = duckdb.connect(str(copy), config=settings)
     try:
         upgrade(connection, path, migrations, keep_copy=False)
@@ -165,7 +170,10 @@ def _brought_up(copy: Path, path: Path, settings: Settings, migrations: Migratio
 
 
 def _check_readable(path: Path) -> None:
-    """See that there is a file that we may read; without opening it, which would cost this process its locks on it."""
+    """Raise ``StoreError`` or ``NotAStore`` unless *path* is a readable file.
+
+    Does not open the file: closing it again would release this process's locks on it.
+    """
     try:
         if not path.exists():
             raise StoreError("there is no store here", where=str(path), remedy="Generate one first, or name another with --store")

@@ -1,7 +1,7 @@
-"""Finding records: by what they are, by what their spans are, and by what stands in their texts.
+"""Search records by their own fields, by their spans and by text.
 
-Of a record that is stored in several revisions only the newest is found, unless all are asked for; copies that were made to test people
-only by their status. Selecting reads no text but where one is looked for; records come a thousand at a time.
+Only the newest revision of a record is found, unless all are requested or a release is named. Copies made to test annotators
+("control") are found only by their status. Texts are read only if text is searched for; records are loaded a thousand at a time.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from piiloom.corpus.store.statements import select
 _CHUNK = 1_000
 _PLACES = select(("record_order", "run_id", "plan_index", "status"), "records", "WHERE record_order IN (SELECT unnest(?::BIGINT[]))")
 _JOINED = "records LEFT JOIN runs ON runs.id = records.run_id"
-# The newest revision of a record, and of one that is stored twice the last, within each run.
+# Per record id and run: the newest revision, and if that is stored twice, the last one added.
 _NEWEST = """records.record_order IN (SELECT arg_max(record_order, (revision, record_order)) FROM records GROUP BY id, run_id)"""
 _VALUE = "substring(records.context, s.span_start + 1, s.span_end - s.span_start)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFilter:
-    """Which records are wanted; what is None does not matter, and all else must hold.
+    """The search conditions. All that are not None must hold.
 
-    ``entity_type``, ``relevance`` ("none" for spans without one) and, with ``in_values``, ``text`` must hold for one and the same
-    span. ``text`` is looked for as it is, whatever its case, in context and question. ``pair`` in either order.
+    ``text`` is a substring, matched in any case, in the context or question, or in the text of a span with ``in_values``.
+    ``entity_type``, ``relevance`` ("none": spans without one) and, with ``in_values``, ``text`` must match the same span.
+    ``pair`` matches in either order. ``split`` only counts together with ``release``.
     """
 
     run_id: str | None = None
@@ -45,7 +46,7 @@ class RecordFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
-    """A record and where it is in the store; imports have no run and no plan index."""
+    """A record with its run, plan index and status. Imports have no run and no plan index."""
 
     record: Record
     run_id: str | None
@@ -54,7 +55,7 @@ class StoredRecord:
 
 
 def search_records(store: Store, wanted: RecordFilter, *, limit: int = 0, offset: int = 0) -> tuple[int, Iterator[StoredRecord]]:
-    """How many records are *wanted*, and those of them from *offset* on, at most *limit* (0: all), in reading order."""
+    """Return the total number of matches, and an iterator over at most *limit* (0: all) of them from *offset* on, in reading order."""
     where, parameters = _conditions(wanted)
     orders = store.integers(select(("records.record_order",), _JOINED, f"WHERE {where} {READING_ORDER}"), parameters)
     chosen = orders[offset : offset + limit] if limit else orders[offset:]
@@ -62,7 +63,7 @@ def search_records(store: Store, wanted: RecordFilter, *, limit: int = 0, offset
 
 
 def values_there(store: Store, what: str) -> list[str]:
-    """The statuses, locales or entity types ("status", "locale", "entity_type") that the store's records have."""
+    """Return the distinct values of *what* ("status", "locale" or "entity_type") in the store, sorted."""
     table = "spans" if what == "entity_type" else "records"
     return [value for (value,) in store.rows(select((f"DISTINCT {what}",), table, f"ORDER BY {what}"))]
 
@@ -77,7 +78,7 @@ def _read(store: Store, orders: list[int]) -> Iterator[StoredRecord]:
 
 
 def _conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
-    """The conditions as SQL, and their parameters."""
+    """Return the conditions as SQL, and their parameters."""
     conditions, parameters = [] if wanted.all_revisions else [_NEWEST], list[object]()
     if wanted.status is None:
         conditions.append("records.status <> 'control'")
@@ -86,7 +87,7 @@ def _conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
             conditions.append(f"records.{column} = ?")
             parameters.append(value)
     if wanted.release is not None:
-        # A release holds one revision of a record, whatever came later.
+        # A release keeps its revision of a record even if there are newer ones.
         conditions = [condition for condition in conditions if condition != _NEWEST]
         of_split = "" if wanted.split is None else " AND split = ?"
         conditions.append(f"records.record_order IN (SELECT record_order FROM release_members WHERE release_name = ?{of_split})")  # noqa: S608
@@ -132,7 +133,10 @@ class RecordRelease:
 def find_stored(
     store: Store, *, prefix: str | None = None, run_id: str | None = None, plan_index: int | None = None, at_most: int = 20
 ) -> list[StoredRecord]:
-    """The newest revisions of the records whose id begins with *prefix*, or that came of a plan item; newest first."""
+    """Return the newest revisions of the records whose id begins with *prefix*; newest first, *at_most* of them.
+
+    Without *prefix*, those of plan item *plan_index* of run *run_id*. With it, *run_id* and *plan_index* are ignored.
+    """
     chosen = "run_id = ? AND plan_index = ?" if prefix is None else "starts_with(id, ?)"
     found = store.integers(
         f"SELECT arg_max(record_order, (revision, record_order)) AS newest FROM records WHERE {chosen} "  # noqa: S608 - constants

@@ -1,10 +1,10 @@
 """Records and their spans.
 
-A stored record never changes: what is there already is skipped, told by (run, plan index, revision), or by
-(id, revision) where there is no plan index. So adding the same rows again is harmless, and a release stays what it was.
+A stored record never changes. Adding a record that exists already is a no-op, so adding the same rows again is harmless and releases
+stay as they were. A record's identity is (run, plan index, revision), or (run, id, revision) if it has no plan index.
 
-Reading is in pieces: first the order (eight bytes a record), then ``_CHUNK`` records at a time, each by queries of its
-own. The store may therefore be written while records are read; what is added meanwhile is not seen.
+Records are read in batches: first the order numbers of all of them (8 bytes each), then ``_CHUNK`` records per pair of queries. The
+store may therefore be written while records are read; records added meanwhile are not seen.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ _SPAN_COLUMNS = (
     "subject",
 )
 _READ_COLUMNS = ("record_order", *(c for c in _RECORD_COLUMNS if c not in {"record_order", "run_id", "plan_index", "status"}))
-# The range lets DuckDB skip the blocks that cannot hold these records.
+# The range lets DuckDB skip blocks that cannot contain these records.
 _AMONG = "WHERE record_order BETWEEN ? AND ? AND record_order IN (SELECT unnest(?::BIGINT[]))"
 _SELECT_RECORDS = select(_READ_COLUMNS, "records", _AMONG)
 _SELECT_SPANS = select(_SPAN_COLUMNS, "spans", f"{_AMONG} ORDER BY record_order, position")
-# Runs in the order they were made and by plan within; imported records follow in the order they came.
+# Runs in creation order, and within a run by plan index; then imported records in the order they were added.
 READING_ORDER = "ORDER BY runs.created_order NULLS LAST, records.plan_index NULLS LAST, records.record_order"
 
 
 def add_records(store: Store, run_id: str | None, rows: Sequence[tuple[int | None, Record]], status: str = "generated") -> int:
-    """Add (plan index, record) rows and return how many were new. Raises ``DataError`` for text that UTF-8 cannot hold."""
+    """Add (plan index, record) rows and return how many were new. Raises ``DataError`` for text that UTF-8 cannot encode."""
     with store.writing():
         fresh = _without_known(store, run_id, rows)
         if not fresh:
@@ -76,9 +76,10 @@ def add_records(store: Store, run_id: str | None, rows: Sequence[tuple[int | Non
 def iter_records(
     store: Store, *, run_id: str | None = None, status: str | None = None, ids: Sequence[str] | None = None
 ) -> Iterator[Record]:
-    """The records of a run (all when None) with *status* and among *ids*, in plan order; imports in the order they came.
+    """Iterate over the records of a run (None: of all) with *status* and among *ids*, in plan order, imports last.
 
-    Constant memory but for eight bytes a record. The selection is made at the call.
+    Without *status*, copies made to test annotators ("control") are left out. The query that selects the records runs at the
+    call, not at the first iteration. Memory is constant, apart from 8 bytes a record.
     """
     where, parameters = _selection(run_id, status)
     if ids is not None:
@@ -88,20 +89,20 @@ def iter_records(
 
 
 def count_records(store: Store, *, run_id: str | None = None, status: str | None = None) -> int:
-    """How many records ``iter_records`` would give."""
+    """Count the records that ``iter_records`` would yield for this run and status."""
     where, parameters = _selection(run_id, status)
     return int(store.rows(select(("count(*)",), "records", f"WHERE {where}"), parameters)[0][0])
 
 
 def records_in(store: Store, clause: str, parameters: Sequence[object]) -> Iterator[Record]:
-    """The records that *clause* (joins and conditions on ``records``; constant SQL) selects, in reading order."""
+    """Iterate over the records that *clause* (constant SQL: joins and conditions on ``records``) selects, in ``READING_ORDER``."""
     sql = select(("records.record_order",), "records LEFT JOIN runs ON runs.id = records.run_id", f"{clause} {READING_ORDER}")
     orders = store.integers(sql, parameters)
     return records_at(store, orders)
 
 
 def records_at(store: Store, orders: Sequence[int]) -> Iterator[Record]:
-    """The records of these numbers of the store, in this order."""
+    """Iterate over the records with the given ``record_order`` numbers, in the order given. An unknown number raises ``KeyError``."""
     for at in range(0, len(orders), _CHUNK):
         wanted = list(orders[at : at + _CHUNK])
         bounds = [min(wanted), max(wanted), wanted]
@@ -113,7 +114,7 @@ def records_at(store: Store, orders: Sequence[int]) -> Iterator[Record]:
 
 
 def _selection(run_id: str | None, status: str | None) -> tuple[str, list[object]]:
-    # Copies made to test people are no data: whoever wants them names their status.
+    # Copies made to test annotators are not data. They are returned only if their status is asked for.
     conditions, parameters = ["true" if status is not None else "records.status <> 'control'"], list[object]()
     for column, value in (("run_id", run_id), ("status", status)):
         if value is not None:
@@ -123,13 +124,13 @@ def _selection(run_id: str | None, status: str | None) -> tuple[str, list[object
 
 
 def _without_known(store: Store, run_id: str | None, rows: Sequence[tuple[int | None, Record]]) -> list[tuple[int | None, Record]]:
-    """The rows that the store does not have, and of several with one key the first."""
+    """Return the rows that the store does not have yet; of several rows with the same key, only the first."""
     indexes = [index for index, _ in rows if index is not None]
     ids = [record.id for index, record in rows if index is None]
     same_run, run = ("run_id = ?", [run_id]) if run_id is not None else ("run_id IS NULL", [])
     known: set[tuple[object, ...]] = set()
     if indexes:
-        # Batches are close to contiguous: reading the whole range is three times as fast as looking up each index.
+        # The indexes of a batch are almost contiguous: reading the whole range is three times as fast as looking up each.
         sql = select(("plan_index", "revision"), "records", f"WHERE {same_run} AND plan_index BETWEEN ? AND ?")
         known.update(store.rows(sql, [*run, min(indexes), max(indexes)]))
     if ids:

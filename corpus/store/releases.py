@@ -1,6 +1,6 @@
-"""Releases: a name, what made it, which records are in which split, and what it withholds.
+"""Releases: a name, the settings it was made with, the records of each split, and the records it withholds.
 
-Members are kept by the store's own record number, so a release stays the same whatever is added or edited later.
+Members are stored by ``record_order``, which identifies one revision, so a release does not change when records are added or edited.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _SELECT = select(_COLUMNS, "releases")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRow:
-    """One release. ``test_size`` as it was asked for ("200", "0.1"); ``run_id`` None: of all runs and imports.
+    """One release. ``test_size`` is kept as given: a count ("200") or a share ("0.1"). ``run_id`` None: all runs and imports.
 
-    ``created_order`` counts from 1 and is given by ``insert_release``.
+    ``created_order`` counts from 1; ``insert_release`` sets it.
     """
 
     name: str
@@ -40,9 +40,10 @@ def insert_release(
     members: Sequence[tuple[str, int, str]],
     withheld: Sequence[tuple[str, str]] = (),
 ) -> ReleaseRow:
-    """Freeze *members* (record id, revision, split) and *withheld* (record id, reason) under a name, all or nothing.
+    """Save a release with *members* (record id, revision, split) and *withheld* (record id, reason), in one transaction.
 
-    Raises ``ReleaseError`` when the name is taken, a record is listed twice, or one is not in the store.
+    Return the row with its ``created_order``. Raises ``ReleaseError`` if the name is taken, or a record is listed twice or is not
+    in the store.
     """
     with store.writing():
         if store.rows("SELECT 1 FROM releases WHERE name = ?", [row.name]):
@@ -65,7 +66,7 @@ def insert_release(
 
 
 def get_release(store: Store, name: str) -> ReleaseRow:
-    """The release *name*. Raises ``ReleaseError`` that lists the releases there are."""
+    """Return the release *name*. Raises ``ReleaseError`` if it does not exist; the remedy lists the known releases."""
     found = store.rows(f"{_SELECT}WHERE name = ?", [name])
     if found:
         return _release(found[0])
@@ -80,9 +81,9 @@ def list_releases(store: Store) -> list[ReleaseRow]:
 
 
 def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record]:
-    """The records of one split in plan order, imports after them; none for a split that the release has not.
+    """Iterate over the records of one split in plan order, imports last. An unknown split yields nothing.
 
-    Raises ``ReleaseError`` for an unknown release, at the call.
+    Raises ``ReleaseError`` for an unknown release, at the call rather than at the first iteration.
     """
     get_release(store, name)
     return records_in(
@@ -93,28 +94,31 @@ def iter_release_records(store: Store, name: str, split: str) -> Iterator[Record
 
 
 def members_of(store: Store, name: str) -> list[tuple[str, int, str]]:
-    """The members of the release as ``insert_release`` takes them: (record id, revision, split), in no order."""
+    """Return the members of the release as (record id, revision, split), in no particular order. Raises ``ReleaseError`` if unknown."""
     get_release(store, name)
     sql = "SELECT r.id, r.revision, m.split FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ?"
     return [(record_id, revision, split) for record_id, revision, split in store.rows(sql, [name])]
 
 
 def count_members(store: Store, name: str) -> dict[str, int]:
-    """How many records each split of the release has, train first. Raises ``ReleaseError`` for an unknown one."""
+    """Return the number of records of each split, "train" first. Raises ``ReleaseError`` for an unknown release."""
     get_release(store, name)
     sql = "SELECT split, count(*) FROM release_members WHERE release_name = ? GROUP BY split ORDER BY split DESC"
     return {split: int(count) for split, count in store.rows(sql, [name])}
 
 
 def withheld_of(store: Store, name: str) -> list[tuple[str, str]]:
-    """What the release withholds, as (record id, reason) in the order given. Raises ``ReleaseError`` for an unknown one."""
+    """Return the withheld records as (record id, reason), in the order given. Raises ``ReleaseError`` for an unknown release."""
     get_release(store, name)
     sql = "SELECT record_id, reason FROM release_withheld WHERE release_name = ? ORDER BY position"
     return [(record_id, reason) for record_id, reason in store.rows(sql, [name])]
 
 
 def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]]) -> list[int]:
-    """The store's number of each member's record. Two runs may hold one id: the release's run, else the oldest, counts."""
+    """Return the ``record_order`` of each member.
+
+    If several runs have a record with the same id and revision, take the one of the release's run, or else the oldest.
+    """
     if len({(record_id, revision) for record_id, revision, _ in members}) < len(members):
         raise ReleaseError("a record is listed twice", where=f"release {row.name}", remedy="Put each record into one split")
     found = store.rows(

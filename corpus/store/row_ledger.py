@@ -1,7 +1,7 @@
-"""The ledger of rows: what has become of every plan item of a run, and of one item in detail.
+"""The row ledger: the state of every plan item of a run, and the details of one item.
 
-A row comes in when an item is planned or anything is asked for it. It is then accepted (it has a record), rejected (a
-reject that was not lifted to try again) or open.
+A plan item counts as a row once it is planned or has any call, reject or record. A row is accepted (it has a record), rejected (it
+has a reject that was not lifted) or open.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _JUDGEMENT_COLUMNS = ("kind", "value_id", "span_id", "planned", "score", "verdic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowCounts:
-    """The rows of a run. ``twice`` counts items that are both accepted and rejected, which must not be."""
+    """The row counts of a run. ``twice`` counts items that are both accepted and rejected; it must be 0."""
 
     rows_in: int
     accepted: int
@@ -30,7 +30,7 @@ class RowCounts:
 
     @property
     def balanced(self) -> bool:
-        """Whether rows in = accepted + rejected + open, each row counted once."""
+        """Whether ``rows_in == accepted + rejected + open``, and no row is both accepted and rejected."""
         return not self.twice and self.rows_in == self.accepted + self.rejected + self.open
 
 
@@ -45,7 +45,10 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemFate:
-    """How far a plan item came. ``plan`` and the results of ``stages`` are JSON texts, ``rejects`` are (row, lifted)."""
+    """All that the store holds of a plan item, except its calls.
+
+    ``plan`` is JSON text. ``stages`` are (stage, JSON result), ``records`` (id, revision, status), ``rejects`` (row, lifted).
+    """
 
     plan: str | None
     stages: tuple[tuple[str, str], ...]
@@ -60,7 +63,7 @@ class ItemFate:
 
 
 def count_rows(store: Store, run_id: str) -> RowCounts:
-    """Count the plan items of a run by what has become of them."""
+    """Count the plan items of a run by state (see the module docstring)."""
     sql = """
         WITH accepted AS (SELECT DISTINCT plan_index AS item FROM records WHERE run_id = $1 AND plan_index IS NOT NULL),
         rejected AS (SELECT DISTINCT plan_index AS item FROM rejects WHERE run_id = $1 AND plan_index IS NOT NULL AND NOT lifted),
@@ -77,7 +80,7 @@ def count_rows(store: Store, run_id: str) -> RowCounts:
 
 
 def find_records(store: Store, prefix: str, run_id: str | None = None, at_most: int = 20) -> list[FoundItem]:
-    """The records whose id begins with *prefix*, newest first; of one run where given. Revisions count once."""
+    """Return the records whose id begins with *prefix*, newest first, of one run if given. Revisions of a record count once."""
     sql = (
         "SELECT id, run_id, plan_index, max(record_order) AS newest FROM records WHERE starts_with(id, ?) "
         "AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY newest DESC LIMIT ?"
@@ -87,7 +90,7 @@ def find_records(store: Store, prefix: str, run_id: str | None = None, at_most: 
 
 
 def fate_of(store: Store, run_id: str, index: int) -> ItemFate:
-    """What the store holds of plan item *index*, but for its calls."""
+    """Return what the store holds of plan item *index*, except its calls."""
     where, item = "WHERE run_id = ? AND plan_index = ?", [run_id, index]
     plan = store.rows(select(("item",), "plan_items", where), item)
     return ItemFate(
@@ -103,7 +106,7 @@ def fate_of(store: Store, run_id: str, index: int) -> ItemFate:
 
 
 def rejects_of_key(store: Store, run_id: str, key: str) -> tuple[tuple[RejectRow, bool], ...]:
-    """The rejects of a pair or topic, and of the entries that were dropped from its list, as (row, lifted)."""
+    """Return the rejects of a pair or topic as (row, lifted), including entries dropped from its list (keys ``<key>#…``)."""
     where = "WHERE run_id = ? AND plan_index IS NULL AND (key = ? OR starts_with(key, ?)) ORDER BY rowid"
     return _rejects(store.rows(select((*_REJECT_COLUMNS, "lifted"), "rejects", where), [run_id, key, f"{key}#"]))
 

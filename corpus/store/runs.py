@@ -14,7 +14,7 @@ from piiloom.foundation.errors import RunError
 RunStatus = Literal["running", "interrupted", "finished", "failed"]
 _COLUMNS = ("id", "created_order", "provider", "model", "seed", "samples", "config", "config_digest", "status")
 _SELECT = select(_COLUMNS, "runs")
-# The calls of a deleted run stay in the journal under its name: no other run must ever get it.
+# The calls of a deleted run stay in the journal under its id, so that number must never be used again.
 _NEXT_ORDER = """
     SELECT 1 + greatest((SELECT coalesce(max(created_order), 0) FROM runs), (SELECT
         coalesce(max(try_cast(regexp_extract(run_id, '^r([0-9]{4,})-[0-9a-f]{8}$', 1) AS BIGINT)), 0) FROM
@@ -23,7 +23,7 @@ _NEXT_ORDER = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run. ``created_order`` counts from 1; ``samples`` is how many accepted records were asked for."""
+    """One run. ``created_order`` counts from 1. ``samples`` is the requested number of accepted records."""
 
     id: str
     created_order: int
@@ -48,7 +48,7 @@ def create_run(
     run_id: str | None = None,
     status: RunStatus = "running",
 ) -> RunRow:
-    """Add a run; without *run_id* it is named after its order and configuration. Raises ``RunError`` when that is taken."""
+    """Add a run. The default id is ``r<order>-<first 8 digits of config_digest>``. Raises ``RunError`` if the id is taken."""
     with store.writing():
         order = store.rows(_NEXT_ORDER)[0][0]
         name = run_id or f"r{order:04d}-{config_digest[:8]}"
@@ -60,7 +60,7 @@ def create_run(
 
 
 def get_run(store: Store, run_id: str) -> RunRow:
-    """The run *run_id*, or the newest for ``"last"``. Raises ``RunError`` that lists the runs there are."""
+    """Return the run *run_id*, or the newest run for ``"last"``. Raises ``RunError`` if there is none; its remedy lists known runs."""
     if run_id == "last":
         found = store.rows(f"{_SELECT}ORDER BY created_order DESC LIMIT 1")
     else:
@@ -97,13 +97,13 @@ def set_run_samples(store: Store, run_id: str, samples: int) -> None:
 
 
 def set_run_config(store: Store, run_id: str, config: Mapping[str, Any]) -> None:
-    """Change the settings of *run_id*, as far as they may change. Raises ``RunError`` when there is no such run."""
+    """Replace the configuration of *run_id*; ``config_digest`` stays. Raises ``RunError`` when there is no such run."""
     run = get_run(store, run_id)
     store.change("UPDATE runs SET config = ? WHERE id = ?", [json.dumps(dict(config), ensure_ascii=False), run.id])
 
 
 def forget_untouched_run(store: Store, run_id: str) -> bool:
-    """Delete *run_id* if nothing of it is kept yet: no call, no item, no topic, no reject; whether it was so."""
+    """Delete *run_id* if the store has no calls, results, plan items, rejects or records of it. Return whether it was deleted."""
     kept = ("call_events", "shared_results", "plan_items", "stage_results", "rejects", "records")
     if any(store.rows(select(("1",), table, "WHERE run_id = ? LIMIT 1"), [run_id]) for table in kept):
         return False

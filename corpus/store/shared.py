@@ -1,7 +1,7 @@
-"""One open store for the many threads of a server: each reads through a cursor of its own, and one writes at a time.
+"""One open store shared by the threads of a server: each thread reads through its own cursor, and one thread writes at a time.
 
-DuckDB answers two threads that change one row at once with "Conflict on update!", and retries took a second at the 99th
-percentile where a lock took a tenth (``shared/notes/annotation_app_facts.md``).
+If two threads change the same row at once, DuckDB raises "Conflict on update!". Retrying took 1 s at the 99th percentile; a lock
+took 0.1 s (``shared/notes/annotation_app_facts.md``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from piiloom.corpus.store.database import Store
 
 
 class SharedStore:
-    """*store*, which nobody else uses any more, for all threads of a process."""
+    """A thread-safe wrapper around *store*. After wrapping, use the store only through this object."""
 
     def __init__(self, store: Store) -> None:
         self.path = store.path
@@ -25,14 +25,14 @@ class SharedStore:
 
     @contextmanager
     def reading(self) -> Iterator[Store]:
-        """Give the view of this thread: what is committed, and what its own open transaction has written."""
+        """Give this thread's view of the store. It sees committed data, and what the thread's own open transaction has written."""
         yield self._view()
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """Give the view of this thread, in a transaction: all of the block is committed at its end, or nothing when it raises.
+        """Give this thread's view in a transaction: commit the block at its end, or roll it back if it raises.
 
-        One thread writes at a time; a block inside another one of the same thread joins it.
+        Waits for the write lock. A nested block of the same thread joins the outer transaction.
         """
         with self._turn():
             view = self._view()
@@ -41,20 +41,21 @@ class SharedStore:
 
     @contextmanager
     def alone(self) -> Iterator[Store]:
-        """Give the view of this thread without a transaction, while nobody else writes: for what makes its own."""
+        """Give this thread's view with the write lock but no transaction, for code that opens its own transactions."""
         with self._turn():
             yield self._view()
 
     def close(self) -> None:
-        """Close the file, once whoever writes has done; views of it are dead from then on."""
+        """Wait for the write lock, then close the file. Views must not be used afterwards."""
         with self._turn():
             self._store.close()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Be the one who writes. Whoever waits comes before who has just written: long work in small steps keeps nobody out.
+        """Acquire the write lock; reentrant. Waiting threads go before the previous holder.
 
-        A lock alone is mostly taken again by the thread that let go of it; waiters then had to wait for seconds.
+        So a long job that releases the lock between steps starves nobody. With a plain lock the releasing thread mostly took it
+        again, and others waited for seconds; here the next waiter already holds ``_next``, so the releasing thread queues behind.
         """
         if getattr(self._own, "writes", False):
             yield

@@ -1,4 +1,4 @@
-"""Where the snapshots of a store lie and what they are called: ``<store>.snapshots/<time>.duckdb``; the names sort by time."""
+"""Names and location of a store's snapshots: ``<store>.snapshots/<UTC time>Z.duckdb``. The names sort by time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SUFFIX = "Z.duckdb"
 
 
 def snapshot_folder(path: Path) -> Path:
-    """The folder for snapshots of the store at *path*, beside the file itself where *path* is a link."""
+    """Return the snapshot folder of the store at *path*. If *path* is a symbolic link, it lies beside the link's target."""
     target = path.resolve()
     return target.with_name(f"{target.name}.snapshots")
 
@@ -25,7 +25,7 @@ def list_snapshots(path: Path) -> list[Path]:
 
 
 def snapshot_time(snapshot: Path) -> datetime | None:
-    """When a snapshot was made, by its name; None for any other file."""
+    """Return the time (UTC) in a snapshot's file name, or None if the file is not a snapshot."""
     if not snapshot.name.endswith(_SUFFIX):
         return None
     try:
@@ -35,7 +35,7 @@ def snapshot_time(snapshot: Path) -> datetime | None:
 
 
 def next_snapshot(path: Path, now: datetime) -> Path:
-    """The name for a snapshot made *now*: after the newest one, also when the clock has gone back."""
+    """Return the path for a snapshot made *now*. It always sorts after the newest one, even if the clock was set back."""
     moment = now.astimezone(UTC).replace(microsecond=now.microsecond // 1000 * 1000)
     newest = max((made for made in map(snapshot_time, list_snapshots(path)) if made is not None), default=None)
     if newest is not None and newest >= moment:
@@ -44,7 +44,7 @@ def next_snapshot(path: Path, now: datetime) -> Path:
 
 
 def restore_hint(path: Path) -> str | None:
-    """How to get the newest snapshot of the store at *path* back; None where there is none."""
+    """Return a sentence with the command that restores the newest snapshot of the store at *path*; None if there is none."""
     snapshots = list_snapshots(path)
     if not snapshots:
         return None

@@ -1,4 +1,4 @@
-"""Copies of a store that is in use, made by DuckDB from one consistent view, and getting one of them back."""
+"""Take snapshots of a store in use (DuckDB copies one consistent view) and restore a store from one."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from piiloom.corpus.store.upgrading import refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 
 _COPY = "piiloom_snapshot"
-# Attaching is for the whole process: two at once would take each other's name.
+# ATTACH affects all threads: two snapshots at once would use the same attached name.
 _one_at_a_time = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """The store that is back, the snapshot it came from, and where the former file lies (None when there was none)."""
+    """The restored store, the snapshot it came from, and the path of the former file (None if there was none)."""
 
     store: Path
     snapshot: Path
@@ -36,10 +36,11 @@ class Restored:
 
 
 def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
-    """Copy *store* as it is committed now, drop all but the newest *keep* copies, and give the new one.
+    """Copy the committed state of *store*, delete all but the newest *keep* snapshots (at least 1), and return the new one.
 
-    Others may read and write meanwhile. *store* must not be in a transaction. Raises ``OutputError`` (no room) and
-    ``StoreError``; then nothing is left behind and the older snapshots stay.
+    Other threads may read and write meanwhile. *store* must not be in a transaction.
+
+    Raises ``StoreError`` for a store in memory, and ``OutputError`` if the copy fails (no room, say); then no partial copy remains.
     """
     if store.path is MEMORY:
         raise StoreError("a store in memory has no snapshots", where=str(store.path), remedy="Name a file with --store")
@@ -49,9 +50,9 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
         try:
             snapshot.parent.mkdir(exist_ok=True)
             for leftover in snapshot.parent.glob("*.part*"):
-                leftover.unlink(missing_ok=True)  # of a process that was killed while it made one
+                leftover.unlink(missing_ok=True)  # left by a process that was killed while taking a snapshot
             _copy(store, partial)
-            partial.chmod(store.path.stat().st_mode & 0o777)  # as private as the store
+            partial.chmod(store.path.stat().st_mode & 0o777)  # same permissions as the store
             sync(partial)
             partial.rename(snapshot)
             sync(snapshot.parent)
@@ -70,10 +71,10 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
 
 
 def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
-    """Put a copy of *snapshot* in the place of the store at *path*; what is there now is kept beside it.
+    """Replace the store at *path* by a copy of *snapshot*. The current file is renamed and kept (``Restored.aside``).
 
-    Nothing is changed when it raises: ``StoreLocked`` (somebody has the store open), ``StoreError`` (the snapshot itself is
-    absent or damaged), ``StoreTooNew``, ``NotAStore``, ``OutputError`` (no room).
+    Raises, without changing anything, ``StoreLocked`` (the store is open somewhere), ``StoreError`` (the snapshot is absent or
+    damaged), ``StoreTooNew``, ``NotAStore`` or ``OutputError`` (no room).
     """
     target = path.resolve()
     _check(snapshot)
@@ -102,13 +103,13 @@ def _copy(store: Store, partial: Path) -> None:
     store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
     try:
         store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
-        store.change(f"CHECKPOINT {_COPY}")  # so that it is one file, without a log
+        store.change(f"CHECKPOINT {_COPY}")  # so that the copy is a single file without a log
     finally:
         store.change(f"DETACH {_COPY}")
 
 
 def _check(snapshot: Path) -> None:
-    """Read every row of *snapshot*, which DuckDB checks against its sums."""
+    """Check that *snapshot* is an intact store: read every row, so that DuckDB verifies its checksums. Raises as ``restore_snapshot``."""
     if not snapshot.is_file():
         raise StoreError("there is no such snapshot", where=str(snapshot), remedy="Name one of the files in <store>.snapshots")
     try:
@@ -124,9 +125,10 @@ def _check(snapshot: Path) -> None:
 
 
 def _refuse_if_open(target: Path, path: Path) -> None:
-    """Raise ``StoreLocked`` when this or another process has the store open, ``NotAStore`` for a file that never was a store.
+    """Raise ``StoreLocked`` if any process has the store open, and ``NotAStore`` if the file never was a store.
 
-    A file that cannot be opened is what we are for, also one without a DuckDB header where snapshots beside it say that it had one.
+    Any other failure to open it is accepted: a damaged store is the reason to restore. Even a file without a DuckDB header is
+    accepted if it has snapshots, since these show that it was a store.
     """
     if not target.exists():
         return
@@ -140,7 +142,7 @@ def _refuse_if_open(target: Path, path: Path) -> None:
 
 @contextmanager
 def _locked(target: Path, path: Path) -> Iterator[None]:
-    """Hold the lock that DuckDB takes on the file, so that nobody opens it while it is put aside."""
+    """Hold the POSIX lock that DuckDB uses, so that no process opens the file while it is renamed. Raises ``StoreLocked``."""
     if not target.exists():
         yield
         return
@@ -155,7 +157,10 @@ def _locked(target: Path, path: Path) -> Iterator[None]:
 
 
 def _put_aside(target: Path, now: datetime) -> Path | None:
-    """Rename the file and its log, in this order: a file without its log would open, and lack what was last committed."""
+    """Rename the file, then its log, to ``<name>.damaged-<UTC time>``. Return the new path, or None if neither existed.
+
+    The order matters: a file whose log was renamed first could still be opened, but without the last commits.
+    """
     aside = target.with_name(f"{target.name}.damaged-{now.astimezone(UTC):%Y-%m-%dT%H%M%S}")
     number = 1
     while aside.exists() or log_of(aside).exists():

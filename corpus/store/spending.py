@@ -1,4 +1,4 @@
-"""What a run has spent, and what it may have spent without an answer."""
+"""What a run has spent so far, and its tries without a known outcome."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from piiloom.corpus.store.database import Store
 
-# An entry is parsed once for all that is wanted of it: each parsing keeps memory until the end of the statement.
+# Extract all fields in one call, so that an entry is parsed once: each parsing keeps memory until the end of the statement.
 _TRY = "json_extract_string(entry, ['$.try', '$.worst_usd', '$.batch'])"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSend:
-    """A request that was about to be sent, or on its way, when its process ended. ``worst_usd`` None: price unknown."""
+    """A try that was being sent when its process ended. ``number``: of the try; ``worst_usd``: its maximum cost (None: unknown)."""
 
     key: str
     stage: str
@@ -24,10 +24,10 @@ class OpenSend:
 
 @dataclass(slots=True, kw_only=True)
 class Spending:
-    """Sums over the calls of a run; costs in USD.
+    """Totals of the calls of a run; costs in USD.
 
-    ``charged_usd`` is set aside for ``maybe_paid`` calls, whose outcome nobody knows, and for replies that did not say what
-    they used. ``unpriced`` answers have no known cost.
+    ``answered`` replies, ``failed`` calls (finally), ``retries``: failed tries that were not final. ``maybe_paid`` tries failed but may
+    have been billed; ``charged_usd`` is set aside for them, and for replies without usage data. ``unpriced`` replies have no known cost.
     """
 
     answered: int = 0
@@ -43,8 +43,8 @@ class Spending:
 
 
 def open_sends(store: Store, run_id: str) -> list[OpenSend]:
-    """The tries of a run that have neither a reply nor a failure; those that travel in a batch are not among them."""
-    # First by hashes, which take little memory; hardly any try is open. A try ends once, so more sent than ended means open.
+    """Return the tries of a run that have neither a reply nor a failure, in order. Tries sent in a batch are left out."""
+    # First find candidates by key hash, which takes little memory; few tries are open. A try with more "sent" than end events is open.
     cut_short = f"""
         SELECT call FROM (SELECT hash(key) AS call, kind, {_TRY} AS said FROM call_events
             WHERE run_id = ? AND kind IN ('sent', 'reply', 'failed'))
@@ -66,7 +66,7 @@ def open_sends(store: Store, run_id: str) -> list[OpenSend]:
 
 
 def spending(store: Store, run_id: str) -> Spending:
-    """What the sittings of a run so far came to."""
+    """Sum up all calls of a run so far, over all its sessions."""
     sql = """
         SELECT count(*) FILTER (kind = 'reply'), count(*) FILTER (kind = 'failed' AND said[1] = 'true'),
             count(*) FILTER (kind = 'failed' AND said[1] = 'false'), count(*) FILTER (kind = 'reply' AND said[2] IS NULL),

@@ -1,4 +1,4 @@
-"""How the query modules write a SELECT: names are constants of theirs, values are always parameters."""
+"""Build SELECT statements. Table and column names are constants of the query modules; values are always passed as parameters."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from collections.abc import Sequence
 
 
 def select(columns: Sequence[str], table: str, rest: str = "") -> str:
-    """``SELECT columns FROM table rest``. None of the three may ever hold a value that came from outside."""
+    """Return ``SELECT columns FROM table rest``. No argument may contain a value from outside: nothing is escaped here."""
     return f"SELECT {', '.join(columns)} FROM {table} {rest}"  # noqa: S608 - see the docstring

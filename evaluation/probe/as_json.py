@@ -1,4 +1,4 @@
-"""What a probe found, as JSON values."""
+"""The result of a probe as JSON values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from piiloom.evaluation.probe.run import ProbeResult, TestResult
 
 
 def result_json(result: ProbeResult, *, by_type: bool) -> dict[str, Any]:
-    """Give all figures, unrounded; those of each type only with *by_type*."""
+    """Return all figures of *result*, unrounded; figures by entity type only with *by_type*."""
     return {
         "train": {"file": result.corpus.file, "records": len(result.corpus.records), "left_out": dict(result.corpus.left_out)},
         "seed": result.seed,

@@ -1,10 +1,10 @@
-"""The rows that a probe learns from or is scored on: native or CAPID JSONL, told apart row by row.
+"""Read the rows that a probe trains on or is tested on: native or CAPID JSONL, detected row by row.
 
-A probe measures a published set as it is. So a CAPID value is one span, at its first whole-word occurrence or else at its
-first occurrence of any kind, and what has no place or no relevance is left out and counted; ``piiloom.corpus.formats.capid``, which
-reads what is to become data of ours, marks every mention and refuses such rows. Of overlapping spans the one that begins
-first stays, of those that begin together the longest. Types are taken as they are spelt (``_`` reads as a space in native
-rows): a set with types of its own can be probed too.
+A probe measures a published set as it is. A CAPID value becomes one span, at its first whole-word occurrence or else at its
+first occurrence of any kind; values without a place or relevance are left out and counted. (``piiloom.corpus.formats.capid``,
+which imports rows as our own data, marks every mention and refuses such rows.) Of overlapping spans, the one that starts
+first is kept; of those that start together, the longest. Types are taken as spelled (in native rows ``_`` is read as a space),
+so sets with their own types can be probed, too.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from piiloom.corpus.record import Relevance
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
 
-# What is left out of a file, as ``ProbeCorpus.left_out`` and the reports call it.
+# Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.
 OVERLAPPING = "overlapping"
 NOT_FOUND = "not in the context"
 NO_RELEVANCE = "no relevance"
 
-_RELEVANCE: dict[object, Relevance] = {"high": "high", "low": "low", "1": "high", "0": "low", 1: "high", 0: "low"}  # true is 1
+_RELEVANCE: dict[object, Relevance] = {"high": "high", "low": "low", "1": "high", "0": "low", 1: "high", 0: "low"}  # note: True == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSpan:
-    """One gold span; ``relevance`` is None where nobody has judged it."""
+    """One gold span; ``relevance`` is None if it has not been judged."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class ProbeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeCorpus:
-    """What a file holds; ``file`` is its path as it was given, ``left_out`` counts values by the reason they are not spans."""
+    """The content of a file; ``file`` is its path as given, ``left_out`` counts values by the reason they were left out."""
 
     file: str
     records: tuple[ProbeRecord, ...]
@@ -58,7 +58,10 @@ class ProbeCorpus:
 
 
 def read_corpus(path: Path) -> ProbeCorpus:
-    """Read *path*; ``DataError`` when it cannot be read, holds no rows, or a row is neither native nor CAPID (file, line, field)."""
+    """Read *path*.
+
+    Raises ``DataError`` (naming file, line and field) if it cannot be read, holds no rows, or has a row that is neither native nor CAPID.
+    """
     if not path.exists():
         raise DataError("there is no such file", where=str(path), remedy="Check the path")
     left_out: Counter[str] = Counter()
@@ -100,7 +103,7 @@ def _native_spans(context: str, rows: object) -> Iterator[ProbeSpan]:
         if not isinstance(row, dict):
             raise RowFault(f"{place}: not an object")
         start, end, text, given = row.get("start"), row.get("end"), row.get("text"), row.get("relevance")
-        if type(start) is not int or type(end) is not int:  # true is no offset
+        if type(start) is not int or type(end) is not int:  # ``type`` rather than isinstance, to exclude booleans
             raise RowFault(f"{place}: start and end are not whole numbers")
         if not 0 <= start < end <= len(context):
             raise RowFault(f"{place}: empty, or outside the context")

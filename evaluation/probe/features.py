@@ -1,7 +1,7 @@
-"""What the probe's two models see: words and shapes around a token, and how a span relates to the question.
+"""The features of the probe's two models: words and shapes around a token, and how a span relates to the question.
 
-Everything here is part of the fixed protocol: figures are comparable only while nothing of it changes. Even the order of the
-features matters, since CRFsuite numbers them as they come and adds up in that order.
+All of this is part of the fixed protocol: figures are comparable only if nothing here changes. Even the order of the
+features matters, since CRFsuite numbers them in order of appearance and sums in that order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STOP_WORDS = frozenset(
 
 
 class Token(NamedTuple):
-    """A word or a punctuation mark, and where it stands."""
+    """A word or a punctuation mark, and its character offsets."""
 
     text: str
     start: int
@@ -35,7 +35,7 @@ class Token(NamedTuple):
 
 
 class FoundSpan(NamedTuple):
-    """A span as the detector gives it."""
+    """A span predicted by the detector, in character offsets."""
 
     start: int
     end: int
@@ -43,12 +43,12 @@ class FoundSpan(NamedTuple):
 
 
 def tokenise(context: str) -> list[Token]:
-    """The tokens of *context* in order."""
+    """Return the tokens of *context* in order."""
     return [Token(found.group(), found.start(), found.end()) for found in _TOKEN.finditer(context)]
 
 
 def bio_labels(tokens: Sequence[Token], spans: Iterable[ProbeSpan]) -> list[str]:
-    """A label a token: ``B-type`` where a span begins, ``I-type`` where it goes on. A span takes each token that it touches."""
+    """Return one label per token: ``B-type`` where a span begins, ``I-type`` inside it, else ``O``. A span covers tokens it overlaps."""
     labels = [OUTSIDE] * len(tokens)
     for span in spans:
         prefix = "B-"
@@ -60,7 +60,7 @@ def bio_labels(tokens: Sequence[Token], spans: Iterable[ProbeSpan]) -> list[str]
 
 
 def spans_of(tokens: Sequence[Token], labels: Sequence[str]) -> list[FoundSpan]:
-    """The spans that *labels* say; a label that goes on with another type, or with nothing, begins a span."""
+    """Return the spans that *labels* encode; an ``I-`` label after another type, or after ``O``, begins a span."""
     found: list[FoundSpan] = []
     inside = False
     for token, label in zip(tokens, labels, strict=True):
@@ -77,13 +77,13 @@ def spans_of(tokens: Sequence[Token], labels: Sequence[str]) -> list[FoundSpan]:
 
 @lru_cache(maxsize=100_000)
 def shape(word: str) -> str:
-    """Capitals as X, other letters of ASCII as x, digits as 9, runs of one character cut to two."""
+    """Return the shape of *word*: ASCII capitals as X, lower-case letters as x, digits as 9, runs of one character cut to two."""
     plain = re.sub(r"[A-Z]", "X", re.sub(r"[a-z]", "x", re.sub(r"\d", "9", word)))
     return re.sub(r"(.)\1{2,}", r"\1\1", plain)
 
 
 def token_features(tokens: Sequence[Token]) -> list[Features]:
-    """The features of each token, from itself and from three tokens to either side."""
+    """Return the features of each token, from the token itself and three tokens on either side."""
     words = [token.text.lower() for token in tokens]
     shapes = [shape(token.text) for token in tokens]
     rows = []
@@ -113,7 +113,7 @@ def token_features(tokens: Sequence[Token]) -> list[Features]:
 
 
 def relevance_features(context: str, question: str, span: ProbeSpan) -> Features:
-    """What may tell whether *span* matters to *question*: its type, its place, and the words its sentence has in common with it."""
+    """Return the features for whether *span* matters to *question*: its type, its position, and words shared with the question."""
     asked = [word for word in _WORD.findall(question.lower()) if word not in _STOP_WORDS]
     asked_stems = {_stem(word) for word in asked}
     begin, end = context.rfind(".", 0, span.start) + 1, context.find(".", span.end)

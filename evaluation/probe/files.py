@@ -1,4 +1,4 @@
-"""A probe over files: read, trained, tested, and its errors written where that is wanted. Needs the extra ``probe``."""
+"""Run a probe on files and optionally write its errors to a file. Needs the extra ``probe``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def probe_files(
     seed: int = DEFAULT_SEED,
     watch: Watch | None = None,
 ) -> tuple[ProbeResult, Counter[str] | None]:
-    """Probe the file *train* on the files *tests*; what is wrong with the request or the files comes out before the training.
+    """Train on the file *train* and test on the files *tests*; returns the result, and error counts by kind if *errors* is given.
 
-    What the last training got wrong goes to the file *errors*, where given, and is counted by kind.
+    *errors*: a file for the errors of the last (largest) training. Bad arguments or files raise ``UsageError``, ``DataError`` or
+    ``OutputError`` before the training starts.
     """
     _refuse_overwriting(errors, train, tests)
     corpora = [read_corpus(path) for path in (train, *tests)]
@@ -41,7 +42,7 @@ def _refuse_overwriting(errors: Path | None, train: Path, tests: Sequence[Path])
 
 @contextmanager
 def _place_for(path: Path | None) -> Iterator[None]:
-    """Begin a draft of *path*, so that a place where nothing can be written is known before the training; remove it in the end."""
+    """Create a draft file for *path*, so that an unwritable place raises ``OutputError`` before the training; remove it at the end."""
     if path is None:
         yield
         return
@@ -58,7 +59,7 @@ def _place_for(path: Path | None) -> Iterator[None]:
 
 
 def _write_errors(path: Path, result: ProbeResult) -> Counter[str]:
-    """Write what the last training got wrong; the number of errors by kind."""
+    """Write the errors of the last training to *path*; returns their number by kind."""
     rows = [row for test in result.trainings[-1].tests for row in error_rows(test.corpus.file, test.comparisons)]
     with _output_errors(path):
         with _draft(path).open("w", encoding="utf-8", newline="\n") as fh:

@@ -1,4 +1,4 @@
-"""Which predicted span answers which gold span of one record, and how the ones that don't fit are told apart."""
+"""Match predicted spans to the gold spans of a record, and classify the errors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Json = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One record beside what was found in it.
+    """A record and the spans that were found in it.
 
-    ``pairs`` are positions in ``record.spans`` and in ``found`` of spans that overlap, each span in one pair at most. ``judged``
-    are (gold, predicted) relevance of the gold spans that have one.
+    ``pairs``: (index in ``record.spans``, index in ``found``) of overlapping spans, each span in one pair at most. ``judged``: (gold,
+    predicted) relevance of the gold spans that have a relevance.
     """
 
     record: ProbeRecord
@@ -28,13 +28,13 @@ class Comparison:
     judged: tuple[tuple[Relevance, Relevance], ...]
 
     def matches(self) -> Iterator[tuple[ProbeSpan, FoundSpan]]:
-        """The spans of the pairs."""
+        """Yield the (gold, found) spans of the pairs."""
         return ((self.record.spans[gold], self.found[found]) for gold, found in self.pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanError:
-    """A gold span that was not found as it is, or a found span that is no gold span; ``kind`` says which."""
+    """A gold span that was not found exactly, or a found span that is not a gold span; ``kind`` says which."""
 
     kind: ErrorKind
     gold: ProbeSpan | None
@@ -42,7 +42,7 @@ class SpanError:
 
 
 def compare(record: ProbeRecord, found: Sequence[FoundSpan], judged: Sequence[tuple[Relevance, Relevance]]) -> Comparison:
-    """Pair each found span, in order, with the first gold span that it overlaps and that no other has taken."""
+    """Pair each found span, in order, with the first gold span that it overlaps and that is not paired yet."""
     pairs: list[tuple[int, int]] = []
     taken: set[int] = set()
     for position, span in enumerate(found):
@@ -60,7 +60,7 @@ def same_extent(gold: ProbeSpan, found: FoundSpan) -> bool:
 
 
 def span_errors(comparison: Comparison) -> list[SpanError]:
-    """What is wrong in one record, in text order. A pair with a wrong type is ``wrong_type`` whatever its extents."""
+    """Return the errors of one record in text order. A pair with different types is ``wrong_type``, whatever its extents."""
     errors: list[SpanError] = []
     for gold, found in comparison.matches():
         if gold.entity_type != found.entity_type:
@@ -83,7 +83,7 @@ def _place(error: SpanError) -> tuple[int, int]:
 
 
 def error_rows(file: str, comparisons: Sequence[Comparison]) -> Iterator[Json]:
-    """The errors of all records of *file* as JSON objects, with the texts of the spans: corpus text, for study only."""
+    """Yield the errors of all records of *file* as JSON objects. They hold the texts of the spans, that is, text of the corpus."""
     for number, comparison in enumerate(comparisons, start=1):
         record = comparison.record
         for error in span_errors(comparison):

@@ -1,7 +1,7 @@
-"""The probe's two models, with the settings of the fixed protocol: a CRF that finds spans, a regression that judges them.
+"""The probe's two models, with the settings of the fixed protocol: a CRF that finds spans, a regression that judges relevance.
 
-The CRF is linear-chain, over tokens, one BIO label pair a type. The relevance model is a logistic regression over the type,
-the question's words and their overlap with the span's sentence; it is asked about gold spans, so that its figures do not
+The CRF is a linear chain over tokens with BIO labels per type. The relevance model is a logistic regression on the type,
+the question's words and their overlap with the span's sentence. It is applied to gold spans, so that its figures do not
 depend on what the CRF finds. Importing this module needs the extra ``probe``.
 """
 
@@ -33,36 +33,36 @@ OnIteration = Callable[[int], None]
 
 
 class SpanDetector:
-    """A CRF trained on the spans of *records*; *on_iteration* is called with the number of each training step when it is done."""
+    """A CRF trained on the spans of *records*; *on_iteration* is called with the number (from 1) of each finished training iteration."""
 
     def __init__(self, records: Sequence[ProbeRecord], on_iteration: OnIteration) -> None:
         self._crf = CRF(algorithm="lbfgs", c1=0.05, c2=0.05, max_iterations=MAX_ITERATIONS, trainer_cls=_watched_trainer(on_iteration))
         tokens = [tokenise(record.context) for record in records]
-        # Drawn one by one: as Python objects, the features of all tokens take gigabytes.
+        # A generator, since the features of all tokens would take gigabytes as Python objects.
         features = (token_features(of_record) for of_record in tokens)
         labels = (bio_labels(of_record, record.spans) for of_record, record in zip(tokens, records, strict=True))
         self._crf.fit(features, labels)
 
     def find(self, context: str) -> tuple[FoundSpan, ...]:
-        """The spans in *context*, in order and disjoint."""
+        """Return the spans in *context*, in order and disjoint."""
         tokens = tokenise(context)
         return tuple(spans_of(tokens, self._crf.predict_single(token_features(tokens))))
 
 
 class RelevanceJudge:
-    """A logistic regression trained on the judged spans of *records*, of which there must be some of either relevance."""
+    """A logistic regression trained on the judged spans of *records*, which must include both relevances."""
 
     def __init__(self, records: Sequence[ProbeRecord]) -> None:
-        # Rare classes weigh as much as frequent ones: otherwise "low" would often be the best guess.
+        # Balanced class weights; otherwise "low" would often be the best guess.
         regression = LogisticRegression(max_iter=500, C=0.5, class_weight="balanced")
         self._pipeline = make_pipeline(DictVectorizer(), regression)
         judged = [(row, int(relevance == "high")) for record in records for row, relevance in _judged(record)]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # to stop after 500 steps is the protocol, not a fault of the data
+            warnings.simplefilter("ignore", ConvergenceWarning)  # stopping after 500 iterations is part of the protocol
             self._pipeline.fit([row for row, _ in judged], [high for _, high in judged])
 
     def judge(self, record: ProbeRecord) -> list[tuple[Relevance, Relevance]]:
-        """Each judged gold span's relevance beside what this model says, in the order of the spans."""
+        """Return the (gold, predicted) relevance of each judged gold span, in span order."""
         judged = list(_judged(record))
         if not judged:
             return []
@@ -78,7 +78,7 @@ def _judged(record: ProbeRecord) -> Iterator[tuple[Features, Relevance]]:
 
 def _watched_trainer(on_iteration: OnIteration) -> type[Any]:
     class WatchedTrainer(LinePerIterationTrainer):  # type: ignore[misc] # the package has no types
-        """Tells how far it is; the way of its base is to print."""
+        """A trainer that reports progress to ``on_iteration`` (its base class prints it)."""
 
         def message(self, message: str) -> None:
             before = len(self.logparser.iterations)

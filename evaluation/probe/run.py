@@ -1,4 +1,4 @@
-"""The probe: train a small fixed detector on one data set, test it on others. What varies is only the data.
+"""The probe: train a small detector with fixed settings on one data set and test it on others, so that only the data varies.
 
 ::
 
@@ -31,7 +31,7 @@ DEFAULT_SEED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeStep:
-    """How far a probe is: it trains on *records* and has done *iterations*, or tests on *test* when that is named."""
+    """The progress of a probe: it trains on ``records`` records and has done ``iterations``, or tests on the file ``test`` if set."""
 
     records: int
     iterations: int
@@ -43,9 +43,9 @@ Watch = Callable[[ProbeStep], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
-    """One test file: what it holds (``high`` and ``low`` are its judged spans) and how the trained models do on it."""
+    """The result on one test file: its numbers of spans (``high`` and ``low`` of those judged) and the models' figures on it."""
 
-    __test__ = False  # the name is no test class's, whatever pytest thinks
+    __test__ = False  # tells pytest that this is not a test class
 
     corpus: ProbeCorpus
     spans: int
@@ -59,7 +59,7 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """One training, on so many records with so many judged spans, ``high`` of them high; and its tests in the order given."""
+    """One training: its numbers of records, of judged spans and of high ones among them, and its tests in the given order."""
 
     records: int
     spans: int
@@ -69,7 +69,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """A probe: what was trained on, and one training a size, the smallest first."""
+    """The result of a probe: the training corpus, the seed, and one training per size, the smallest first."""
 
     corpus: ProbeCorpus
     seed: int
@@ -84,17 +84,17 @@ def run_probe(
     seed: int = DEFAULT_SEED,
     watch: Watch | None = None,
 ) -> ProbeResult:
-    """Train on the first records of *train*, shuffled by *seed*, once for each of *sizes* (None: on all), and test on all *tests*.
+    """Shuffle *train* by *seed*, train on its first records once per size in *sizes* (None: all records), and test on all *tests*.
 
-    *watch* is called at every step. ``UsageError`` when there are fewer records than a size asks for, ``DataError`` when the
-    spans to train on do not have both relevances.
+    *watch* is called at every step. Raises ``UsageError`` if there are no *tests* or fewer records than a size asks for, ``DataError``
+    if the spans to train on do not have both relevances.
     """
     if not tests:
         raise UsageError("there is nothing to test on", remedy="Give at least one test set")
     chosen = sorted({len(train.records)} if sizes is None else set(sizes))
     _check_sizes(chosen, train)
     shuffled = list(train.records)
-    random.Random(seed).shuffle(shuffled)  # not a derived generator: with the same seed, the shared tool's order
+    random.Random(seed).shuffle(shuffled)  # not ``derive_rng``: gives the same order as the shared probe tool for the same seed
     trainings = [_training(train, shuffled[:size], tests, seed, watch or _unwatched) for size in chosen]
     return ProbeResult(corpus=train, seed=seed, trainings=tuple(trainings))
 
@@ -145,4 +145,4 @@ def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
 
 
 def _unwatched(step: ProbeStep) -> None:
-    """Watch nothing."""
+    """Ignore all progress (the default watcher)."""

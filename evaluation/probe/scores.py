@@ -1,7 +1,7 @@
-"""The probe's figures: from counts a record, so that a bootstrap over records costs sums and no second prediction.
+"""The probe's figures, computed from counts per record, so that a bootstrap over records needs only sums and no new predictions.
 
-Exact and overlap F1 look at extents alone; ``type_acc`` is the share of overlapping pairs with the right type; relevance is
-scored on gold spans. These are the definitions of the shared probe tool, figure for figure.
+Exact and overlap F1 compare extents only; ``type_acc`` is the share of overlapping pairs with the right type; relevance is
+scored on gold spans. All definitions are those of the shared probe tool.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EXACT, _OVERLAP, _TYPED, _FOUND, _GOLD, _HIGH_HITS, _HIGH, _LOW_HITS, _LOW = ra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """The five figures, each between 0 and 1. A figure without anything to count is 0."""
+    """The five figures, each between 0 and 1. A figure with nothing to count is 0."""
 
     span_f1_exact: float
     span_f1_overlap: float
@@ -36,13 +36,13 @@ class Figures:
     rel_balanced: float
 
     def to_json(self) -> dict[str, float]:
-        """The figures by name."""
+        """Return the figures by name."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """Where 95% of the bootstrap's values lie."""
+    """A 95% bootstrap interval (2.5% and 97.5% quantiles)."""
 
     low: float
     high: float
@@ -50,9 +50,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeScore:
-    """How one type fares; the extents decide, and ``type_right`` counts the overlapped gold spans that also got the type.
+    """The counts of one type. ``gold…`` count gold spans of the type, ``found…`` spans that were predicted as the type.
 
-    ``gold_…`` count gold spans of the type, ``found_…`` spans that were found as that type.
+    ``…_exact`` and ``…_overlap`` are those with a matching span, by extents only. ``type_right`` counts the overlapped gold spans whose
+    type was predicted as well.
     """
 
     entity_type: str
@@ -65,7 +66,7 @@ class TypeScore:
     type_right: int
 
     def shares(self) -> dict[str, float | None]:
-        """Recall, precision and type accuracy; None where there is nothing to divide by."""
+        """Return recall, precision and type accuracy; None where the denominator is 0."""
         return {
             "exact_recall": _share(self.gold_exact, self.gold),
             "exact_precision": _share(self.found_exact, self.found),
@@ -76,21 +77,21 @@ class TypeScore:
 
 
 def count_table(comparisons: Sequence[Comparison]) -> NDArray[np.int64]:
-    """One row of counts a record."""
+    """Return an array of shape (records, 9): one row of counts per record."""
     return np.array([_counts(comparison) for comparison in comparisons], dtype=np.int64).reshape(-1, 9)
 
 
 def figures(table: NDArray[np.int64]) -> Figures:
-    """The figures of all records of a table."""
+    """Return the figures over all records of *table* (see ``count_table``)."""
     values = _figures(table.sum(axis=0))
     return Figures(**{name: float(value) for name, value in values.items()})
 
 
 def intervals(table: NDArray[np.int64], *, seed: int) -> dict[str, Interval]:
-    """Bootstrap intervals of exact F1, overlap F1 and balanced relevance: records are drawn with replacement, as many as there are.
+    """Return bootstrap intervals of exact F1, overlap F1 and balanced relevance, from ``RESAMPLES`` resamples of the records.
 
-    They say how much the figures hang on the choice of test records; that another training set or order would give
-    another model is not in them. The same seed and number of records draw the same, so models are compared on equal terms.
+    They show how much the figures depend on the choice of test records, but not how much on the training set or its order. The same
+    seed and number of records give the same resamples, so that models can be compared.
     """
     rng = np.random.default_rng(derive_seed("probe", "bootstrap", seed))
     totals = np.array([table[rng.integers(0, len(table), size=len(table))].sum(axis=0) for _ in range(RESAMPLES)])
@@ -100,7 +101,7 @@ def intervals(table: NDArray[np.int64], *, seed: int) -> dict[str, Interval]:
 
 
 def type_scores(comparisons: Sequence[Comparison]) -> tuple[TypeScore, ...]:
-    """The score of each type that stands in gold or was found, those with most gold spans first."""
+    """Return the scores of all gold and predicted types, those with the most gold spans first."""
     counts: Counter[tuple[str, str]] = Counter()
     for comparison in comparisons:
         counts.update(("gold", span.entity_type) for span in comparison.record.spans)
@@ -132,7 +133,7 @@ def _counts(comparison: Comparison) -> list[int]:
 
 
 def _figures(totals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """The figures of one row of sums, or of each of several."""
+    """Compute the figures of one row of sums (shape (9,)) or of several (shape (n, 9))."""
     at = np.moveaxis(totals, -1, 0)
     spans, judged = np.maximum(1, at[_FOUND] + at[_GOLD]), np.maximum(1, at[_HIGH] + at[_LOW])
     recalls = at[_HIGH_HITS] / np.maximum(1, at[_HIGH]), at[_LOW_HITS] / np.maximum(1, at[_LOW])

@@ -1,7 +1,7 @@
-"""The dataset card: what was measured, its tables and plots, as Markdown.
+"""The dataset card in Markdown: a summary, the tables and the plots.
 
-Text of the corpus stands in it (openers, values). Every character of it that Markdown or HTML could read as more than text is
-written as a numeric reference, so that a value cannot become a link, an image, a table cell or a script.
+It contains text of the corpus (openers, values). Every character in it that Markdown or HTML could interpret is written as a
+numeric character reference, so that a value cannot become a link, an image, a table cell or a script.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.sources import Source
 from piiloom.evaluation.report.tables import ReportTable, all_tables
 
-# All ASCII punctuation but those that mean nothing inside a line of text.
+# All ASCII punctuation except characters without a special meaning inside a line of text.
 _SPECIAL = re.compile(r"""[!"#$&()*+./:<=>@\[\\\]^_`{|}~]""")
-# Controls, halves of characters, and what turns the direction of the text that follows.
+# Control characters, surrogates, line separators, and characters that change the text direction.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escaped(text: str) -> str:
-    """Give *text* as one line that Markdown shows as it is; what is not for showing becomes a replacement character."""
+    """Return *text* as one line, escaped for Markdown; unprintable characters become U+FFFD."""
     line = _UNSHOWN.sub("\ufffd", re.sub(r"\s+", " ", text))
     return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", line)
 
 
 def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, str]]) -> str:
-    """The Markdown of the card; *plots* are (file name, what it shows)."""
+    """Return the card as Markdown; *plots* are (file name, caption)."""
     counts = figures.counts
     made = ", ".join(f"{count(number)} {escaped(words)}" for words, number in figures.plan.producers.items())
     summary = (

@@ -1,4 +1,4 @@
-"""The cells of the report's tables: figures as people read them, and text that piiloom did not write."""
+"""Format the cells of the report's tables: figures for people to read, and text from the corpus."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ NOTHING = "–"
 
 
 class Quoted(str):
-    """Text that piiloom did not write."""
+    """Text that piiloom did not write, which must be escaped when it is rendered."""
 
     __slots__ = ()
 
 
 def short(text: str, limit: int = 48) -> str:
-    """*text*, cut where it is longer than *limit* (texts without spaces have long words)."""
+    """Return *text*, cut to *limit* characters with "…" at the end if it is longer."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -59,7 +59,7 @@ def bleu(score: SelfBleu) -> str:
 
 
 def shares_of(shares: Iterable[float | None] | None) -> str:
-    """``.060/.274``: without the noughts two kinds of text fit side by side."""
+    """``.060/.274``: without leading zeros, so that two kinds of text fit side by side."""
     return NOTHING if shares is None else "/".join(NOTHING if share is None else f"{share:.3f}".removeprefix("0") for share in shares)
 
 

@@ -1,7 +1,7 @@
-"""All figures of a report, in one frozen tree; ``to_json`` is what ``report.json`` holds.
+"""All figures of a report as a tree of frozen dataclasses; ``to_json`` gives the content of ``report.json``.
 
-Shares are fractions of 1. Definitions are those with which published sets have been measured (the quality bars of the
-design), so that figures can be set side by side.
+Shares are fractions of 1. The definitions are those used to measure published sets (the quality bars of the design), so
+that figures can be compared.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RecordFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitFigures:
-    """One split in a few figures."""
+    """The main figures of one split."""
 
     split: str
     counts: RecordFigures
@@ -53,7 +53,7 @@ class SplitFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Everything that was measured. ``splits`` and ``split_leaks`` are there for a release that has a test split."""
+    """All figures. ``splits`` is filled if there are several splits, ``split_leaks`` if there are a train and a test split."""
 
     counts: RecordFigures
     contexts: TextFigures
@@ -69,15 +69,15 @@ class Figures:
     seed: int
 
     def to_json(self) -> Json:
-        """The tree as JSON values, fractions to six places."""
+        """Return the tree as JSON values, with floats rounded to six places."""
         rounded = _rounded(asdict(self))
         return {"schema": SCHEMA, **(rounded if isinstance(rounded, dict) else {})}
 
 
 def measure(splits: Mapping[str, Sequence[Record]], *, seed: int = DEFAULT_SEED, watch: Watch = lambda _: None) -> Figures:
-    """Measure the records of all *splits* together, and each split in short; there must be records.
+    """Measure the records of all *splits* together, and each split briefly; there must be at least one record.
 
-    *watch* is told what is done next. 10,000 records of 75 words take about 20 s, of which the near-duplicates are half.
+    *watch* is called with the next step. 10,000 records of 75 words take about 20 s, half of it for near-duplicates.
     """
     records = [record for split in splits.values() for record in split]
     watch("values and relevance")
@@ -109,7 +109,7 @@ def measure(splits: Mapping[str, Sequence[Record]], *, seed: int = DEFAULT_SEED,
 
 
 def count_records(records: Sequence[Record]) -> RecordFigures:
-    """Count records (at least one), spans and how relevance is spread within records."""
+    """Count records (at least one), spans, and how relevance is distributed within records."""
     labels = [[span.relevance == "high" for span in record.spans] for record in records]
     relevance = [span.relevance for record in records for span in record.spans]
     mixed = [row for row in labels if 0 < sum(row) < len(row)]
@@ -129,7 +129,7 @@ def count_records(records: Sequence[Record]) -> RecordFigures:
 
 
 def contexts_of(records: Iterable[Record]) -> list[str]:
-    """The contexts of *records*, that of a contrast group once."""
+    """Return the contexts of *records*; a context shared by a contrast group is listed once."""
     found, groups = [], set()
     for record in records:
         group = record.contrast_group

@@ -1,7 +1,7 @@
-"""Writing a report to a folder: ``report.json`` (all figures), ``report.md`` (the dataset card) and the plots.
+"""Write a report to a folder: ``report.json`` (all figures), ``report.md`` (the dataset card) and the plots.
 
-Everything is written under temporary names first; ``report.json`` gets its name last, so a folder with it is whole. Equal
-records give equal bytes (of plots: with the same matplotlib).
+All files are written under temporary names first. ``report.json`` is renamed last, so a folder that has it is complete. Equal
+records give equal bytes (plots: with the same matplotlib).
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from piiloom.foundation.errors import OutputError
 
 FIGURES_FILE = "report.json"
 CARD_FILE = "report.md"
-# What an earlier report may have left that this one does not write anew.
+# Plots that an earlier report may have left and that this one may not overwrite.
 _PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenReport:
-    """The names of the files, and what to install where plots could not be drawn."""
+    """The names of the written files, and what to install if plots could not be drawn (else None)."""
 
     files: tuple[str, ...]
     install: str | None
 
 
 def report_json(source: Source, figures: Figures) -> Json:
-    """What ``report.json`` holds: no clock and no path, but for the bare name of the file that was read."""
+    """Return the content of ``report.json``. It holds no time and no path, only the bare name of the file that was read."""
     measured = figures.to_json()
     return {"schema": measured.pop("schema"), "piiloom": piiloom_version(), "source": source.to_json(), **measured}
 
 
 def check_folder(out: Path, *, force: bool) -> None:
-    """See that a report may be written to *out*, before the work begins; ``OutputError`` when it is a file or not empty."""
+    """Raise ``OutputError`` if *out* is not a folder, or is not empty (allowed with *force*). Call this before the work begins."""
     with _output_errors(out):
         if out.exists() and not out.is_dir():
             raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
@@ -51,7 +51,7 @@ def check_folder(out: Path, *, force: bool) -> None:
 
 
 def write_report(out: Path, source: Source, figures: Figures, *, force: bool = False) -> WrittenReport:
-    """Write the report to *out*; with *force* an earlier one there is replaced and other files are left alone."""
+    """Write the report to *out*. With *force*, an earlier report there is replaced; other files are kept. Raises ``OutputError``."""
     check_folder(out, force=force)
     plots, captions, install = _plots(figures)
     card = dataset_card(source, figures, captions)
@@ -75,7 +75,7 @@ def write_report(out: Path, source: Source, figures: Figures, *, force: bool = F
 
 
 def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
-    """The plot files by name, (file, caption) for the card, and what to install if there can be none."""
+    """Return the plot files by name, (file, caption) pairs for the card, and what to install if matplotlib is missing (else None)."""
     try:
         from piiloom.evaluation.report.plots import all_plots
     except ImportError:

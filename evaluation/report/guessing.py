@@ -1,9 +1,9 @@
 """Guessability: how well relevance is predicted without reading the text.
 
-A detector can learn such a shortcut instead of the task, so near .5 is good. Each predictor knows one thing about a span and
-gives the label that has the larger share of its own class among the spans with that thing; the figure is the balanced
-accuracy over the same spans. In-sample figures exceed .5 by chance, the more so with many keys and few spans: ``shuffled`` is
-what the same predictor reaches when the labels are dealt out at random.
+A detector can learn such a shortcut instead of the task, so figures near .5 are good. Each predictor knows one feature (key) of
+a span. For each key it predicts the label of which it holds the larger share of all spans with that label; the figure is the
+balanced accuracy on the same spans. In-sample figures exceed .5 by chance, more so with many keys and few spans; ``shuffled`` is
+what the same predictor reaches with randomly permuted labels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLACES = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """Balanced accuracy of one predictor, and its mean after shuffling the labels; None where only one label occurs."""
+    """Balanced accuracy of one predictor, and its mean over shuffled labels; both None if only one label occurs."""
 
     accuracy: float | None
     shuffled: float | None
@@ -36,9 +36,9 @@ class Guess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guessability:
-    """What relevance can be guessed from; ``spans`` are those with a relevance.
+    """How well relevance is guessed from each feature; ``spans`` counts the spans with a relevance.
 
-    ``story_and_slot``: from the story or scenario and the subtype, where records were planned on one.
+    ``story_and_slot``: guessed from the story or scenario, type and subtype, for records that were planned on a story or scenario.
     """
 
     spans: int
@@ -51,7 +51,7 @@ class Guessability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Clue:
-    """What the predictors know of one span. ``place`` is its tenth of the record's spans, in text order."""
+    """The features of one span. ``place``: in which tenth of the record's spans it is, in text order."""
 
     high: bool
     entity_type: str
@@ -61,7 +61,7 @@ class _Clue:
 
 
 def measure_guessability(records: Iterable[Record], *, seed: int) -> Guessability:
-    """Measure all predictors; *seed* deals out the shuffled labels."""
+    """Measure all predictors; *seed* determines the shuffled labels."""
     clues = [clue for record in records for clue in _clues(record)]
     planned = [clue for clue in clues if clue.slot is not None]
 
@@ -83,7 +83,7 @@ def measure_guessability(records: Iterable[Record], *, seed: int) -> Guessabilit
 def balanced_accuracy(keys: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
     """In-sample balanced accuracy of the best guess of *labels* (0 or 1, both occur) from *keys* (numbers from 0)."""
     counts = np.stack([np.bincount(keys[labels == label], minlength=int(keys.max()) + 1) for label in (0, 1)])
-    # Among the spans of one key the guess hits one class; its share of that class is what the mean recall gains.
+    # For each key, predicting a class adds the key's share of that class to its recall; so take the larger share.
     shares = counts / counts.sum(axis=1, keepdims=True)
     return float(shares.max(axis=0).sum() / 2)
 
@@ -108,7 +108,7 @@ def _guess(keys: Sequence[int], labels: NDArray[np.int64], seed: int) -> Guess:
     if len(set(labels.tolist())) < 2:
         return Guess(accuracy=None, shuffled=None)
     known = np.array(keys, dtype=np.int64)
-    order = np.lexsort((labels, known))  # so that the same labels are dealt out in whatever order the records come
+    order = np.lexsort((labels, known))  # so that the shuffles do not depend on the order of records
     known, labels = known[order], labels[order]
     rng = np.random.default_rng(derive_seed(seed, "guessability"))
     shuffled = [balanced_accuracy(known, rng.permutation(labels)) for _ in range(_SHUFFLES)]

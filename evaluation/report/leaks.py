@@ -1,4 +1,4 @@
-"""Leaks: a question that tells what it should leave to the context, and a test split that was seen in training."""
+"""Measure leaks: questions that state what only the context should tell, and test data that occurs in train."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from piiloom.evaluation.report.repeats import share_near
 from piiloom.evaluation.report.values import distinct_values
 from piiloom.foundation.words import whole_word, words
 
-# Shorter on purpose than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: what a gate takes for a function word
-# and lets through is still counted here.
+# Deliberately shorter than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: a word that a gate ignores as a
+# function word is still counted here.
 _STOP_WORDS = frozenset(
     "a an the of in on at to for with and or but my your his her their our i me we you he she it they is am are was were be been "
     "do does did have has had this that these those as by from about into over after before so not no if than then how what when "
     "where why who which can could should would will may might must more most some any s t m re ve ll d".split()
 )
-# A value of one or two characters ("A", "NY") stands in a question by accident.
+# A value of one or two characters ("A", "NY") may occur in a question by chance.
 _SHORTEST_VALUE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionLeaks:
-    """Questions that hold a full value, and such that share a content word with a value of high relevance."""
+    """Numbers and shares of questions that hold a full value, and that share a content word with a high value."""
 
     questions: int
     holding_value: int
@@ -34,7 +34,7 @@ class QuestionLeaks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitLeaks:
-    """What of the test split occurs in train: distinct values, and near-duplicates of contexts and questions."""
+    """Shares of the test split that occur in train: distinct values, and near-duplicates of contexts and questions."""
 
     values_share: float | None
     contexts_share: float | None
@@ -47,7 +47,7 @@ def judged_words(text: str) -> frozenset[str]:
 
 
 def measure_question_leaks(records: Iterable[Record]) -> QuestionLeaks:
-    """Look into the questions there are."""
+    """Measure the leaks in the questions of *records*; records without a question are skipped."""
     asked = [record for record in records if record.question is not None]
     holding, sharing = sum(map(_holds_value, asked)), sum(map(_shares_word, asked))
     return QuestionLeaks(
@@ -60,7 +60,7 @@ def measure_question_leaks(records: Iterable[Record]) -> QuestionLeaks:
 
 
 def measure_split_leaks(train: Sequence[Record], test: Sequence[Record]) -> SplitLeaks:
-    """Look for *test* in *train*."""
+    """Measure how much of *test* occurs in *train*."""
     seen, wanted = distinct_values(train), distinct_values(test)
     return SplitLeaks(
         values_share=len(wanted & seen) / len(wanted) if wanted else None,
@@ -70,7 +70,7 @@ def measure_split_leaks(train: Sequence[Record], test: Sequence[Record]) -> Spli
 
 
 def questions_of(records: Iterable[Record]) -> list[str]:
-    """The questions there are."""
+    """Return the questions of all *records* that have one."""
     return [record.question for record in records if record.question is not None]
 
 

@@ -1,4 +1,4 @@
-"""What records say of themselves beside their texts: pairs, topics, registers, cue levels, locales, who made them."""
+"""Count records by their metadata: pairs, topics, registers, cue levels, locales, producers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFigures:
-    """Records by what was planned; ``pairs_possible`` is how many pairs the taxonomy has. Counts fall, then names rise."""
+    """Counts of records by metadata, sorted by falling count, then by name.
+
+    ``planned``: records with a plan. ``pairs_possible``: pairs that the taxonomy has. ``topics``, ``subtopics``, ``scenarios``: numbers of
+    distinct ones.
+    """
 
     planned: int
     pairs_possible: int
@@ -28,7 +32,7 @@ class PlanFigures:
 
 
 def measure_plan(records: Iterable[Record]) -> PlanFigures:
-    """Count; what a record does not say is not counted."""
+    """Count the records; missing metadata is not counted."""
     counts: dict[str, Counter[str]] = {}
     topics: set[tuple[str, ...]] = set()
     subtopics: set[tuple[str, ...]] = set()

@@ -1,7 +1,7 @@
-"""The plots of a report, as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only where plots are wanted.
+"""The plots of a report, as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted.
 
-No pyplot and no global state: each plot is a ``Figure`` of its own. The same figures give the same bytes (no dates, no random
-ids). Labels that hold text of the corpus are never read as mathematical markup.
+It uses neither pyplot nor global state: each plot is its own ``Figure``. The same figures give the same bytes (no dates, no random
+ids). Labels with text of the corpus are never parsed as math markup.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PANELS = 5  # side by side
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """One plot: its name (also that of its files), what it shows, and its images."""
+    """One plot: its name (also the base name of its files), caption and images."""
 
     name: str
     caption: str
@@ -39,7 +39,7 @@ class Plot:
 
 
 def all_plots(figures: Figures) -> Iterator[Plot]:
-    """Draw the plots that there is something to show for."""
+    """Yield all plots for which there is data."""
     yield _draw("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
     yield _draw("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
     if figures.types:
@@ -59,7 +59,7 @@ def all_plots(figures: Figures) -> Iterator[Plot]:
 
 def _draw(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
     with _style(), warnings.catch_warnings():
-        # A character that the font has not is drawn as a box, which is all there is to say about it.
+        # Characters missing from the font are drawn as boxes; no warning is needed.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=(8.6, height), layout="constrained")
         fill(figure)
@@ -79,14 +79,14 @@ def _style() -> AbstractContextManager[None]:
             "axes.spines.right": False,
             "axes.titlesize": 11,
             "axes.titlelocation": "left",
-            "svg.hashsalt": "piiloom",  # else the ids in the file are drawn at random
+            "svg.hashsalt": "piiloom",  # without it, ids in the file are random
             "text.parse_math": False,  # "$" in a text of the corpus is a dollar
         }
     )
 
 
 def _panels(figure: Figure, figures: Figures, *, stacked: bool = False) -> list[tuple[Axes, str, TextFigures]]:
-    """One panel a kind of text."""
+    """Return one panel per kind of text (contexts, questions)."""
     kinds = [("contexts", figures.contexts), *([("questions", figures.questions)] if figures.questions else [])]
     axes = figure.subplots(len(kinds), 1, squeeze=False) if stacked else figure.subplots(1, len(kinds), squeeze=False)
     return [(panel, name, texts) for panel, (name, texts) in zip(axes.flat, kinds, strict=True)]
@@ -138,7 +138,7 @@ def _relevance(axes: Axes, types: Sequence[TypeFigures]) -> None:
 
 
 def _values(figure: Figure, types: Sequence[TypeFigures]) -> None:
-    """One panel a type: ten lines in one panel would lie on one another."""
+    """Draw one panel per type, since many lines in one panel would overlap."""
     rows = -(-len(types) // _PANELS)
     grid = figure.subplots(rows, _PANELS, sharex=True, sharey=True, squeeze=False)
     grid[0, 0].set(xscale="log", yscale="log")  # and so have all others, as they share its axes

@@ -1,8 +1,8 @@
-"""What the question is worth: relevance predicted for stories not seen, without the question and with it; and contrast groups.
+"""How much the question helps to predict relevance on unseen stories; and figures about contrast groups.
 
-The two predictors are logistic regressions over a span's type, subtype and place; the second one also knows which words the
-question has, each together with the type. They are trained on four fifths of the groups of texts (those of one story stay together)
-and tried on the fifth left out, in turn. A set teaches to read the question as far as the second is the better one. Needs scikit-learn.
+Two logistic regressions predict relevance from a span's type, subtype and place; the second one also gets the question's words,
+each combined with type and subtype. They are scored by five-fold cross-validation in which texts of one story stay together. The more
+the second is better, the more a data set teaches a detector to read the question. Needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ Features = dict[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionUse:
-    """Balanced accuracy of both predictors on groups left out (None: too few groups, one label only, or scikit-learn is missing).
+    """Cross-validated balanced accuracy without (``blind``) and with the question (``aware``), and figures of contrast groups.
 
-    ``grouped_share`` is the share of the records whose text has another question too; ``turning_share`` of the values of such texts
-    the share that is high for one question and low for another.
+    The accuracies are None with too few groups, one label only, or without scikit-learn. ``grouped_share``: share of records whose text
+    has another question, too. ``turning_share``: of the values of such texts, the share that is high for one question and low for
+    another.
     """
 
     blind: float | None
@@ -51,7 +52,7 @@ def measure_question_use(records: Sequence[Record]) -> QuestionUse:
 
 
 def _turning(group: Iterable[Record]) -> Iterator[bool]:
-    """Whether each value of a text with several questions is high for one and low for another."""
+    """Yield for each judged span of a text with several questions whether it is high for one and low for another."""
     labels = defaultdict(set)
     for record in group:
         for span in record.spans:

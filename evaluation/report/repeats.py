@@ -17,7 +17,7 @@ THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """How many texts have a near-duplicate in the corpus (``near``), and how many a twin with the same words (``identical``)."""
+    """How many texts have a near-duplicate in the corpus (``near``), and how many a text with the same words (``identical``)."""
 
     near: int
     near_share: float | None
@@ -26,7 +26,7 @@ class Repeats:
 
 
 def measure_repeats(texts: Sequence[str], worded: WordedTexts) -> Repeats:
-    """Count the texts that are not alone; *worded* holds the words of *texts*."""
+    """Count the texts with near-duplicates; *worded* holds the words of *texts*."""
     twins: dict[bytes, list[int]] = {}
     for number in range(len(texts)):
         twins.setdefault(worded.key(number), []).append(number)
@@ -49,7 +49,7 @@ def measure_repeats(texts: Sequence[str], worded: WordedTexts) -> Repeats:
 
 
 def share_near(texts: Sequence[str], known: Iterable[str]) -> float | None:
-    """Which share of *texts* nearly repeats one of *known*; None without texts."""
+    """Return the share of *texts* that are near-duplicates of one of *known*; None without texts."""
     index = NearDuplicateIndex(THRESHOLD)
     for number, text in enumerate(dict.fromkeys(known)):
         index.insert(str(number), text)

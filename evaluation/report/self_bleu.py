@@ -14,7 +14,7 @@ from piiloom.evaluation.report.words import WordedTexts
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.seeding import derive_rng
 
-# Of one draw the figure wavers by a hundredth or two; the time grows with the square of its size.
+# With this sample size, draws differ by 0.01 to 0.02; the time grows with the square of the size.
 SAMPLE_TEXTS = 100
 SAMPLES = 3
 INSTALL = how_to_install("report")
@@ -22,9 +22,9 @@ INSTALL = how_to_install("report")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfBleu:
-    """The mean over ``samples`` draws of ``texts`` texts, and the lowest and highest of them.
+    """The mean, lowest and highest self-BLEU of ``samples`` draws of ``texts`` texts.
 
-    ``mean`` is None where the package is missing (then ``install`` says what brings it) or there are no two texts.
+    ``mean`` is None if sacrebleu is missing (then ``install`` says how to install it) or if there are fewer than two texts.
     """
 
     mean: float | None
@@ -36,20 +36,20 @@ class SelfBleu:
 
 
 def self_bleu(texts: WordedTexts, *, seed: int) -> SelfBleu:
-    """The self-BLEU of seeded samples of *texts*; texts without a word are left out."""
+    """Return the self-BLEU of seeded samples of *texts*; texts without words are left out."""
     worded = [number for number, length in enumerate(texts.lengths().tolist()) if length]
     size = min(SAMPLE_TEXTS, len(worded))
     if size < 2:
         return SelfBleu(mean=None)
     try:
-        # sacrebleu rather than nltk: it loads in 0.1 s and 28 MB (nltk.translate: 1.4 s, 143 MB), and its smoothing and tokens
-        # are settings with names.
+        # sacrebleu rather than nltk: it loads in 0.1 s and 28 MB (nltk.translate: 1.4 s, 143 MB), and smoothing and tokenizer are
+        # explicit settings.
         from sacrebleu.metrics.bleu import BLEU
     except ImportError:
         return SelfBleu(mean=None, install=INSTALL)
-    # A text of three words has no 4-gram: the order is what a text has (as sacrebleu advises for single sentences).
+    # effective_order, as sacrebleu advises for single sentences: a text of three words has no 4-gram.
     metric = BLEU(tokenize="none", smooth_method="exp", effective_order=True)
-    draws = SAMPLES if len(worded) > SAMPLE_TEXTS else 1  # every draw of all texts is the same
+    draws = SAMPLES if len(worded) > SAMPLE_TEXTS else 1  # if a draw takes all texts, further draws would be the same
     scores = []
     for draw in range(draws):
         chosen = derive_rng(seed, "self-bleu", draw).sample(worded, size)

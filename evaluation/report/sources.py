@@ -1,6 +1,6 @@
-"""What a report is about: the records of a store, of a release, or of a JSONL file that anyone has published.
+"""Read the records for a report from a store, a release, or any published JSONL file.
 
-A file is read as ``piiloom import`` reads it: rows that are no records are set aside, counted and named by their reasons.
+A file is read as ``piiloom import`` reads it: invalid rows are left out and counted by reason.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from piiloom.taxonomy.own_types import OwnTypes, types_in_force
 
 ALL = "all"
 Tell = Callable[[Sight, Store], None]
-# What rows that name no locale are counted under.
+# The locale under which rows without a locale are counted.
 _NO_LOCALE = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How the reading of a file went. ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` are exact ones.
+    """Statistics of reading a file.
 
-    ``overlapping`` counts mentions left out in favour of a longer one; ``reasons`` why rows were refused, without positions.
+    ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` counts the exact ones with more than one occurrence.
+    ``overlapping`` counts mentions left out in favor of a longer one. ``reasons``: why rows were refused, without positions.
     """
 
     rows: int
@@ -51,9 +52,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where the records came from: bare file name, and what was chosen in it. ``reading`` is there for a JSONL file.
+    """Where the records came from: the bare file name, and the release or run in it. ``reading`` is set for a JSONL file only.
 
-    ``left_out`` counts the records of a store that people have rejected, or reopened and not decided on again.
+    ``left_out`` counts the records of a store that were rejected in annotation, or reopened and not decided again.
     """
 
     file: str
@@ -64,30 +65,31 @@ class Source:
     left_out: int = 0
 
     def title(self) -> str:
-        """The source in a few words."""
+        """Return a short description of the source."""
         if self.release is not None:
             return f"release {self.release} of {self.file}"
         without = f", without {self.left_out:,} record{'s' * (self.left_out != 1)} rejected or reopened" if self.left_out else ""
         return f"run {self.run} of {self.file}{without}" if self.run is not None else f"{self.file}{without}"
 
     def to_json(self) -> Json:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """Records by split; one split ``ALL`` where nothing was split. There is at least one record."""
+    """Records by split (a single split ``ALL`` if there are none). There is at least one record."""
 
     source: Source
     splits: dict[str, list[Record]]
-    types: OwnTypes = ()  # own ones that are in force where the records come from
+    types: OwnTypes = ()  # the user-defined types of the source
 
 
 def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None) -> Corpus:
-    """The records of a run (``"last"`` works), or of all runs and imports: those that a release would take, latest revisions.
+    """Return the records of a run (``"last"`` works), or of all runs and imports: the latest revisions that a release would take.
 
-    *tell* is told what is read where another process writes the store (``piiloom.corpus.store.reading``).
+    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.reading``). Raises
+    ``StoreError`` if there are no records.
     """
     with open_to_read(path, tell=tell) as store:
         run_id = None if run is None else get_run(store, run).id
@@ -102,7 +104,7 @@ def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = N
 
 
 def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Corpus:
-    """The records of a release by split. ``ReleaseError`` for an unknown one."""
+    """Return the records of a release by split. Raises ``ReleaseError`` if it is unknown or empty."""
     with open_to_read(path, tell=tell) as store:
         row = get_release(store, name)
         splits = {split: list(iter_release_records(store, name, split)) for split in count_members(store, name)}
@@ -113,10 +115,10 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None) -> Cor
 
 
 def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes | None = None) -> Corpus:
-    """The records of a native or CAPID JSONL file; without *format_name* the first row tells which it is.
+    """Return the records of a native or CAPID JSONL file; without *format_name*, the first row decides the format.
 
-    *types* None: the own types that the export which the file belongs to defines, if it does.
-    ``DataError`` when the file cannot be read or no row of it is a record.
+    *types*: user-defined types; None means those defined by the export that the file belongs to, if any. Raises ``DataError`` if the
+    file cannot be read or no row is a valid record.
     """
     file_format = get_format(format_name) if format_name is not None else _format_of(path)
     tally = ReadTally()
@@ -138,7 +140,7 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
 
 
 def latest_revisions(records: Iterable[Record]) -> list[Record]:
-    """Of several revisions of a record the latest, of a record that comes twice the first; in the order they came."""
+    """Keep the latest revision of each record (the first of equal ones), in order of first appearance."""
     latest: dict[str, Record] = {}
     for record in records:
         known = latest.get(record.id)
@@ -158,7 +160,7 @@ def _format_of(path: Path) -> Format:
 
 
 def _reading(tally: ReadTally, rejects: list[RowReject]) -> Reading:
-    # 'piis["flu"]: is not in the context; piis["34F"]: …': one count for each kind of fault in a row, without its texts.
+    # A reason looks like 'piis["flu"]: is not in the context; piis["34F"]: …'. Count each kind of fault once per row, without texts.
     reasons = Counter(kind for reject in rejects for kind in set(fault_kinds(reject.reason)))
     return Reading(
         rows=tally.rows,

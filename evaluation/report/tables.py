@@ -1,6 +1,6 @@
-"""The figures as plain tables, which the terminal and the dataset card both draw.
+"""The figures as plain tables, for the terminal and the dataset card.
 
-A cell that holds text of the corpus or of the user is a ``Quoted``: whoever draws it must see that nothing in it is obeyed.
+A cell with text of the corpus or of the user is a ``Quoted``: the renderer must escape it, so that no markup in it takes effect.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
-    """A table with a note on how to read it. The first ``texts`` columns hold words, the others figures."""
+    """A table with a note on how to read it. The first ``texts`` columns hold text, the others figures."""
 
     title: str
     columns: tuple[str, ...]
@@ -48,7 +48,7 @@ class ReportTable:
 
 
 def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
-    """The tables in reading order; those that have nothing to say are left out."""
+    """Return the tables in reading order, without empty ones."""
     found = [
         reading_table(source.reading) if source.reading else None,
         records_table(figures),
@@ -67,7 +67,7 @@ def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
 
 
 def reading_table(reading: Reading) -> ReportTable:
-    """How the file could be read."""
+    """Return the table of how the file was read: refused rows, and how values were found."""
     rows: list[Row] = [
         ("rows", count(reading.rows)),
         ("refused rows", count(reading.refused)),
@@ -101,7 +101,7 @@ def records_table(figures: Figures) -> ReportTable:
 
 
 def splits_table(figures: Figures) -> ReportTable:
-    """Each split in short."""
+    """Return the table with the main figures of each split."""
     columns = ("split", "records", "spans", "high", "words p50", "type", "position", "overlap")
     note = "Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample)."
     return ReportTable(title="splits", columns=columns, rows=tuple(map(_split_row, figures.splits)), note=note)
@@ -117,7 +117,7 @@ def _split_row(split: SplitFigures) -> Row:
 
 
 def guessability_table(figures: Figures) -> ReportTable:
-    """How well relevance is guessed without reading."""
+    """Return the table of how well relevance is guessed without reading the text."""
     guess = figures.guessability
     named = (
         ("type alone", guess.type),
@@ -135,7 +135,7 @@ def guessability_table(figures: Figures) -> ReportTable:
 
 
 def question_use_table(figures: Figures) -> ReportTable:
-    """What the question is worth."""
+    """Return the table of how much the question helps to predict relevance."""
     use = figures.question_use
     rows: list[Row] = [("records whose text has another question too", percent(use.grouped_share))]
     if use.turning_share is not None:
@@ -151,7 +151,7 @@ def question_use_table(figures: Figures) -> ReportTable:
 
 
 def leaks_table(figures: Figures) -> ReportTable:
-    """What questions give away, and what the test split shares with train."""
+    """Return the table of leaks: from questions, and from the train into the test split."""
     leaks, across = figures.question_leaks, figures.split_leaks
     rows: list[Row] = []
     if leaks.questions:
@@ -169,7 +169,7 @@ def leaks_table(figures: Figures) -> ReportTable:
 
 
 def wording_table(figures: Figures) -> ReportTable:
-    """Contexts beside questions."""
+    """Return the table of diversity figures, with contexts and questions side by side."""
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
     there = [(name, texts) for name, texts in kinds if texts is not None]
     columns = [_wording_column(texts) for _, texts in there]
@@ -216,7 +216,7 @@ def openers_table(figures: Figures) -> ReportTable:
 
 
 def lengths_table(texts: TextFigures) -> ReportTable:
-    """The histogram of words a context, with bars of text."""
+    """Return the histogram of words per context, with bars drawn as text."""
     bins = texts.lengths.histogram
     highest = max((each.texts for each in bins), default=1)
     rows = tuple((span_of_bin(each), "█" * round(_BAR * each.texts / highest), count(each.texts)) for each in bins)
@@ -256,7 +256,7 @@ def values_table(types: Sequence[TypeFigures]) -> ReportTable:
 
 
 def plan_table(figures: Figures) -> ReportTable:
-    """What records say of themselves."""
+    """Return the table of plan and origin: pairs, topics, registers, locales, producers."""
     plan = figures.plan
     rows: list[Row] = []
     if plan.planned:

@@ -14,7 +14,7 @@ from piiloom.foundation.seeding import derive_rng
 
 OPENER_WORDS = 3
 TOP_OPENERS = 10
-# Distinct-n falls as a corpus grows; in a fixed number of words it can be compared between corpora.
+# Distinct-n falls as a corpus grows; for a fixed number of words it can be compared between corpora.
 SAMPLE_WORDS = 10_000
 _BINS = 24
 _BIN_WIDTHS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
@@ -31,7 +31,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lengths:
-    """Words a text: percentiles and a histogram."""
+    """Words per text: percentiles and a histogram."""
 
     p5: int | None
     p50: int | None
@@ -42,7 +42,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
-    """The first words of texts, lower-cased, and how many begin so."""
+    """The first words of texts, in lower case, and how many texts begin with them."""
 
     words: str
     texts: int
@@ -51,7 +51,7 @@ class Opener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Openers:
-    """How texts begin. ``for_half`` is how few openers it takes to begin half of the texts."""
+    """How texts begin. ``distinct``: number of different openers. ``for_half``: how many of the most frequent ones cover half the texts."""
 
     distinct: int
     for_half: int
@@ -60,7 +60,7 @@ class Openers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFigures:
-    """All about one kind of text. ``distinct`` are distinct-1 to -4; ``distinct_sampled`` the same in ``SAMPLE_WORDS`` words."""
+    """All figures of one kind of text. ``distinct``: distinct-1 to distinct-4; ``distinct_sampled``: same for ``SAMPLE_WORDS`` words."""
 
     texts: int
     words: int
@@ -75,7 +75,7 @@ class TextFigures:
 
 def measure_texts(texts: Sequence[str], *, seed: int) -> TextFigures:
     """Measure *texts*; *seed* decides which of them are sampled."""
-    texts = sorted(texts)  # so that a sample is the same in whatever order the records come
+    texts = sorted(texts)  # so that samples do not depend on the order of records
     worded = WordedTexts.of(texts)
     return TextFigures(
         texts=len(texts),
@@ -91,7 +91,7 @@ def measure_texts(texts: Sequence[str], *, seed: int) -> TextFigures:
 
 
 def measure_lengths(worded: WordedTexts) -> Lengths:
-    """Percentiles are lengths that occur: the one at rank ``int(p * (n - 1))``."""
+    """Return percentiles and histogram of the lengths. A percentile is the length at rank ``int(p * (n - 1))``, without interpolation."""
     lengths = sorted(worded.lengths().tolist())
     if not lengths:
         return Lengths(p5=None, p50=None, p95=None, longest=None, histogram=())
@@ -110,7 +110,7 @@ def measure_openers(worded: WordedTexts) -> Openers:
 
 
 def sampled_distinct_shares(worded: WordedTexts, *, seed: int) -> tuple[float | None, ...] | None:
-    """Distinct-n of seeded texts with ``SAMPLE_WORDS`` words; None where there are fewer words."""
+    """Return distinct-n of a seeded sample of texts with ``SAMPLE_WORDS`` words in total; None if there are fewer words."""
     if worded.ids.size < SAMPLE_WORDS:
         return None
     order = list(range(len(worded)))
@@ -119,7 +119,7 @@ def sampled_distinct_shares(worded: WordedTexts, *, seed: int) -> tuple[float | 
 
 
 def _histogram(lengths: Sequence[int], p99: int) -> tuple[Bin, ...]:
-    """Bins of a round width, so that all but the longest hundredth fit into ``_BINS``; the last takes whatever is longer."""
+    """Return bins of a round width so that 99% of the texts fit into ``_BINS``; longer texts go into a last, open bin."""
     width = next((width for width in _BIN_WIDTHS if width * _BINS > p99), _BIN_WIDTHS[-1])
     counts = Counter(min(length // width, _BINS) for length in lengths)
     last = max(counts)

@@ -1,6 +1,6 @@
-"""Figures about values: which types there are, how relevant, how often a value repeats, whether card numbers are well-formed.
+"""Figures about values: types, their relevance, how often values repeat, whether card numbers are well-formed.
 
-Two mentions are of one value when they are of one type and spelled alike but for case.
+Two mentions have the same value if they have the same type and the same spelling, ignoring case.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class ValueCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeFigures:
-    """One type. ``open``: values seldom repeat, says the taxonomy. ``repeats`` are (mentions, how many values have so many)."""
+    """The figures of one type.
+
+    ``open``: by the taxonomy, values of this type should seldom repeat. ``repeats``: (number of mentions, number of values with so many).
+    """
 
     type: str
     open: bool
@@ -62,7 +65,7 @@ class _Tally:
 
 
 def measure_types(records: Iterable[Record]) -> tuple[TypeFigures, ...]:
-    """The types that occur, in the taxonomy's order; unknown ones follow by name."""
+    """Measure all types that occur, in taxonomy order; unknown types follow, sorted by name."""
     tallies: dict[str, _Tally] = {}
     for record in records:
         for span in record.spans:
@@ -76,14 +79,14 @@ def measure_types(records: Iterable[Record]) -> tuple[TypeFigures, ...]:
 
 
 def measure_cards(records: Iterable[Record]) -> CardFigures:
-    """Look at the numbers among the spans of the type code."""
+    """Count card-like numbers among the spans of type "code"."""
     codes = (span.text_in(record.context) for record in records for span in record.spans if span.entity_type == "code")
     cards = [digits for digits in (_SEPARATORS.sub("", code) for code in codes) if _CARD.fullmatch(digits)]
     return CardFigures(numbers=len(cards), passing_luhn=sum(luhn.is_valid(card) for card in cards))
 
 
 def distinct_values(records: Sequence[Record]) -> frozenset[tuple[str, str]]:
-    """All (type, value) of *records*."""
+    """Return the set of all (type, lower-cased value) of *records*."""
     return frozenset((span.entity_type, span.text_in(record.context).lower()) for record in records for span in record.spans)
 
 

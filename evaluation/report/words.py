@@ -1,6 +1,6 @@
-"""Texts as word numbers: what the figures about wording are counted on.
+"""Texts as arrays of word ids, on which the figures about wording are computed.
 
-Words are those of ``piiloom.foundation.words``, lower-cased. A corpus of 10,000 texts is a million words: as numbers in one array
+Words are those of ``piiloom.foundation.words``, in lower case. A corpus of 10,000 texts has a million words; as ids in one array
 they take eight bytes each, and distinct n-grams can be counted by sorting.
 """
 
@@ -22,7 +22,7 @@ ORDERS = (1, 2, 3, 4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordedTexts:
-    """The words of texts. Text *i* is ``ids[bounds[i]:bounds[i + 1]]``, numbers in ``vocabulary``."""
+    """The words of texts. Text *i* is ``ids[bounds[i]:bounds[i + 1]]``; ids are indexes into ``vocabulary``."""
 
     vocabulary: tuple[str, ...]
     ids: NDArray[np.int64]
@@ -30,7 +30,7 @@ class WordedTexts:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> WordedTexts:
-        """Number the words of *texts*."""
+        """Create it from *texts*."""
         numbers: dict[str, int] = {}
         ids: list[int] = []
         bounds = [0]
@@ -43,21 +43,21 @@ class WordedTexts:
         return self.bounds.size - 1
 
     def lengths(self) -> NDArray[np.int64]:
-        """How many words each text has."""
+        """Return the number of words of each text, shape (texts,)."""
         return np.diff(self.bounds)
 
     def words_of(self, number: int, first: int | None = None) -> tuple[str, ...]:
-        """The words of one text, or its *first* ones."""
+        """Return the words of text *number*, only the *first* so many if given."""
         start, end = int(self.bounds[number]), int(self.bounds[number + 1])
         end = end if first is None else min(end, start + first)
         return tuple(self.vocabulary[word] for word in self.ids[start:end].tolist())
 
     def key(self, number: int) -> bytes:
-        """Equal for texts with the same words in the same order, and for no others."""
+        """Return a key of text *number* that is equal exactly for texts with the same words in the same order."""
         return self.ids[self.bounds[number] : self.bounds[number + 1]].tobytes()
 
     def beginning(self, order: Iterable[int], size: int) -> WordedTexts:
-        """The texts *order* names, up to *size* words; the last of them is cut."""
+        """Return the texts with the numbers in *order*, up to *size* words in total; the last text may be cut."""
         parts: list[NDArray[np.int64]] = []
         bounds = [0]
         for number in order:
@@ -71,9 +71,10 @@ class WordedTexts:
 
 
 def distinct_shares(texts: WordedTexts) -> tuple[float | None, ...]:
-    """Distinct-n for n of ``ORDERS``: different n-grams by all n-grams (none crosses from text to text); None without any.
+    """Return distinct-n for each n in ``ORDERS``: the number of different n-grams divided by that of all; None without n-grams.
 
-    Exact: an n-gram is numbered by the number of its first n-1 words and that of its last word.
+    N-grams do not cross text boundaries. The count is exact: the id of an n-gram is made from the id of its first n-1 words and the id
+    of its last word.
     """
     owner = np.repeat(np.arange(len(texts)), texts.lengths())
     starts = np.arange(texts.ids.size)

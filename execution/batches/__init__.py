@@ -1,1 +1,1 @@
-"""Calls through a provider's batch API: waves, packing, ledger, collecting."""
+"""Calls through a provider's batch API: gathering (waves), packing, submitting, collecting, and recording."""

@@ -1,4 +1,4 @@
-"""What batch mode is made of: calls that wait for a batch, and the patience with which they do."""
+"""Building blocks of batch mode: calls that wait for a batch (``Ask``), and how long to wait (``WavePolicy``)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from piiloom.providers.replies import with_data
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WavePolicy:
-    """When a wave is sent, how often its batches are looked up, and how often a request is sent again. Times in seconds.
+    """When a wave of calls is sent, how often its batches are polled, and how often a request is sent again. Times in seconds.
 
-    A wave goes when nothing new has come for ``settle_s`` and every item under way waits; where some do not wait (they may
-    wait for each other), after ``patience_s``. Look-ups begin ``first_poll_s`` after a batch was made and grow by
-    ``growth`` to one in ``longest_poll_s``. A request that its batch left undone, or that failed there, is sent ``sends``
-    times in all; making a batch is tried ``creates`` times (too many requests, or a full queue, is waited out).
+    A wave is sent when nothing new has come for ``settle_s`` and every open item waits for a call. If some items do not (they may wait
+    for each other), it is sent after ``patience_s`` instead. Polling starts ``first_poll_s`` after a batch was made, and the interval
+    grows by the factor ``growth`` up to ``longest_poll_s``. A request that failed in a batch, or got no result, is sent ``sends``
+    times in all. Creating a batch is tried ``creates`` times; rate limits and a full queue do not count.
     """
 
     settle_s: float = 0.25
@@ -35,9 +35,10 @@ class WavePolicy:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Ask:
-    """A call on its way through a batch. ``request`` None: an earlier sitting sent it, and nobody has asked for it in this one.
+    """A call on its way through a batch.
 
-    ``tries`` counts the batches that it was in, ``waiters`` the tasks that want the answer.
+    ``request`` is None if an earlier session sent it and this one has not asked for it yet. ``tries`` counts the batches it was in,
+    ``waiters`` the tasks that wait for the answer.
     """
 
     key: str
@@ -52,7 +53,7 @@ class Ask:
     future: asyncio.Future[Completion] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def row(self, batch_id: str, run_id: str, custom_id: str) -> BatchRequestRow:
-        """Make its row as request *custom_id* of a batch."""
+        """Build the database row of this call as request *custom_id* of a batch."""
         return BatchRequestRow(
             batch_id=batch_id,
             run_id=run_id,
@@ -65,18 +66,18 @@ class Ask:
         )
 
     def resolve(self, outcome: Completion | Exception) -> None:
-        """Hand *outcome* to whoever waits, now or later."""
+        """Set the result of ``future``: a completion, or an error to raise. Does nothing if it is set already."""
         if self.future.done():
             return
         if isinstance(outcome, Completion):
             self.future.set_result(outcome)
         else:
             self.future.set_exception(outcome)
-            self.future.exception()  # looked at: there may be nobody who waits
+            self.future.exception()  # retrieved, to avoid a warning if no task waits
 
 
 def ask_of(request: Request, worst_usd: float | None, reservation: Reservation | None) -> Ask:
-    """Make the ask of a call that this sitting makes."""
+    """Build the ``Ask`` of a call that this session makes."""
     call = request.call
     return Ask(
         key=request.key,
@@ -90,7 +91,7 @@ def ask_of(request: Request, worst_usd: float | None, reservation: Reservation |
 
 
 def ask_owed(owed: OwedRequest, reservation: Reservation | None) -> Ask:
-    """Make the ask of a call that an earlier sitting has sent."""
+    """Build the ``Ask`` of a call that an earlier session has sent and that has no answer yet."""
     row = owed.row
     return Ask(
         key=row.key,
@@ -105,7 +106,10 @@ def ask_owed(owed: OwedRequest, reservation: Reservation | None) -> Ask:
 
 
 def read_for(request: Request, completion: Completion, *, provider: str) -> Completion:
-    """*completion* with its data; one that came before it was asked for was not held against the schema yet."""
+    """Return *completion* with its data, parsed by the schema of *request* if that was not done yet.
+
+    An answer that arrived before this session asked for it was not parsed. Raises ``InvalidReply`` if it does not match.
+    """
     if completion.data is not None:
         return completion
     return with_data(completion, request.call.schema, provider=provider)

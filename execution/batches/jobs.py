@@ -1,9 +1,9 @@
 """One batch, from its rows on disk to its last answer.
 
-What is on disk comes first: the batch and its requests before the provider hears of them ("preparing"), the provider's id
-as soon as there is one ("submitted"), each answer before it is used, and "collected" at the end. A process that dies
-anywhere in between leaves a row from which another one goes on; a batch whose making had no answer is looked for at the
-provider before anything is sent again.
+Everything is on disk first: the batch and its requests before the provider is called ("preparing"), the provider's id as
+soon as it is known ("submitted"), each answer before it is used, and "collected" at the end. If the process dies anywhere in
+between, another one continues from the row. If creating the batch got no answer, the provider is searched for it before
+anything is sent again.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from piiloom.foundation.errors import ProviderError, RunError
 from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
 from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
 
-# Clocks differ: what was made this long before our row was written may still be ours.
+# Clocks differ, so the search for our batch goes back this far before its row was written.
 _CLOCK_MARGIN = timedelta(hours=1)
-# Answers that go to disk together: a commit costs a few milliseconds, however many there are in it.
+# Answers written in one commit: a commit costs a few milliseconds, however many answers it has.
 _TOGETHER = 500
 
 
 class QueueFull(Exception):
-    """The account has too much waiting at the provider to take the batch; nothing of it was sent."""
+    """The account has too many requests queued at the provider for this batch; none of it was processed."""
 
 
 class BatchJob:
-    """One batch and the asks that wait for it, by the ids of their requests.
+    """One batch and its asks, by the custom ids of their requests.
 
-    ``known`` gives the provider's ids of all batches that the store knows of. ``remote`` is the batch as last seen.
+    ``known`` returns the provider's ids of all batches in the store. ``remote`` is the batch as last seen. ``handed_over`` is set
+    when the next batch need not wait for this one any more.
     """
 
     def __init__(
@@ -56,7 +57,10 @@ class BatchJob:
         self._handing: asyncio.Future[None] | None = None
 
     async def send(self, requests: Sequence[BatchRequest]) -> None:
-        """Hand the batch over. Raises ``QueueFull``, or why it was refused; once begun, it is not left half-way."""
+        """Record the batch and create it at the provider. Raises the ``ProviderError`` of a failed creation.
+
+        Cancelling the task does not interrupt the creation; ``close`` waits for it.
+        """
         try:
             await self._ledger.note_sending(self.row, self.asks)
             self._handing = asyncio.ensure_future(self._hand_over(requests))
@@ -65,7 +69,11 @@ class BatchJob:
             self.handed_over.set()
 
     async def answers(self) -> list[Ask]:
-        """Wait for the batch to end and hand out what it gave; what is left over is given back, to be sent again."""
+        """Wait for the batch to end, record its answers and resolve their asks. Return the asks to be sent again.
+
+        Raises ``QueueFull`` or the ``ProviderError`` with which the provider refused the whole batch, another non-transient
+        ``ProviderError`` of polling, and ``RunError`` if the provider does not know the batch.
+        """
         if self.row.remote_id is None and not await self._found_again():
             return list(self.asks.values())
         remote = await self._ended()
@@ -74,16 +82,19 @@ class BatchJob:
         return await self._collected(remote)
 
     async def close(self) -> None:
-        """Let a hand-over that has begun come to its end, without further tries; the rest can be dropped at any point."""
+        """Wait for a creation that is in progress, without further tries. Everything else can be cancelled at any point."""
         self._patience.end()
         if self._handing is not None:
             await asyncio.wait([self._handing])
 
     async def cancel(self) -> bool:
-        """Have the provider end the batch early, if it is there; ``answers`` then gives what was done by then."""
+        """Ask the provider to end the batch early; return False if it never got there.
+
+        ``answers`` then collects what was done by then. Raises ``RunError`` if the provider does not know the batch.
+        """
         if self.row.remote_id is None and not await self._found_again():
             return False
-        assert self.row.remote_id is not None  # noqa: S101 - just found
+        assert self.row.remote_id is not None  # noqa: S101 - set by _found_again
         remote_id = self.row.remote_id
         try:
             self.remote = await self._patience.persist(lambda: self._api.cancel(remote_id))
@@ -95,14 +106,14 @@ class BatchJob:
 
     @property
     def came_to_nothing(self) -> bool:
-        """Whether nothing of the batch was answered, nor will be."""
+        """Whether the batch has failed: it has no answers and will have none."""
         return self.row.state == "failed"
 
     async def _hand_over(self, requests: Sequence[BatchRequest]) -> None:
         try:
             made = await self._made(requests)
         except TRANSIENT:
-            raise  # the row stays "preparing": it is looked for when the run goes on
+            raise  # the row stays "preparing": the run searches for the batch when it is resumed
         except ProviderError as error:
             await self._note("failed", detail=str(error))
             raise
@@ -110,7 +121,7 @@ class BatchJob:
         self.remote = made
 
     async def _made(self, requests: Sequence[BatchRequest]) -> RemoteBatch:
-        """Make the batch. After a failure it is looked for first: the request may have arrived all the same."""
+        """Create the batch. After an unclear failure, search for it before the next try, since the request may have arrived."""
         tries, uncertain = 0, False
         while True:
             tries += 1
@@ -127,7 +138,7 @@ class BatchJob:
             await self._patience.after(failure, tries)
 
     async def _found_again(self) -> bool:
-        """Look for a batch that was about to be made when its process ended; whether it is there."""
+        """Search for a batch that was being created when its process ended; return whether the provider has it."""
         found = await self._search(lambda: self._patience.persist(self._look_for))
         if found is None:
             await self._note("failed", detail="it never reached the provider")
@@ -136,8 +147,8 @@ class BatchJob:
         return True
 
     async def _search(self, look: Callable[[], Awaitable[Sighting]]) -> RemoteBatch | None:
-        """Find the batch by our own id, waiting while there are batches that may turn out to be it."""
-        self.handed_over.set()  # this may take hours, and nobody else has to wait for it
+        """Search for the batch by our own id; wait as long as some batches at the provider cannot be told apart from it yet."""
+        self.handed_over.set()  # this may take hours; the next batch does not wait for it
         delay = self._policy.first_poll_s
         while True:
             seen = await look()
@@ -151,11 +162,11 @@ class BatchJob:
         return await self._api.find(self.row.id, requests=self.row.requests, since=since, known=await self._known())
 
     async def _ended(self) -> RemoteBatch:
-        """Look the batch up, less and less often, until it is over."""
-        assert self.row.remote_id is not None  # noqa: S101 - the caller has seen to it
+        """Poll the batch, at growing intervals, until it has ended."""
+        assert self.row.remote_id is not None  # noqa: S101 - ensured by the caller
         remote_id, delay = self.row.remote_id, self._policy.first_poll_s
         while self.remote is None or self.remote.state == "working":
-            if self.remote is not None:  # one of an earlier sitting may have ended long ago
+            if self.remote is not None:  # poll at once in a new session: the batch may have ended long ago
                 await self._patience.pause(delay)
                 delay = self._patience.longer(delay)
             try:
@@ -169,16 +180,19 @@ class BatchJob:
         return RunError(f"{error.message}, but batch {self.row.id} was made there", where=self._api.endpoint, remedy=remedy)
 
     async def _refused(self, fault: BatchFault) -> list[Ask]:
-        """The provider took the batch and then refused it as a whole: nothing of it was answered or is billed."""
+        """Handle a batch that the provider accepted and then refused as a whole: nothing was answered or billed.
+
+        If the fault names lines, fail their asks and return the others. Otherwise raise ``QueueFull`` or the fault's error.
+        """
         await self._note("failed", detail=str(fault.error))
         asks = list(self.asks.values())
         for ask in asks:
-            ask.tries -= 1  # it was not really sent
+            ask.tries -= 1  # it was not processed, so it does not count as sent
         if fault.queue_full:
             raise QueueFull
         if isinstance(fault.error, ENDS_RUN) or not fault.lines:
             raise fault.error
-        # A bad request must not cost its neighbours anything: they go into the next batch.
+        # Invalid requests must not affect the others, which go into the next batch.
         outcomes, left = Outcomes(), []
         for line, ask in enumerate(asks, 1):
             if line in fault.lines:
@@ -197,7 +211,7 @@ class BatchJob:
         try:
             await self._patience.persist(lambda: self._read_all(remote, waiting, outcomes, left, latency))
         except BatchUnknown as error:
-            # Results are deleted after a month. What was in them was paid for, and nobody can say any more how much it was.
+            # The provider deletes results after a month. They were paid for, and their cost can no longer be known.
             state, detail, lost = "failed", str(error), True
         for ask in waiting.values():
             self._note_failure(
@@ -208,7 +222,7 @@ class BatchJob:
         return left
 
     async def _read_all(self, remote: RemoteBatch, waiting: dict[str, Ask], outcomes: Outcomes, left: list[Ask], latency_s: float) -> None:
-        """Take each result off *waiting*; a second reading, after the first broke off, finds only what is left of it."""
+        """Record each result and remove its ask from *waiting*. If reading breaks off, calling this again handles the remaining ones."""
         async with aclosing(self._api.results(remote)) as results:
             async for result in results:
                 ask = waiting.pop(result.custom_id, None)

@@ -1,4 +1,4 @@
-"""What batch mode puts on disk and counts: batches and their requests before they leave, answers before they are used."""
+"""The records of batch mode: writes batches and requests to disk before they are sent, and answers before they are used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from piiloom.execution.watching.events import CallAnswered, CallFailed, CallStar
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.protocol import Completion, PromptCall, Provider
 
-# Requests that go to disk in one transaction: fifty thousand prompts at once would take hundreds of megabytes.
+# Requests written in one transaction: fifty thousand prompts at once would take hundreds of megabytes.
 _TOGETHER = 1000
 
 
@@ -39,7 +39,7 @@ class _Failed:
 
 @dataclass(slots=True)
 class Outcomes:
-    """Outcomes that go to disk together, and are handed out and counted only then."""
+    """Outcomes to be written in one commit; they are counted and passed to the waiting tasks after it."""
 
     found: list[_Answered | _Failed] = field(default_factory=list)
 
@@ -47,17 +47,17 @@ class Outcomes:
         return len(self.found)
 
     def answered(self, ask: Ask, completion: Completion, error: ProviderError | None = None) -> None:
-        """Note a paid answer, and the *error* that it is where it cannot be used."""
+        """Add a paid answer; *error* says why it cannot be used, if so."""
         self.found.append(_Answered(ask, completion, error))
 
     def failed(self, ask: Ask, error: ProviderError, *, final: bool) -> None:
-        """Note that *ask* brought nothing; a call that may have been billed is charged in full."""
+        """Add a failed try of *ask*. If it may have been billed, its worst case is charged. *final*: it is not sent again."""
         charge = (ask.worst_usd or 0.0) if getattr(error, "maybe_billed", False) else 0.0
         self.found.append(_Failed(ask, error, final, charge))
 
 
 class BatchLedger:
-    """Writes the rows of batch mode through *committer* and keeps totals, budget and events in step with them."""
+    """Writes the rows of batch mode through *committer* and updates totals, budget and events accordingly."""
 
     def __init__(self, provider: Provider, committer: GroupCommitter, totals: CallTotals, run_id: str, sink: EventSink = unheard) -> None:
         self.run_id = run_id
@@ -65,16 +65,16 @@ class BatchLedger:
         self._prompts = PromptNotes()
 
     async def note(self, row: BatchRow) -> None:
-        """Have the state of a batch on disk."""
+        """Write the state of a batch to disk."""
         await self._committer.commit(Batch(batches=[row]))
 
     async def known_ids(self) -> Collection[str]:
-        """Ids that providers have given to batches of this store, whichever run they belong to."""
+        """Return the provider ids of all batches in this store, of any run."""
         rows = await self._committer.ask(load_batches)
         return {row.remote_id for row in rows if row.remote_id is not None}
 
     async def note_sending(self, row: BatchRow, asks: Mapping[str, Ask]) -> None:
-        """Have a batch that is about to be made on disk, with all its requests (by their ids in it)."""
+        """Write a batch that is about to be created to disk, with all its requests. *asks* are keyed by custom id."""
         batch, now = Batch(batches=[row]), datetime.now(UTC)
         for number, (custom_id, ask) in enumerate(asks.items(), 1):
             ask.tries += 1
@@ -92,7 +92,7 @@ class BatchLedger:
                 self._sink(CallStarted(ask.stage, ask.item_id, ask.attempt, ask.tries))
 
     async def note_outcomes(self, outcomes: Outcomes) -> None:
-        """Have *outcomes* on disk; then count them and hand them to those who wait."""
+        """Write *outcomes* to disk, then count them, pass them to the waiting tasks, and clear *outcomes*."""
         batch = Batch()
         for found in outcomes.found:
             batch.calls.append(self._reply(found) if isinstance(found, _Answered) else _failure(found))
@@ -155,7 +155,7 @@ def _event(ask: Ask, kind: EventKind, entry: Mapping[str, Any]) -> CallEvent:
 
 
 def _unknown_call(ask: Ask) -> PromptCall:
-    """Stand in for a call that nobody has made in this sitting: its template is not known here."""
+    """Return a placeholder for a call that this session has not made, so that its template is unknown."""
     return PromptCall(
         stage=ask.stage, template="", variables={}, render=tuple, schema_name="", schema={}, item_id=ask.item_id, attempt=ask.attempt
     )

@@ -1,4 +1,4 @@
-"""A wave into batches: as many requests each as the provider takes, by number and by bytes."""
+"""Split a wave of calls into batches within the provider's limits on requests and bytes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from piiloom.foundation.errors import ProviderError
 from piiloom.providers.batch_api import BatchApi, BatchRequest, custom_id
 from piiloom.providers.errors import InvalidRequest
 
-# What wraps the requests of a batch (brackets, a form's headers) takes far less.
+# Allowance for what surrounds the requests of a batch (brackets, form headers), which takes far less.
 _WRAPPING_BYTES = 4096
-# Making a request takes a fraction of a millisecond; with fifty thousand of them the loop has other things to do meanwhile.
+# Requests built before yielding to the event loop: each takes a fraction of a millisecond, but there may be fifty thousand.
 _BETWEEN_TURNS = 50
 
 
 def new_batch_id() -> str:
-    """Make an id that no other batch has, in this store or at the provider. It suits as the beginning of request ids."""
+    """Return a unique batch id, for the store and the provider. The custom ids of its requests start with it."""
     return f"piiloom-{uuid.uuid4().hex[:20]}"
 
 
 @dataclass(slots=True, kw_only=True)
 class Package:
-    """The requests of one batch and the asks they are for, by request id. ``refused`` are asks that cannot be sent."""
+    """The requests of one batch and their asks, by custom id. ``refused`` are asks that no batch can hold; ``size`` is in bytes."""
 
     batch_id: str = field(default_factory=new_batch_id)
     asks: dict[str, Ask] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Package:
     size: int = _WRAPPING_BYTES
 
     def row(self, api: BatchApi, run_id: str) -> BatchRow:
-        """Make the row of the batch before its provider has heard of it."""
+        """Build the row of the batch before it is sent to the provider."""
         return BatchRow(
             id=self.batch_id,
             run_id=run_id,
@@ -51,20 +51,20 @@ class Package:
 
 
 class Packer:
-    """Packs asks for *api*. ``most`` is the largest number of requests that one batch is given."""
+    """Packs asks into batches for *api*. ``most`` is the maximum number of requests per batch; it can be lowered."""
 
     def __init__(self, api: BatchApi) -> None:
         self.most = api.limits.requests
         self._api = api
 
     async def packed(self, parked: dict[str, Ask]) -> AsyncGenerator[Package, None]:
-        """Take all asks out of *parked*, package by package; each is made when the one before it has been dealt with."""
+        """Yield packages until *parked* is empty, removing its asks. Each is built only when the one before it has been handled."""
         package = Package()
         for number, key in enumerate(list(parked)):
             if number % _BETWEEN_TURNS == 0:
                 await asyncio.sleep(0)
             ask = parked.get(key)
-            if ask is None:  # withdrawn meanwhile
+            if ask is None:  # withdrawn in the meantime
                 continue
             try:
                 request, size = self._request(package, ask)
@@ -86,13 +86,13 @@ class Packer:
             yield package
 
     def _request(self, package: Package, ask: Ask) -> tuple[BatchRequest, int]:
-        """The request of *ask* in *package*, and its size; raises ``InvalidRequest`` for what no batch can hold."""
-        assert ask.request is not None  # noqa: S101 - only what this sitting asks for is parked
+        """Return the request of *ask* in *package* and its size in bytes. Raises ``InvalidRequest`` if no batch can hold it."""
+        assert ask.request is not None  # noqa: S101 - only calls of this session are parked
         try:
             body = self._api.body(ask.request.call, ask.request.messages)
             request = BatchRequest(custom_id=custom_id(package.batch_id, len(package.asks)), body=body)
             size = self._api.size(request)
-        except ValueError:  # a lone surrogate, say; the error itself would quote the prompt
+        except ValueError:  # such as a lone surrogate; not chained, since this error would quote the prompt
             raise InvalidRequest(f"{self._api.name}: the prompt cannot be written as JSON", where=self._api.endpoint) from None
         if size + _WRAPPING_BYTES > self._api.limits.bytes:
             raise InvalidRequest(f"{self._api.name}: the request is larger than a whole batch may be", where=self._api.endpoint)

@@ -1,4 +1,4 @@
-"""Waiting for a provider that answers within a day: pauses that end at once when the run is stopped, faults that are sat out."""
+"""Waiting for a provider that may take a day: pauses that end when the run is stopped, and retries of transient errors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ TRANSIENT = (RateLimited, ProviderUnavailable)
 
 
 class Patience:
-    """The waits of one batch, as *policy* has them."""
+    """The pauses and retries of one batch, timed by *policy*."""
 
     def __init__(self, policy: WavePolicy) -> None:
         self._policy = policy
         self._over = asyncio.Event()
 
     def end(self) -> None:
-        """End the pause that goes on, and every later one, with ``CancelledError``."""
+        """End the present pause and every later one with ``CancelledError``."""
         self._over.set()
 
     async def pause(self, seconds: float) -> None:
-        """Sleep for *seconds*."""
+        """Sleep for *seconds*. Raises ``CancelledError`` once ``end`` has been called."""
         sleeping, over = asyncio.ensure_future(self._policy.sleep(seconds)), asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait([sleeping, over], return_when=asyncio.FIRST_COMPLETED)
@@ -37,16 +37,16 @@ class Patience:
             raise asyncio.CancelledError
 
     async def after(self, error: RateLimited | ProviderUnavailable, tries: int) -> None:
-        """Pause after failure number *tries* (from 1) in a row: as long as the server wishes, or ever longer."""
+        """Pause after failure number *tries* (from 1) in a row: exponential back-off, but at least the server's Retry-After."""
         backoff = min(self._policy.longest_poll_s, self._policy.first_poll_s * 2 ** min(tries - 1, 20))
         await self.pause(max(error.retry_after or 0.0, backoff))
 
     def longer(self, delay: float) -> float:
-        """Give the pause between look-ups that follows one of *delay*."""
+        """Return the polling interval that follows *delay*, in seconds."""
         return min(self._policy.longest_poll_s, delay * self._policy.growth)
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Do *work*, however often the provider is out of reach or busy: a batch is not lost by that."""
+        """Run *work* and retry it on transient errors without limit: the batch goes on at the provider meanwhile."""
         tries = 0
         while True:
             tries += 1
@@ -58,7 +58,7 @@ class Patience:
 
 
 async def cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """Cancel *tasks* and wait until they have ended, however they do."""
+    """Cancel *tasks* and wait until they have ended; their errors are ignored."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,7 @@
-"""Batches outside a run: ended early, or given up; what they had answered by then was paid for and goes to the journal."""
+"""Cancel or give up batches outside a run.
+
+Answers that a batch had by then were paid for, so cancelling collects them into the journal.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ from piiloom.foundation.errors import ProviderError
 from piiloom.providers.batch_api import BatchApi
 from piiloom.providers.protocol import Provider
 
-# What was to end soon is looked up sooner.
+# Shorter polling intervals, since a cancelled batch ends soon.
 _SOON = WavePolicy(first_poll_s=1.0, longest_poll_s=20.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """How a batch ended: its row as it is now, and how many of the requests that were owed it had answered.
+    """How a batch ended: its row now, the number of its open requests (``owed``), and how many of them were answered.
 
-    ``cost_usd`` is what the answers cost (None: no price known), ``charged_usd`` what is set aside for those that may have
-    been billed without our having an answer.
+    ``cost_usd`` is what the answers cost (None: no price known). ``charged_usd`` is charged for requests that may have been billed
+    although no answer was received.
     """
 
     row: BatchRow
@@ -46,9 +49,9 @@ async def cancel_batches(
     policy: WavePolicy | None = None,
     watch: Callable[[Settled], object] = lambda _: None,
 ) -> list[Settled]:
-    """End *batches* at their provider, wait until they have, and keep what they had answered. All of one run.
+    """Cancel *batches*, all of one run, wait until they have ended, and store the answers they had. Calls *watch* after each.
 
-    Raises the first error once the others are done with; a batch that could not be ended stays as it was.
+    Raises the first error after all batches have been handled; a batch that could not be cancelled keeps its state.
     """
 
     async def end(batch: OpenBatch) -> Settled:
@@ -70,7 +73,7 @@ async def cancel_batches(
 
 
 async def _ended(job: BatchJob) -> None:
-    """Cancel a batch and collect it."""
+    """Cancel a batch and collect its answers."""
     if await job.cancel():
         try:
             await job.answers()
@@ -80,7 +83,7 @@ async def _ended(job: BatchJob) -> None:
 
 
 def forget_batches(committer: GroupCommitter, batches: Sequence[OpenBatch]) -> list[Settled]:
-    """Give *batches* up without asking their provider: what they may have cost is charged in full, once."""
+    """Give *batches* up without contacting their provider; the worst case of each open request is charged, once."""
     rows = Batch()
     settled = []
     message = "its batch was given up; it may have been paid for"

@@ -1,4 +1,4 @@
-"""What is out at a provider, for whoever watches a run or has stopped it."""
+"""The state of batches at a provider, for live views and for the message after a run was stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from piiloom.foundation.counting import counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSight:
-    """A batch that is out, for whoever watches: how many of its requests are done as far as its provider tells."""
+    """State of one batch for views: how many of its requests are done, as the provider last reported."""
 
     row: BatchRow
     total: int
@@ -20,14 +20,14 @@ class BatchSight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveState:
-    """Batch mode at a moment: the batches that are out, and how many calls have gathered for the next ones."""
+    """State of batch mode: the batches at the provider, and how many calls have gathered for the next ones."""
 
     out: Sequence[BatchSight]
     gathered: int
 
 
 def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
-    """Say what goes on at the provider without us, and how to take it up or end it; empty when nothing is out."""
+    """Return a message on the batches that continue at the provider and how to resume or cancel them; "" if there are none."""
     if not sights:
         return ""
     one = len(sights) == 1

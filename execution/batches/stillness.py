@@ -1,4 +1,4 @@
-"""When nothing can move any more until a batch brings answers: then what has gathered is a wave."""
+"""Detects when a wave of calls is complete: nothing can progress any more until a batch brings answers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 from piiloom.execution.batches.asks import WavePolicy
 
-# Turns of the loop in which everything that can run has run: a reply passes through a handful of tasks on its way.
+# Event-loop turns after which every runnable task has run: a reply passes through a handful of tasks.
 _TURNS = 25
 
 
 class Stillness:
-    """Watches for it. ``open_items()`` says how many items are under way; those that wait say so by ``waiting``.
+    """Idle detector for batch mode. ``open_items()`` returns how many items are in progress; those waiting enter ``waiting``.
 
-    An item may wait for another one (for the topics of its pair, say) and not for a call: so when not all of them are known
-    to wait, stillness is told by the clock, with more patience.
+    An item may wait for another item (for the topics of its pair, say) and not for a call. So if not all items are known to
+    wait, idleness is assumed only after the longer ``patience_s``.
     """
 
     def __init__(self, policy: WavePolicy, open_items: Callable[[], int]) -> None:
@@ -26,13 +26,13 @@ class Stillness:
         self._stirred = asyncio.Event()
 
     def stir(self) -> None:
-        """Say that something has moved."""
+        """Record that something has progressed."""
         self._moves += 1
         self._stirred.set()
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count whoever is inside as waiting."""
+        """Count the caller as waiting while it is in this block."""
         self._waiting += 1
         self.stir()
         try:
@@ -42,7 +42,7 @@ class Stillness:
             self._moves += 1
 
     async def come(self, enough: Callable[[], bool]) -> None:
-        """Wait until something has moved since the last time, and then until nothing does, or until it is *enough*."""
+        """Wait until something has progressed since the last call, and then until nothing does any more or *enough* returns True."""
         await self._stirred.wait()
         while not enough():
             seen = self._moves

@@ -1,11 +1,11 @@
-"""Batch mode: calls gather until nothing else can move, and travel together as batches.
+"""Batch mode: calls gather until nothing else can progress, and are sent together as batches.
 
-The stages are the same as live: each call waits where it is made, and comes back hours later with its answer. When all
-items under way wait, what has gathered is a wave; it is split by the provider's limits and handed over. As soon as one of
-its batches has ended, the items in it go on, and what they ask next is the next wave, whatever else is still out.
+The stages work as in live mode: each call waits where it is made and gets its answer hours later. When all open items wait, the
+gathered calls form a wave, which is split by the provider's limits and sent. As soon as one of its batches has ended, its
+items go on, and their next calls form the next wave, whatever other batches are still out.
 
-What is out survives the process: ``adopt`` takes up the batches that earlier sittings have left, and a call that one of
-them carries waits for it instead of being sent again.
+Batches survive the process: ``adopt`` takes over those that earlier sessions have left, and a call that is in one of them
+waits for it instead of being sent again.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from piiloom.providers.protocol import Completion, Provider
 
 
 class Waves:
-    """Answers calls through batches. ``open_items()`` says how many items are under way.
+    """The batch-mode sender: answers calls through batches (a ``calls.Sender``). ``open_items()`` returns the items in progress.
 
-    Made and used within one event loop. After ``drain`` nothing is sent any more, and what waits is cancelled.
+    Create and use it within one event loop. After ``drain`` nothing is sent any more, and waiting calls are cancelled.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Waves:
 
     @property
     def out(self) -> list[BatchSight]:
-        """The batches that are out."""
+        """The batches at the provider, or on their way there."""
         jobs = [*self._adopted, *self._out]
         return [BatchSight(row=job.row, total=job.row.requests, done=job.remote.done if job.remote is not None else 0) for job in jobs]
 
@@ -80,9 +80,9 @@ class Waves:
         return len(self._parked)
 
     def adopt(self, batches: Sequence[OpenBatch]) -> None:
-        """Take up what earlier sittings have left at the provider; call before the first ``complete``.
+        """Take over the batches that earlier sessions have left at the provider; call it before the first ``complete``.
 
-        Raises ``RunError`` for a batch of another account's address, which could not be looked up there.
+        Their worst-case costs are reserved. Raises ``RunError`` for a batch at another provider or endpoint, which cannot be polled here.
         """
         for batch in batches:
             if (batch.row.provider, batch.row.endpoint) != (self._api.name, self._api.endpoint):
@@ -99,7 +99,10 @@ class Waves:
             self._begin()
 
     async def complete(self, request: Request) -> Completion:
-        """Answer *request*; raises ``ProviderError``, ``BudgetReached``, or ``RunError`` when no batch can be had."""
+        """Return the answer to *request*.
+
+        Raises ``ProviderError``, ``BudgetReached``, or ``RunError`` if batches cannot be sent or collected.
+        """
         ask = self._asks.get(request.key)
         if ask is None:
             ask = await self._admitted(request)
@@ -116,11 +119,11 @@ class Waves:
             if ask.future.done():
                 self._asks.pop(ask.key, None)
             elif not ask.waiters and self._parked.pop(ask.key, None) is not None:
-                # Nobody wants it any more, and it has not left: it must not be paid for.
+                # No task waits for it any more and it has not been sent: drop it, so that it is not paid for.
                 self._forget(ask)
 
     async def drain(self) -> None:
-        """Stop waiting. Batches that are out stay out; one that is just being handed over is noted first."""
+        """Stop waiting and cancel all callers. Batches stay at the provider; one being created is recorded first."""
         self._closing = True
         if self._sender is not None:
             await cancelled([self._sender])
@@ -134,10 +137,10 @@ class Waves:
         return BatchJob(self._api, self._ledger, self._policy, row, asks, known=self._ledger.known_ids)
 
     async def _admitted(self, request: Request) -> Ask:
-        """Reserve the money for a call that is in no batch yet, and let it gather with the others."""
+        """Reserve money for a call that is in no batch yet, and add it to the next wave."""
         worst = worst_case_usd(request.call, request.messages, self._spec, batch=True) if self._spec else None
         self._begin()
-        with self._stillness.waiting():  # for money that calls under way may leave
+        with self._stillness.waiting():  # waiting for money that calls in progress may leave
             reservation = await self._budget.reserve(worst)
         ask = self._asks.get(request.key)
         if ask is not None:
@@ -173,11 +176,11 @@ class Waves:
                 async with aclosing(self._packer.packed(self._parked)) as packages:
                     async for package in packages:
                         await self._send(package)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - passed on to all waiting callers
             self._fail(error)
 
     async def _send(self, package: Package) -> None:
-        """Hand a package over; the next one waits until the provider has it, or until that has become a long story."""
+        """Send a package. Returns when the provider has it, has refused it, or a long search for it has begun."""
         refused = Outcomes()
         for ask, error in package.refused:
             refused.failed(ask, error, final=True)
@@ -190,11 +193,11 @@ class Waves:
         await job.handed_over.wait()
 
     async def _follow(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> None:
-        """See a batch through, from handing it over (unless an earlier sitting did) to what has to be sent again."""
+        """Handle a batch to its end: send it (if *requests* are given), collect it, and queue again what has to be sent again."""
         try:
             for ask in await self._seen_through(job, requests):
                 await self._ask_again(ask)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - passed on to all waiting callers
             self._fail(error)
 
     async def _seen_through(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> list[Ask]:
@@ -211,7 +214,7 @@ class Waves:
         return left
 
     async def _wait_for_room(self, job: BatchJob) -> None:
-        """Too much of the account waits at the provider: smaller batches, and later."""
+        """The provider's queue is full for this account: halve the batch size and wait."""
         self._packer.most = max(1, len(job.asks) // 2)
         if self._sink is not unheard:
             self._sink(Braked(self._policy.longest_poll_s))
@@ -221,7 +224,7 @@ class Waves:
         if ask.request is None or not ask.waiters:
             self._forget(ask)
             return
-        if ask.reservation is None:  # it was charged in full, since nobody knows whether it was answered
+        if ask.reservation is None:  # it was charged in full, since it may have been answered
             try:
                 ask.reservation = await self._budget.reserve(ask.worst_usd)
             except PiiloomError as error:
@@ -231,7 +234,10 @@ class Waves:
         self._stillness.stir()
 
     async def _given_up(self, job: BatchJob, error: ProviderError) -> Exception:
-        """No batch can be had: give the error that ends the run, which can go on when the cause is gone."""
+        """Return the error that ends the run because of *error*; the run can be resumed when the cause is gone.
+
+        If *job* has failed for good, the failure is recorded for its asks first.
+        """
         if job.came_to_nothing:
             outcomes = Outcomes()
             for ask in job.asks.values():
@@ -243,7 +249,7 @@ class Waves:
         return RunError(error.message, where=error.where, remedy=error.remedy or "Resume the run later; what is out is not sent again")
 
     def _fail(self, error: Exception) -> None:
-        """Tell everybody who waits, now or later, that nothing will come."""
+        """Fail all waiting and later calls with *error*."""
         self._failure = self._failure or error
         self._parked.clear()
         for ask in list(self._asks.values()):

@@ -1,1 +1,1 @@
-"""One account shared by several processes: a desk that hands out slots and money, and its clients."""
+"""Sharing one account between processes: a coordinator (the "desk") that grants slots and money, and its clients."""

@@ -1,7 +1,7 @@
-"""A process's place at the desk, which holds the limiter and the budget of a run for all who work on it.
+"""Client of the desk, the coordinator that holds the limiter and the budget of a run for all its processes.
 
-What is said in one turn of the loop travels together, and only one post is under way at a time: words arrive in the order
-in which they were said, and many calls share the price of one message.
+Messages of one turn of the event loop are sent together, and only one post is in progress at a time. So messages arrive in
+order, and many calls share the cost of one remote call.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.events import Event
 from piiloom.foundation.errors import PiiloomError, RunError
 
-# Events wait this long for company.
+# Events are collected for this many seconds and sent together.
 _EVENTS_PACE_S = 0.1
 
 
 class DeskClient:
-    """One process's place at the desk, as *name*; a context manager. *on_stop* is called once when the desk asks for the end."""
+    """The connection of one process, called *name*, to the desk; an async context manager.
+
+    *concurrency* is the limit shown before the desk has reported its state. *on_stop* is called once, when the desk asks all to stop.
+    """
 
     def __init__(self, link: DeskLink, name: str, *, concurrency: int, on_stop: Callable[[], object] = lambda: None) -> None:
         self._link, self._name, self._on_stop = link, name, on_stop
@@ -49,27 +52,31 @@ class DeskClient:
         await asyncio.gather(posting, return_exceptions=True)
         polling.cancel()
         await asyncio.gather(polling, return_exceptions=True)
-        with suppress(Exception):  # a desk that is no more has nothing to take back
+        with suppress(Exception):  # the desk may be gone already
             await self._link.leave(self._name)
 
     def tell(self, word: Ask) -> None:
-        """Say something that needs no answer."""
+        """Send a message that needs no answer."""
         self._out.append(word)
         self._said.set()
 
     def hear(self, event: Event) -> None:
-        """Pass *event* on to whoever watches the run; an ``events.EventSink``."""
+        """Pass *event* on to the views of the run; usable as an ``events.EventSink``."""
         if not self._heard:
             asyncio.get_running_loop().call_later(_EVENTS_PACE_S, self._send_heard)
         self._heard.append(event)
 
     def next_number(self) -> int:
-        """A number that nothing else of this client has."""
+        """Return a message number that is unique for this client."""
         self._last += 1
         return self._last
 
     async def ask(self, word: Enter | Reserve) -> None:
-        """Say *word* and wait until it is granted; raises what it was denied with, and ``RunError`` when the desk is away."""
+        """Send *word* and wait until it is granted.
+
+        Raises the error with which it was denied, or ``RunError`` if the desk cannot be reached or has dropped this client. If the caller
+        is cancelled, the request is withdrawn.
+        """
         if self._failure is not None:
             raise self._failure
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -96,8 +103,8 @@ class DeskClient:
                     words, self._out = self._out, []
                     self._take(await self._link.post(self._name, words))
                 if self._closing:
-                    self._said.set()  # what was said meanwhile is still sent
-        except Exception as error:  # noqa: BLE001 - whatever carries the words: all who wait are told
+                    self._said.set()  # messages added in the meantime are still sent
+        except Exception as error:  # noqa: BLE001 - any error of the transport; passed on to all waiting callers
             self._fail(error)
 
     async def _polling(self) -> None:
@@ -125,7 +132,7 @@ class DeskClient:
             self._on_stop()
 
     def _fail(self, cause: Exception | None) -> None:
-        """The desk is away, or takes this client for dead: without it nothing may be sent."""
+        """Fail all waiting and later requests: the desk is unreachable, or regards this client as dead. Nothing may be sent without it."""
         if self._failure is None:
             kind = type(cause).__name__ if cause else "it takes this process for dead"
             self._failure = RunError(f"the limiter and budget that the partitions share cannot be asked ({kind})", remedy="Resume the run")

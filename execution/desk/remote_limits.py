@@ -1,4 +1,4 @@
-"""The limiter and the budget of a run as another process has them: the faces of ``limiter`` and ``budget``, a desk behind them."""
+"""A limiter and a budget that live in another process: the interfaces of ``limiter`` and ``budget``, served by a desk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from piiloom.providers.rate_headers import RateReport
 
 
 class RemoteSlot:
-    """As ``limiter.Slot``."""
+    """Like ``limiter.Slot``, but granted by the desk."""
 
     __slots__ = ("_client", "_number", "_open", "_stage", "_tokens")
 
@@ -31,15 +31,15 @@ class RemoteSlot:
         self.failed()
 
     def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
-        """The server answered after *latency_s*; the call took *tokens* (None: not known)."""
+        """Report an answer after *latency_s* seconds that took *tokens* in all (None: not known)."""
         self._leave(Leave(self._number, "answered", tokens, latency_s, stage))
 
     def refused(self, *, retry_after: float | None) -> None:
-        """The server did not take the call, and may have said for how long."""
+        """Report a refusal; *retry_after* is the requested wait in seconds, if any."""
         self._leave(Leave(self._number, "refused", retry_after=retry_after))
 
     def failed(self) -> None:
-        """Anything else."""
+        """Report any other end."""
         self._leave(Leave(self._number, "failed"))
 
     def _leave(self, word: Leave) -> None:
@@ -49,30 +49,30 @@ class RemoteSlot:
 
 
 class RemoteLimiter:
-    """As ``limiter.Limiter``."""
+    """Like ``limiter.Limiter``, but shared through the desk."""
 
     def __init__(self, client: DeskClient) -> None:
         self._client = client
 
     def slot(self, tokens: int, stage: str = "") -> RemoteSlot:
-        """A place for one call that is estimated to take *tokens*."""
+        """Return a permit for one call of about *tokens* tokens."""
         return RemoteSlot(self._client, tokens, stage)
 
     def brake(self, seconds: float) -> None:
-        """Nobody starts for *seconds*, in whichever process."""
+        """Start no call of any process for *seconds*."""
         self._client.tell(BrakeFor(seconds))
 
     def observe(self, rates: RateReport) -> None:
-        """Take over what the headers of a response declare."""
+        """Apply the rate limits that a response's headers declare."""
         self._client.tell(RatesSeen(rates))
 
     def snapshot(self) -> LimiterState:
-        """What the limiter did when the desk last said so, at most half a second ago."""
+        """Return the limiter's state as the desk last reported it, about half a second ago at most."""
         return self._client.state.limiter
 
 
 class RemoteReservation:
-    """As ``budget.Reservation``."""
+    """Like ``budget.Reservation``, but held by the desk."""
 
     __slots__ = ("_book", "_open")
 
@@ -80,15 +80,15 @@ class RemoteReservation:
         self._book, self._open = book, True
 
     def settle(self, actual_usd: float) -> None:
-        """Book what the call really cost."""
+        """Book the real cost. Raises ``ValueError`` if the reservation has ended."""
         self._end(actual_usd)
 
     def charge_in_full(self) -> None:
-        """Book all of it."""
+        """Book the whole amount. Raises ``ValueError`` if the reservation has ended."""
         self._end(None)
 
     def release(self) -> None:
-        """Give it back; does nothing after another ending."""
+        """Return the money; does nothing if the reservation has ended."""
         if self._open:
             self._end(0.0)
 
@@ -100,7 +100,7 @@ class RemoteReservation:
 
 
 class RemoteBudget:
-    """As ``budget.Budget``. Where there is no limit nobody is asked, and what is spent is only counted."""
+    """Like ``budget.Budget``, but shared through the desk. Without a limit, nothing is reserved and spending is only reported."""
 
     def __init__(self, client: DeskClient, limit_usd: float | None) -> None:
         self._client = client
@@ -108,21 +108,21 @@ class RemoteBudget:
 
     @property
     def spent_usd(self) -> float:
-        """What all processes have spent, as the desk last said."""
+        """What all processes have spent, as the desk last reported."""
         return self._client.state.spent_usd
 
     @property
     def reserved_usd(self) -> float:
-        """What is set aside for calls under way, as the desk last said."""
+        """What is reserved for calls in progress, as the desk last reported."""
         return self._client.state.reserved_usd
 
     @property
     def reached(self) -> bool:
-        """Whether a call was turned away."""
+        """Whether a call has been turned away, as the desk last reported."""
         return self._client.state.reached
 
     async def reserve(self, worst_usd: float | None) -> RemoteReservation:
-        """Set *worst_usd* aside for a call; waits and raises as ``budget.Budget.reserve`` does."""
+        """Reserve *worst_usd* for a call; waits and raises as ``budget.Budget.reserve`` does."""
         client = self._client
         if self.limit_usd is None:
             return RemoteReservation(lambda usd: client.tell(Spent(worst_usd or 0.0 if usd is None else usd)))

@@ -1,8 +1,7 @@
-"""The desk: one limiter and one budget for all processes that work on a run, since rates and money are the account's.
+"""The desk: coordinates all processes that work on a run, with one limiter and one budget, since both belong to the account.
 
-Clients are known by name. What they hold (places of calls, money set aside) is kept by client, so that one that died is
-cleared up after: its calls count as failed, its money as spent, since nobody knows what had left. Everything runs in the
-thread of one event loop.
+Clients are known by name. Their slots and reservations are tracked, so that those of a dead client can be released: its calls
+count as failed and its reserved money as spent, since it is unknown what was sent. Everything runs in one event loop's thread.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from piiloom.execution.watching.events import Event
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.portable_errors import PortableError
 
-# How long a client that polls waits when there is nothing to say.
+# How long a poll waits, in seconds, when there is no news.
 PATIENCE_S = 0.5
 
 
 @dataclass(slots=True)
 class _Client:
-    """What one client holds and waits for."""
+    """State of one client: slots and reservations by message number (reservations with their amount in USD), and open requests."""
 
     slots: dict[int, Slot] = field(default_factory=dict)
     money: dict[int, tuple[Reservation, float]] = field(default_factory=dict)
@@ -56,7 +55,7 @@ class _Client:
 
 
 class Desk:
-    """Serves clients; a ``desk_words.DeskLink``."""
+    """The coordinator. Serves clients; a ``words.DeskLink``."""
 
     def __init__(self, settings: DeskSettings) -> None:
         self.limiter = Limiter(concurrency=settings.concurrency, rpm=settings.rpm, tpm=settings.tpm)
@@ -67,17 +66,17 @@ class Desk:
         self._stopping = False
 
     async def post(self, client: str, asks: Sequence[Ask]) -> Word:
-        """Say *asks*; gives what can be answered at once."""
+        """Process the messages *asks* of *client*; return what can be answered at once."""
         known = self._known(client)
         if known.gone:
             return Word(gone=True)
         for ask in asks:
             self._take(known, ask)
-        await asyncio.sleep(0)  # who need not wait is served in this turn of the loop
+        await asyncio.sleep(0)  # requests that need not wait are granted in this turn of the loop
         return self._word(known)
 
     async def poll(self, client: str) -> Word:
-        """Wait a moment for answers."""
+        """Wait up to ``PATIENCE_S`` seconds for news, and return it."""
         known = self._known(client)
         if not known.gone:
             with suppress(TimeoutError):
@@ -86,7 +85,10 @@ class Desk:
         return self._word(known)
 
     async def leave(self, client: str) -> float:
-        """*client* is no more: all that it holds is given back, and counts as spent. Gives what it has spent in all."""
+        """Remove *client*: its open calls count as failed, and its reservations as spent in full.
+
+        Return what it has spent in all, in USD.
+        """
         known = self._known(client)
         known.gone = True
         waiting = list(known.waiting.values())
@@ -102,13 +104,13 @@ class Desk:
         return known.spent_usd
 
     async def stop(self) -> None:
-        """Ask all clients to end."""
+        """Ask all clients to stop."""
         self._stopping = True
         for known in self._clients.values():
             known.news.set()
 
     async def look(self) -> DeskView:
-        """How things stand."""
+        """Return the present state, each client's progress, and the events since the last call."""
         events, self._events = self._events, []
         tallies = {name: known.tally for name, known in self._clients.items() if known.tally is not None}
         return DeskView(state=self._state(), tallies=tallies, events=events)
@@ -136,7 +138,7 @@ class Desk:
             reached=budget.reached,
         )
 
-    def _take(self, client: _Client, ask: Ask) -> None:  # noqa: C901 - one case a word
+    def _take(self, client: _Client, ask: Ask) -> None:  # noqa: C901 - one case per message type
         match ask:
             case Enter():
                 self._wait(client, ask.number, self._entered(client, ask))
@@ -167,7 +169,7 @@ class Desk:
 
     async def _entered(self, client: _Client, ask: Enter) -> None:
         slot = self.limiter.slot(ask.tokens, ask.stage)
-        await slot.__aenter__()  # it is left when the client says so
+        await slot.__aenter__()  # freed by the client's Leave message
         client.slots[ask.number] = slot
         client.granted.append(ask.number)
         client.news.set()

@@ -1,6 +1,6 @@
-"""What the line needs of a limiter and a budget, so that they may stand in another process (``desk_client``).
+"""Interfaces of a limiter and a budget, so that both may live in another process (``desk.client``, ``desk.remote_limits``).
 
-``limiter.Limiter`` and ``budget.Budget`` are these things themselves.
+``limiter.Limiter`` and ``budget.Budget`` implement them within one process.
 """
 
 from __future__ import annotations
@@ -13,58 +13,58 @@ from piiloom.providers.rate_headers import RateReport
 
 
 class CallSlot(Protocol):
-    """A call's place; see ``limiter.Slot``."""
+    """A permit for one call; see ``limiter.Slot``."""
 
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
     def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
-        """The server answered."""
+        """Report an answer."""
         ...
 
     def refused(self, *, retry_after: float | None) -> None:
-        """The server did not take the call."""
+        """Report that the server refused the call."""
         ...
 
     def failed(self) -> None:
-        """Anything else."""
+        """Report any other end."""
         ...
 
 
 class CallLimiter(Protocol):
-    """Says when a call may start; see ``limiter.Limiter``."""
+    """Decides when calls may start; see ``limiter.Limiter``."""
 
     def slot(self, tokens: int, stage: str = "") -> CallSlot:
-        """A place for one call."""
+        """Return a permit for one call."""
         ...
 
     def brake(self, seconds: float) -> None:
-        """Nobody starts for *seconds*."""
+        """Start no call for *seconds*."""
         ...
 
     def observe(self, rates: RateReport) -> None:
-        """Take over what the headers of a response declare."""
+        """Apply the rate limits that a response's headers declare."""
         ...
 
     def snapshot(self) -> LimiterState:
-        """What the limiter does now."""
+        """Return the present state."""
         ...
 
 
 class CallReservation(Protocol):
-    """Money set aside for one try; see ``budget.Reservation``."""
+    """Money reserved for one try of a call; see ``budget.Reservation``."""
 
     def settle(self, actual_usd: float) -> None:
-        """Book what the call really cost."""
+        """Book the real cost."""
         ...
 
     def charge_in_full(self) -> None:
-        """Book all of it."""
+        """Book the whole amount."""
         ...
 
     def release(self) -> None:
-        """Give it back."""
+        """Return the money."""
         ...
 
 
@@ -73,7 +73,7 @@ class CallBudget(Protocol):
 
     @property
     def limit_usd(self) -> float | None:
-        """The limit, if there is one."""
+        """The limit, or None."""
         ...
 
     @property
@@ -83,14 +83,14 @@ class CallBudget(Protocol):
 
     @property
     def reserved_usd(self) -> float:
-        """What is set aside for calls under way."""
+        """What is reserved for calls in progress."""
         ...
 
     @property
     def reached(self) -> bool:
-        """Whether a call was turned away."""
+        """Whether a call has been turned away."""
         ...
 
     async def reserve(self, worst_usd: float | None) -> CallReservation:
-        """Set *worst_usd* aside for a call."""
+        """Reserve *worst_usd* for a call."""
         ...

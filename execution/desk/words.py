@@ -1,4 +1,4 @@
-"""What is said between the desk, which holds the limiter and the budget of a run, and the processes that share them."""
+"""Messages between the desk, which holds the limiter and the budget of a run, and its client processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from piiloom.providers.rate_headers import RateReport
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """May a call of about *tokens* start? Answered under *number* when it may."""
+    """Request a slot for a call of about *tokens* tokens; granted under *number*."""
 
     number: int
     tokens: int
@@ -24,7 +24,7 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """How the call that entered under *number* ended, as ``limiter.Slot`` is told."""
+    """Report how the call that got its slot under *number* ended; fields as for ``limiter.Slot``."""
 
     number: int
     how: Literal["answered", "refused", "failed"]
@@ -36,7 +36,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """Set money aside. Answered under *number*, or denied."""
+    """Request a reservation of *worst_usd*; granted or denied under *number*."""
 
     number: int
     worst_usd: float | None
@@ -44,7 +44,7 @@ class Reserve:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """End the reservation *number*: *usd* was spent, or all of it (None)."""
+    """End reservation *number*: *usd* was spent (None: the whole amount)."""
 
     number: int
     usd: float | None
@@ -52,35 +52,35 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Money spent where nothing limits it, and nothing was set aside."""
+    """Report money spent without a reservation, as there is no limit."""
 
     usd: float
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Whoever asked under *number* has gone; nothing was sent."""
+    """Withdraw request *number*: its caller was cancelled, and nothing was sent."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class BrakeFor:
-    """Nobody is to start for *seconds*."""
+    """Start no call for *seconds*."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class RatesSeen:
-    """Headers of a response."""
+    """Report the rate headers of a response."""
 
     rates: RateReport
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How far a client is: plan items done, and what its calls came to."""
+    """Report a client's progress: plan items done and rejected, and the totals of its calls."""
 
     done: int
     rejected: int
@@ -89,7 +89,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Events for whoever watches the run."""
+    """Pass events on to the views of the run."""
 
     events: tuple[Event, ...]
 
@@ -99,7 +99,7 @@ Ask = Enter | Leave | Reserve | Book | Spent | Withdraw | BrakeFor | RatesSeen |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskState:
-    """The limiter and the budget at a moment."""
+    """State of the limiter and the budget at one moment."""
 
     limiter: LimiterState
     spent_usd: float
@@ -109,7 +109,10 @@ class DeskState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """What the desk has to say to one client. ``stop``: end, keeping what is under way; ``gone``: it was taken for dead."""
+    """The desk's reply to one client: numbers of granted requests, and of denied ones with their errors.
+
+    ``stop``: end, after the calls in progress. ``gone``: the desk regards this client as dead and has released what it held.
+    """
 
     granted: Sequence[int] = ()
     denied: Sequence[tuple[int, PortableError]] = ()
@@ -120,7 +123,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskView:
-    """What the desk tells whoever started it: tallies by client, and what was heard since the last look."""
+    """What the desk reports to its owner: its state, progress by client, and the events since the last report."""
 
     state: DeskState
     tallies: Mapping[str, Tally] = field(default_factory=dict)
@@ -129,7 +132,7 @@ class DeskView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskSettings:
-    """What a desk is made from: the account's limits, and what the run has spent before."""
+    """Settings of a desk: the account's limits, and what the run has spent before."""
 
     concurrency: int
     rpm: float | None = None
@@ -139,24 +142,27 @@ class DeskSettings:
 
 
 class DeskLink(Protocol):
-    """The way to a desk: ``desk.Desk`` itself in one process, something that carries words to it from others."""
+    """Access to a desk: ``server.Desk`` itself in its own process, or a transport that forwards messages to it from another."""
 
     async def post(self, client: str, asks: Sequence[Ask]) -> Word:
-        """Say *asks*; gives what can be answered at once."""
+        """Send the messages *asks* of *client*; return what can be answered at once."""
         ...
 
     async def poll(self, client: str) -> Word:
-        """Wait a moment for answers."""
+        """Wait a moment for news, and return it."""
         ...
 
     async def leave(self, client: str) -> float:
-        """*client* is no more: all that it holds is given back, and counts as spent. Gives what it has spent in all."""
+        """Remove *client*: its open calls count as failed, and its reservations as spent in full.
+
+        Return what it has spent in all, in USD.
+        """
         ...
 
     async def stop(self) -> None:
-        """Ask all clients to end."""
+        """Ask all clients to stop."""
         ...
 
     async def look(self) -> DeskView:
-        """How things stand."""
+        """Return the present state, each client's progress, and the events since the last call."""
         ...

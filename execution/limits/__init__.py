@@ -1,1 +1,1 @@
-"""How many calls go out, and how fast: rates, refusals, adaptive concurrency."""
+"""The rate limiter: requests and tokens per minute, back-off after refusals, adaptive concurrency."""

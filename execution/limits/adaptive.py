@@ -1,10 +1,10 @@
-"""How many calls may be in flight: as many as the server takes, up to what the user allows.
+"""Adaptive concurrency: how many calls may be in flight, up to the user's maximum.
 
-Upward it starts high and doubles every few hundredths of a second until something speaks against it, as TCP's slow start
-doubles every round trip. A refusal cuts the limit to what the server was seen to accept, at most once a round trip. Then
-the curve of CUBIC (RFC 9438) leads: flat at what is known to work, for a time that doubles with each probe that fails,
-then upward, slowly first and steeply later, so that a server that got better is soon used again. The limit grows only
-while it is what holds calls back (RFC 7661). Servers that queue instead of refusing are ``QueueWatch``'s business.
+The limit starts at 32 and doubles every 0.06 s until something speaks against it, as TCP's slow start doubles every round trip.
+A refusal cuts it to what the server was seen to accept, at most once per round trip. Then it follows the curve of CUBIC
+(RFC 9438): flat at the level known to work, for a time that doubles with each failed probe, then upward, slowly first and
+steeply later, so that a recovered server is soon used again. The limit grows only while it is what holds calls back (RFC 7661).
+Servers that queue calls instead of refusing them are handled by ``QueueWatch``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from piiloom.execution.limits.stray_refusals import StrayRefusals
 
 _START = 32
 _DOUBLING_S = 0.06
-# RFC 9438, section 5: the constant of the curve, in calls per cubic second.
+# RFC 9438, section 5: the constant C of the cubic curve, in calls per cubic second.
 _CUBIC = 0.4
 _SHORTEST_HOLD_S, _LONGEST_HOLD_S = 1.0, 60.0
 _LONGEST_HOLD_FOR_WAIT_S = 20.0
@@ -25,7 +25,10 @@ _LONGEST_HOLD_FOR_WAIT_S = 20.0
 
 @dataclass(slots=True)
 class Start:
-    """A call's start: how many were in flight with it, in which generation of the limit, after how many refusals."""
+    """What a call remembers of its start.
+
+    ``level``: calls in flight then, itself included; ``generation``: how often the limit had been reset; ``refused_before``: refusals.
+    """
 
     level: int
     generation: int
@@ -34,14 +37,14 @@ class Start:
 
 @dataclass(slots=True)
 class _Round:
-    """A round trip that had refusals: the limit *before* it, and how many calls of then are *pending*."""
+    """A round trip with refusals: the limit *before* it, and the number of calls in flight then that have not ended (*pending*)."""
 
     before: float
     pending: int
 
 
 class AdaptiveLimit:
-    """Counts the calls in flight and moves their limit between 1 and *most*."""
+    """Counts the calls in flight and moves their limit between 1 and *most*. Times (*now*) are seconds of one clock."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -59,14 +62,14 @@ class AdaptiveLimit:
         self._watch = QueueWatch()
 
     def limit(self, now: float) -> int:
-        """How many may be in flight at *now*."""
+        """Return how many calls may be in flight at *now*."""
         if self._ramping and self._ramp_began is not None:
             self._value = min(float(self.most), _START * 2.0 ** ((now - self._ramp_began) / _DOUBLING_S))
             self._ramping = self._value < self.most
         return int(self._value)
 
     def opens_at(self, now: float) -> float:
-        """When one more may start: now, soon (while the limit ramps up), or not before another one ends."""
+        """Return when one more call may start: *now*, soon (during the ramp-up), or ``inf``: not before another call ends."""
         if self.in_flight < self.limit(now):
             return now
         if self._ramping and self._ramp_began is not None:
@@ -74,19 +77,19 @@ class AdaptiveLimit:
         return inf
 
     def start(self, now: float) -> Start:
-        """One more is in flight."""
+        """Count one more call in flight."""
         if self._ramp_began is None:
             self._ramp_began = now
         self.in_flight += 1
         return Start(self.in_flight, self._generation, self.refused_count)
 
     def failed(self, start: Start, now: float) -> None:
-        """A call ended in a way that says nothing about the limit."""
+        """End a call whose outcome says nothing about the limit."""
         self.in_flight -= 1
         self._settle(start, now, refused=False)
 
     def answered(self, start: Start, now: float, stage: str, latency_s: float) -> None:
-        """A call was answered."""
+        """End a call of *stage* that was answered after *latency_s*, and adapt the limit."""
         self.in_flight -= 1
         self.round_trip_s += (latency_s - self.round_trip_s) * (0.05 if self.round_trip_s else 1.0)
         self._settle(start, now, refused=False)
@@ -99,7 +102,7 @@ class AdaptiveLimit:
             self._grow(now)
 
     def refused(self, start: Start, now: float, wait_s: float) -> None:
-        """The server took one call fewer than were sent; it asks to wait for *wait_s*."""
+        """End a call that the server refused because of too many calls; *wait_s* is the requested wait. Cuts the limit."""
         self.in_flight -= 1
         others = self.refused_count - start.refused_before
         self.refused_count += 1
@@ -109,13 +112,14 @@ class AdaptiveLimit:
             return
         if self._round is None:
             self._begin_round(now, wait_s)
-        # In flight at its start without those refused since; or, as that may miss some, what is in flight still.
+        # Accepted: the calls in flight at its start, less those refused since. This may be too low, so it is at least the calls
+        # still in flight.
         accepted = max(start.level - 1 - others, self.in_flight, 1)
         self._value = self._plateau = min(self._value, float(accepted))
         self._settle(start, now, refused=True)
 
     def refused_for_rate(self, start: Start, now: float) -> None:
-        """A rate was exhausted: that says nothing about how many calls may be in flight."""
+        """End a call refused because a rate was exhausted; that says nothing about the concurrency."""
         self.in_flight -= 1
         self.refused_count += 1
         self._settle(start, now, refused=False)
@@ -138,7 +142,10 @@ class AdaptiveLimit:
             self._value = self._plateau = restored
 
     def _flatten(self, now: float, wait_s: float) -> None:
-        """Begin the flat part of the curve here; twice as long as the last when the curve had risen only a little since."""
+        """Start a new generation and the flat part of the curve at the present level, after the server's wait of *wait_s*.
+
+        The flat part lasts twice as long as the last one if the limit had risen only a little above its last plateau.
+        """
         self._generation += 1
         self._strays.begin_generation()
         self._watch.forget_window(self._generation)

@@ -1,18 +1,18 @@
-"""One timer that calls back: set as often as one likes, it rings at the earliest time asked for."""
+"""A timer that can be set again at any time and calls back when it expires."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-# A timer that is set a little later than wished may ring as it is: what rings looks at the clock again.
+# If the new time is at most this much earlier, the running sleep is kept: the callback checks the clock itself.
 _SLACK_S = 0.001
-# Never sleep for less, or rounding of the clock turns waiting into a busy loop.
+# Minimum sleep; below it, clock rounding would turn waiting into a busy loop.
 _SHORTEST_S = 0.0005
 
 
 class Alarm:
-    """Calls *ring* at the time that was set; *clock* and *sleep* are injected. Rings once for each setting, or earlier."""
+    """One-shot timer: calls *ring* at the time last set, or up to 1 ms later. *clock* and *sleep* are injected for tests."""
 
     def __init__(self, ring: Callable[[], None], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
         self._ring, self._clock, self._sleep = ring, clock, sleep
@@ -21,7 +21,7 @@ class Alarm:
         self._sleeper: asyncio.Task[None] | None = None
 
     def set(self, at: float) -> None:
-        """Ring at *at* instead of whenever was said before."""
+        """Ring at *at*, instead of any time set before."""
         self._at = at
         if self._sleeper is not None and not self._sleeper.done():
             if at >= self._waking_at - _SLACK_S:
@@ -31,7 +31,7 @@ class Alarm:
         self._sleeper = asyncio.ensure_future(self._run())
 
     def clear(self) -> None:
-        """Do not ring, and leave no task behind."""
+        """Cancel the timer and its task."""
         self._at = None
         if self._sleeper is not None and self._sleeper is not _current_task():
             self._sleeper.cancel()
@@ -45,7 +45,7 @@ class Alarm:
                 await self._sleep(max(delay, _SHORTEST_S))
                 continue
             self._at = None
-            # Whoever sets the alarm while it rings is heard: the loop looks again.
+            # A time set during the callback is picked up by this loop, so ``set`` need not start a task.
             self._waking_at = float("-inf")
             self._ring()
 

@@ -1,29 +1,29 @@
-"""How long the calls of each stage take when nothing queues: a low quantile of what was seen, slowly ageing."""
+"""Baseline latency of each stage, that is without queueing: a low quantile of what was observed, slowly adapting."""
 
 from __future__ import annotations
 
 from math import log
 
-# The quantile of latencies that stands for "no queue", and the answers that are looked at together.
+# The quantile that stands for "no queue", and how many answers form a block (the first one, later ones).
 _QUANTILE = 0.15
 _FIRST_BLOCK, _BLOCK = 32, 64
-# A baseline follows faster answers at once and slower ones hardly: 3% of the way for each block of answers. It does not
-# follow a queue (answers twice as slow) at all; when calls became slower for another reason, ``shift`` is told.
+# After each block, a baseline moves 50% of the way to a faster level, but only 3% to a slower one. It ignores blocks that
+# are twice as slow, which mean a queue. If calls became slower for another reason, ``shift`` is called.
 _DOWN, _UP = 0.5, 0.03
 _QUEUE = log(2.0)
 
 
 class StageBaselines:
-    """The logarithm of a low quantile of the latency of each stage."""
+    """For each stage, the logarithm of a low quantile of its latencies in seconds."""
 
     def __init__(self) -> None:
         self._levels: dict[str, float] = {}
         self._blocks: dict[str, list[float]] = {}
 
     def excess(self, stage: str, latency_s: float, *, frozen: bool) -> float | None:
-        """How far *latency_s* is above the baseline of its *stage* (in logarithms); None while there is no baseline.
+        """Return log(latency / baseline) for an answer of *stage*, and learn from it; None while the stage has no baseline.
 
-        *frozen*: the baselines that are there stay as they are.
+        *frozen* leaves existing baselines unchanged.
         """
         value = log(latency_s)
         level = self._levels.get(stage)
@@ -42,10 +42,10 @@ class StageBaselines:
         return None if level is None else value - level
 
     def shift(self, by: float) -> None:
-        """All calls have become slower by the factor exp(*by*), and that is how it is now."""
+        """Multiply all baselines by exp(*by*): calls have become slower for good."""
         self._levels = {stage: level + by for stage, level in self._levels.items()}
 
 
 def low_quantile(values: list[float]) -> float:
-    """The low quantile of *values* that stands for calls which met no queue."""
+    """Return the low quantile of *values* that stands for calls which met no queue."""
     return sorted(values)[int(len(values) * _QUANTILE)]

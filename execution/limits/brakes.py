@@ -1,16 +1,16 @@
-"""One brake for all calls: nobody starts until it is over, and then not all in the same instant."""
+"""A pause for all calls: none starts until it is over, and then they start spread over a short time."""
 
 from __future__ import annotations
 
 from math import inf
 
-# After a brake, calls start over a tenth of a round trip, within these bounds.
+# After a pause, starts are spread over a tenth of a round trip, within these bounds.
 _SPREAD_OF_ROUND_TRIP = 0.1
 _SHORTEST_SPREAD_S, _LONGEST_SPREAD_S = 0.02, 1.0
 
 
 class Brake:
-    """Holds back all starts until a moment, and spaces those that come right after it."""
+    """Delays all starts until a given time and spaces those right after it."""
 
     def __init__(self) -> None:
         self._until = -inf
@@ -19,7 +19,10 @@ class Brake:
         self._next_start = -inf
 
     def pull(self, seconds: float, now: float, *, calls: int, round_trip_s: float) -> None:
-        """Nobody starts for *seconds*; then up to *calls* at once will want to. A longer brake is not shortened."""
+        """Pause all starts for *seconds* from *now*. A longer pause that is running is not shortened.
+
+        *calls* is how many may want to start afterwards; their starts are spaced over about a tenth of *round_trip_s*.
+        """
         if seconds <= 0 or now + seconds <= self._until:
             return
         spread = min(_LONGEST_SPREAD_S, max(_SHORTEST_SPREAD_S, _SPREAD_OF_ROUND_TRIP * round_trip_s))
@@ -28,17 +31,17 @@ class Brake:
         self._gap_s = spread / max(1, calls)
 
     def ready_at(self, now: float) -> float:
-        """When the next call may start."""
+        """Return when the next call may start."""
         if now >= self._spread_until:
             return now
         return max(now, self._next_start)
 
     def started(self, now: float) -> None:
-        """A call started."""
+        """Note that a call started, so that the next one keeps its distance."""
         if now < self._spread_until:
-            # From its own time on, not from now: a timer that rings late must not slow down all that follow.
+            # Count from the scheduled time, not from now: a late timer must not delay all calls that follow.
             self._next_start = max(self._next_start, self._until) + self._gap_s
 
     def left_s(self, now: float) -> float:
-        """For how long the brake holds yet."""
+        """Return the seconds that the pause still lasts."""
         return max(0.0, self._until - now)

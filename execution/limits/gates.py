@@ -1,6 +1,6 @@
-"""What stands between a call and its start: the brake, the calls in flight, requests and tokens per minute.
+"""All conditions for a call to start: no pause (brake), calls in flight, and requests and tokens per minute.
 
-``Gates`` asks all of them when a call may start and tells all of them how it ended; ``limiter`` is the face of it.
+``Gates`` asks each of them when a call may start and reports to each how it ended. ``limiter`` is the public interface.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from piiloom.execution.limits.minute_window import Cell
 from piiloom.execution.limits.rate_buckets import RateBucket
 from piiloom.execution.limits.token_ratios import TokenRatios
 
-# A wait this long speaks of an exhausted rate; a server with too many calls at once asks for less.
+# A Retry-After of at least this (seconds, or round trips) means an exhausted rate; for too many calls at once it is shorter.
 _RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS = 2.0, 10.0
-# Refused without a word on how long, and nothing in flight to wait for: back off by ourselves.
+# Own back-off, for refusals without Retry-After when a rate is exhausted or no call is in flight.
 _FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.1, 30.0
 
 
 @dataclass(slots=True)
 class Admission:
-    """A call that wants to pass: what was estimated for it, and what it took when it started."""
+    """A call that wants to start: its estimated tokens, and what it occupies once it has started."""
 
     estimated: int
     stage: str
@@ -32,7 +32,7 @@ class Admission:
 
 
 class Gates:
-    """Decides when calls start (as a ``turnstile.Gate``) and learns from how they end."""
+    """Decides when calls start (a ``turnstile.Gate``) and adapts to how they end."""
 
     def __init__(self, *, concurrency: int, rpm: float | None, tpm: float | None) -> None:
         self.adaptive = AdaptiveLimit(concurrency)
@@ -40,12 +40,12 @@ class Gates:
         self.brake = Brake()
         self._ratios = TokenRatios()
         self._refused_in_a_row = 0
-        # Refusals of calls that were under way together are one event: after how many refusals it began, whether it was
-        # about a rate, and how many calls that started since were answered.
+        # Refusals of calls that were in flight together are one event. Its state: the number of refusals when it began, whether it
+        # was about a rate, and how many calls that started after it were answered.
         self._event, self._event_is_rate, self._answered_since = -1, False, 0
 
     def ready_at(self, who: Admission, now: float) -> float:
-        """When *who* may start, as things stand."""
+        """Return when *who* may start, as things stand now; also sets the tokens that it would reserve."""
         at = max(self.brake.ready_at(now), self.adaptive.opens_at(now))
         if at > now:
             return at
@@ -53,21 +53,21 @@ class Gates:
         return max(self.requests.ready_at(1.0, now), self.tokens.ready_at(who.reserved, now))
 
     def admit(self, who: Admission, now: float) -> None:
-        """*who* starts."""
+        """Start *who*: occupy a place and charge the request and its tokens."""
         self.brake.started(now)
         who.start = self.adaptive.start(now)
         who.requests = self.requests.take(1.0, now)
         who.tokens = self.tokens.take(who.reserved, now)
 
     def withdraw(self, who: Admission, now: float) -> None:
-        """*who* was admitted and cancelled before anything was sent."""
+        """Undo ``admit`` for a call that was cancelled before anything was sent."""
         start, requests, tokens = _taken(who)
         self.requests.settle(requests, -1.0)
         self.tokens.settle(tokens, -who.reserved)
         self.adaptive.failed(start, now)
 
     def answered(self, who: Admission, now: float, tokens: int | None, latency_s: float, stage: str) -> None:
-        """*who* was answered and took *tokens*."""
+        """End *who*, which was answered after *latency_s*, and correct its charge to *tokens* (None: not known)."""
         start, request_cell, token_cell = _taken(who)
         self._refused_in_a_row = 0
         self._answered_since += start.refused_before > self._event
@@ -80,14 +80,17 @@ class Gates:
         self.adaptive.answered(start, now, stage, latency_s)
 
     def failed(self, who: Admission, now: float) -> None:
-        """*who* got no answer; it may have been worked on, so its tokens stay charged."""
+        """End *who*, which got no answer. The server may have worked on it, so its tokens stay charged."""
         start, request_cell, token_cell = _taken(who)
         self.requests.settle(request_cell, 0.0)
         self.tokens.settle(token_cell, 0.0)
         self.adaptive.failed(start, now)
 
     def refused(self, who: Admission, now: float, retry_after: float | None) -> None:
-        """*who* was not taken: slow down what is likely to be at fault, and brake for as long as the server says."""
+        """End *who*, which the server refused; *retry_after* is the requested wait in seconds, if any.
+
+        Slows down the limit that is likely to be the cause, a rate or the concurrency, and pauses all calls.
+        """
         start, request_cell, token_cell = _taken(who)
         # Servers count refused requests, but no tokens for them.
         self.requests.settle(request_cell, 0.0)
@@ -106,11 +109,14 @@ class Gates:
         self.pull_brake(wait, now)
 
     def pull_brake(self, seconds: float, now: float) -> None:
-        """Nobody starts for *seconds*."""
+        """Start no call for *seconds*."""
         self.brake.pull(seconds, now, calls=self.adaptive.limit(now), round_trip_s=self.adaptive.round_trip_s)
 
     def _says_rate(self, start: Start, wait_s: float) -> bool:
-        """Whether a wait this long means an exhausted rate. Not when hardly anything was answered since the last one."""
+        """Whether a refusal with this wait means an exhausted rate rather than too many calls in flight.
+
+        Decided once per event. It does not if hardly any call was answered since the previous event.
+        """
         if start.refused_before > self._event:
             long = wait_s >= max(_RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS * self.adaptive.round_trip_s)
             self._event_is_rate = long and self._answered_since > self.adaptive.in_flight

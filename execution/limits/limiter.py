@@ -1,11 +1,11 @@
-"""The limiter that all paid calls of a process pass: one for each account and model.
+"""The rate limiter that all paid calls of a process pass: one for each account and model.
 
-It joins three things. Rates per minute, of requests and tokens (``rate_buckets``); the number of calls in flight, which
-adapts to the server (``adaptive``); and one brake for all, which the server pulls with ``Retry-After``. Calls start in the
-order in which they asked: a large one is not overtaken for ever by small ones.
+It combines requests and tokens per minute (``rate_buckets``), the number of calls in flight, which adapts to the server
+(``adaptive``), and a pause for all calls when the server sends ``Retry-After`` (``brakes``). Calls start in the order in which
+they asked, so that small ones do not pass a large one forever.
 
-Everything here runs in the thread of one event loop. Nothing polls: whoever waits is woken by a call that ends, or by one
-timer set to the moment at which the first in line may start.
+Everything runs in the thread of one event loop. Nothing polls: a waiting call is woken when another one ends, or by one timer
+set to the time at which the first in the queue may start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from piiloom.providers.rate_headers import RateReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimiterState:
-    """What a limiter does at a moment. ``limit`` is the number of calls that may be in flight now."""
+    """State of a limiter at one moment. ``limit`` is how many calls may be in flight; ``refused`` counts refusals so far."""
 
     limit: int
     in_flight: int
@@ -37,9 +37,9 @@ class LimiterState:
 
 
 class Slot:
-    """A call's place: entered when it may start, and free again as soon as its outcome is told.
+    """A permit for one call: entering waits until the call may start, and reporting its outcome frees the place.
 
-    The first outcome told counts; leaving the block without one means ``failed``.
+    Only the first reported outcome counts. Leaving the block without one counts as ``failed``.
     """
 
     __slots__ = ("_admission", "_clock", "_gates", "_open", "_turnstile")
@@ -57,19 +57,19 @@ class Slot:
         self.failed()
 
     def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
-        """The server answered after *latency_s*; the call took *tokens* (None: not known)."""
+        """Report an answer after *latency_s* seconds that took *tokens* in all (None: not known)."""
         if self._open:
             self._gates.answered(self._admission, self._clock(), tokens, latency_s, stage)
             self._close()
 
     def refused(self, *, retry_after: float | None) -> None:
-        """The server did not take the call (429, or 503 and 529: overloaded) and may have said for how long."""
+        """Report a refusal (429, or 503 and 529: overloaded); *retry_after* is the requested wait in seconds, if any."""
         if self._open:
             self._gates.refused(self._admission, self._clock(), retry_after)
             self._close()
 
     def failed(self) -> None:
-        """Anything else: says nothing about limits."""
+        """Report any other end, which says nothing about limits."""
         if self._open:
             self._gates.failed(self._admission, self._clock())
             self._close()
@@ -80,10 +80,11 @@ class Slot:
 
 
 class Limiter:
-    """Says when a call may start.
+    """Decides when calls may start.
 
-    At most *concurrency* calls are in flight (fewer where the server takes fewer), and within *rpm* and *tpm*, as declared
-    or as response headers tell, whichever is lower. *clock* and *sleep* are there to be replaced together.
+    At most *concurrency* calls are in flight (fewer if the server takes fewer), within *rpm* requests and *tpm* tokens per minute, as
+    declared or as told by response headers, whichever is lower. *clock* and *sleep* can be replaced together, for tests. Raises
+    ``ValueError`` for a *concurrency* below 1 or a rate that is not a finite number above 0.
     """
 
     def __init__(
@@ -105,25 +106,25 @@ class Limiter:
         self._turnstile: Turnstile[Admission] = Turnstile(self._gates, clock, sleep)
 
     def slot(self, tokens: int, stage: str = "") -> Slot:
-        """A place for one call that is estimated to take *tokens*; ``async with`` waits until it may start.
+        """Return a permit for one call of about *tokens* tokens (input and output); ``async with`` waits until it may start.
 
-        With *stage*, the estimate is corrected by what calls of that stage were seen to take.
+        With *stage*, the estimate is corrected by the real usage of that stage's calls so far.
         """
         return Slot(self._gates, self._turnstile, self._clock, Admission(tokens, stage))
 
     def brake(self, seconds: float) -> None:
-        """Nobody starts for *seconds*, in whichever task."""
+        """Start no call of any task for *seconds*."""
         self._gates.pull_brake(seconds, self._clock())
 
     def observe(self, rates: RateReport) -> None:
-        """Take over what the headers of a response declare."""
+        """Apply the rate limits that a response's headers declare."""
         now, gates = self._clock(), self._gates
         gates.requests.observe(rates.limit_requests, rates.remaining_requests, rates.reset_requests_s, now)
         gates.tokens.observe(rates.limit_tokens, rates.remaining_tokens, rates.reset_tokens_s, now)
         self._turnstile.look()
 
     def snapshot(self) -> LimiterState:
-        """What the limiter does now."""
+        """Return the present state."""
         now, gates = self._clock(), self._gates
         return LimiterState(
             limit=gates.adaptive.limit(now),

@@ -1,17 +1,17 @@
-"""What was charged within the last minute, in memory that does not grow with the number of calls."""
+"""A sliding window over the last minute, in memory that does not grow with the number of calls."""
 
 from __future__ import annotations
 
 from collections import deque
 
-# A little more than the server's minute, since requests take unequally long to get there.
+# A little more than the server's minute, since requests take different times to arrive.
 _WINDOW_S = 60.25
 _CELL_S = 0.25
 _ROUNDING = 1e-6
 
 
 class Cell:
-    """What was taken within a quarter of a second; charges can be corrected until the cell is a minute old."""
+    """The amount charged within a quarter of a second. It can be corrected until the cell leaves the window (``gone``)."""
 
     __slots__ = ("amount", "gone", "last_at", "opened_at")
 
@@ -22,14 +22,14 @@ class Cell:
 
 
 class MinuteWindow:
-    """The sum over the last minute, in at most some 240 cells however many calls there are."""
+    """The sum of the amounts charged in the last minute, in about 240 cells at most."""
 
     def __init__(self) -> None:
         self._cells: deque[Cell] = deque()
         self.total = 0.0
 
     def add(self, amount: float, now: float) -> Cell:
-        """Count *amount*; the cell that holds it takes corrections."""
+        """Add *amount* and return the cell that holds it, for later corrections."""
         if not self._cells or now - self._cells[-1].opened_at >= _CELL_S:
             self._cells.append(Cell(now))
         cell = self._cells[-1]
@@ -39,13 +39,16 @@ class MinuteWindow:
         return cell
 
     def correct(self, cell: Cell, by: float) -> None:
-        """Count *by* more (or less) in *cell*, unless its minute is over."""
+        """Add *by* (may be negative) to *cell*, unless it has left the window."""
         if not cell.gone:
             cell.amount += by
             self.total += by
 
     def fits_at(self, need: float, most: float, now: float) -> float:
-        """When *need* more stays within *most*. More than *most* fits when nothing else is in the window."""
+        """Return when *need* more fits into the window under the limit *most*.
+
+        A *need* above *most* fits when the window is empty.
+        """
         self.expire(now)
         excess = self.total + min(need, most) - most
         if excess <= _ROUNDING:
@@ -57,7 +60,7 @@ class MinuteWindow:
         return now
 
     def expire(self, now: float) -> None:
-        """Forget what is over a minute old."""
+        """Drop the cells that are over a minute old."""
         cells = self._cells
         while cells and cells[0].last_at + _WINDOW_S <= now:
             cell = cells.popleft()

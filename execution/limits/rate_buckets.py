@@ -1,10 +1,9 @@
-"""A limit per minute, of requests or of tokens, kept evenly.
+"""A limit per minute, of requests or of tokens, enforced as a steady pace.
 
-Servers enforce such a limit in one of three ways: over the last 60 seconds (sliding window), by the minute of the clock
-(fixed window), or with a bucket that refills steadily (token bucket; Turner 1986, and GCRA in ITU-T I.371). What fits all
-three is a steady pace just below the limit with a burst of about a second. A window over the last minute stands guard
-beside the bucket: calls that are large against the limit come in lumps, and a bucket alone would let one lump too many
-into some minutes.
+Servers enforce such a limit over the last 60 seconds (sliding window), per clock minute (fixed window), or with a bucket that
+refills steadily (token bucket; Turner 1986, and GCRA in ITU-T I.371). A steady pace just below the limit, with a burst of about a
+second, satisfies all three. A sliding window is checked in addition: calls that are large against the limit come in
+lumps, and the bucket alone would let one too many into some minutes.
 """
 
 from __future__ import annotations
@@ -13,16 +12,17 @@ from math import inf, sqrt
 
 from piiloom.execution.limits.minute_window import Cell, MinuteWindow
 
-# The pace, as a share of the limit. What is left over is the burst: pace * 60 s + burst never passes a minute's limit.
+# The pace as a share of the limit; the rest is the burst. pace * 60 s + burst never exceeds the limit of a minute.
 _PACE = 0.985
 _BURST_S = (1 - _PACE) * 60
-# Calls so large that a second's worth is less than one of them: what the window delays must not be lost to the bucket.
+# Minimum burst in mean calls, for calls so large that a second's worth is less than one. The bucket must not add to the
+# window's delays.
 _BURST_CALLS = 2.0
-# Calls may turn out larger than charged: how many standard deviations the window leaves for that, at most 3% of it.
+# Room that the window leaves for calls larger than charged: this many standard deviations, at most 3% of the limit.
 _MARGIN_DEVIATIONS, _LARGEST_MARGIN = 2.0, 0.03
 _ROUNDING = 1e-6
-# A refusal in spite of the pace: the server counts otherwise than we do, or a call was larger than thought. Down a little,
-# at most every 5 s, and back slowly.
+# After a refusal despite the pace (the server counts differently, or a call was larger than estimated), slow down by 1%, at most
+# every 5 s and down to a quarter; then recover slowly.
 _STRICTER = 0.99
 _STRICTEST = 0.25
 _EASING_PER_S = 0.0025 / 60
@@ -30,7 +30,7 @@ _CUT_EVERY_S = 5.0
 
 
 class RateBucket:
-    """One limit per minute: *declared* by the user, told by the server, or unknown (then it only counts)."""
+    """One limit per minute: *declared* by the user, told by the server, or unknown (then charges are only counted)."""
 
     def __init__(self, declared: float | None) -> None:
         self._declared = declared
@@ -46,11 +46,11 @@ class RateBucket:
         self._uncertain, self._mean_square_error = 0, 0.0
 
     def ready_at(self, need: float, now: float) -> float:
-        """When a call that takes *need* may start."""
+        """Return when a call that takes *need* may start."""
         at = max(now, self._hold_until)
         if self.limit is not None:
             limit = self._refill(now, self.limit)
-            # Debt, as larger calls leave it, is paid off before the next one; so every call gets through some time.
+            # Larger calls leave a debt that is paid off before the next call starts. So calls above the burst pass, too.
             short = min(need, self._burst(limit)) - self._level
             if short > _ROUNDING:
                 at = max(at, now + short / (limit * _PACE / 60))
@@ -60,7 +60,7 @@ class RateBucket:
         return at
 
     def take(self, need: float, now: float) -> Cell:
-        """Charge a call that starts now."""
+        """Charge *need* for a call that starts now; return the cell for ``settle``."""
         if self.limit is not None:
             self._refill(now, self.limit)
             self._level -= need
@@ -69,7 +69,10 @@ class RateBucket:
         return self._window.add(need, now)
 
     def settle(self, cell: Cell, by: float, *, learn: bool = False) -> None:
-        """A call is over and took *by* more than charged (less: a refund); *learn* from that how far charges are off."""
+        """Correct the charge of a call that has ended: it took *by* more than charged (negative: a refund).
+
+        *learn* uses the difference to estimate how far charges are off.
+        """
         self._uncertain -= 1
         if by:
             self._window.correct(cell, by)
@@ -79,21 +82,24 @@ class RateBucket:
             self._mean_square_error += (by * by - self._mean_square_error) * 0.05
 
     def is_tight(self, now: float) -> bool:
-        """Whether calls wait for this limit, or nearly: a refusal is then likely to be its doing."""
+        """Whether calls wait for this limit, or nearly do, so that a refusal is probably due to it."""
         if self._hold_until > now or now - self._bound_at < 2.0:
             return True
         self._window.expire(now)
         return self.limit is not None and self._window.total >= 0.8 * self.limit * self._strictness
 
     def be_stricter(self, now: float) -> None:
-        """The server refused in spite of the pace: drop the burst and slow down a little."""
+        """React to a refusal despite the pace: drop the burst and slow down a little."""
         self._level = min(self._level, 0.0)
         if now - self._cut_at >= _CUT_EVERY_S:
             self._strictness = max(_STRICTEST, self._ease(now) * _STRICTER)
             self._cut_at = now
 
     def observe(self, limit: float | None, remaining: float | None, reset_s: float | None, now: float) -> None:
-        """Take over what the headers of a response say; the lower of declared and told limit holds."""
+        """Apply a response's rate headers: the limit, what remains of it, and the seconds until it resets.
+
+        The lower of the declared limit and the told one holds.
+        """
         if limit is not None and limit > 0 and limit != self._told:
             self._told = limit
             if self.limit is None:
@@ -110,11 +116,11 @@ class RateBucket:
             return reset_s
         refill = (limit - remaining) / reset_s
         if refill > 1.2 * limit / 60:
-            return reset_s  # faster than a minute's steady refill: a fixed window is about to end, all comes back then
+            return reset_s  # faster than a steady refill: a fixed window, whose whole limit is back at its end
         return min(reset_s, max(self._burst(limit), self._mean_need) / refill)
 
     def _margin(self, limit: float) -> float:
-        """What the calls under way, and the next, may have taken beyond their charges (the errors are independent)."""
+        """Return the room kept for what calls in progress and the next one may take beyond their charges (errors are independent)."""
         return min(_LARGEST_MARGIN * limit, _MARGIN_DEVIATIONS * sqrt(self._mean_square_error * (self._uncertain + 1)))
 
     def _burst(self, limit: float) -> float:
@@ -127,12 +133,12 @@ class RateBucket:
         return self._strictness
 
     def _refill(self, now: float, limit: float) -> float:
-        """Let time fill the bucket; gives the limit as it holds at the moment."""
+        """Refill the bucket for the time passed; return the limit that holds now, reduced after refusals."""
         since, self._filled_at = self._filled_at, now
         limit *= self._ease(now)
         if since is None:
             self._level = max(limit * _BURST_S / 60, 1.0)
         else:
-            # Refunds may lift the level above the burst for a moment; time never does.
+            # Refunds may lift the level above the burst for a moment; refilling never does.
             self._level = max(self._level, min(self._level + (now - since) * limit * _PACE / 60, self._burst(limit)))
         return limit

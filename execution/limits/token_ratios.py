@@ -1,29 +1,29 @@
-"""How many tokens calls really take, against what was estimated for them: a running ratio for each stage.
+"""Corrects token estimates: a running ratio of actual to estimated tokens for each stage.
 
-Estimates are made without a tokenizer and may be off by a factor, which differs between languages and stages. The ratio
-brings the long-run use of a token limit to the limit, whatever the factor.
+Estimates are made without a tokenizer and may be off by a factor that differs between languages and stages. With the ratio, the
+long-run usage matches a token limit whatever the factor.
 """
 
 from __future__ import annotations
 
-# Older calls fade: the last fifty or so decide.
+# Decay per call: about the last fifty calls count.
 _FADING = 0.98
 _LEAST, _MOST = 0.02, 50.0
 
 
 class TokenRatios:
-    """Actual over estimated tokens, for each stage; a stage not seen yet goes by all of them together."""
+    """Actual over estimated tokens for each stage; a new stage uses the ratio of all calls."""
 
     def __init__(self) -> None:
         self._all = _Sums()
         self._stages: dict[str, _Sums] = {}
 
     def corrected(self, estimated: float, stage: str) -> float:
-        """What a call of *stage* is likely to take, at least one token."""
+        """Return the tokens that a call of *stage* is likely to take, at least 1."""
         return max(1.0, estimated * self._stages.get(stage, self._all).ratio)
 
     def learn(self, estimated: float, actual: float, stage: str) -> None:
-        """A call of *stage* took *actual* tokens."""
+        """Record that a call of *stage* took *actual* tokens."""
         self._all.add(estimated, actual)
         sums = self._stages.get(stage)
         if sums is None:

@@ -1,4 +1,4 @@
-"""Who wants to pass stands in line; whether the first may pass is asked when something changed, or when its time comes."""
+"""A first-in, first-out queue of tasks before a gate. The gate is asked again when something changes, or when a timer expires."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Gate(Protocol[T_contra]):
-    """What decides at a turnstile."""
+    """Decides when the tasks of a turnstile may pass."""
 
     def ready_at(self, who: T_contra, now: float) -> float:
-        """When *who* may pass: *now*, later, or ``inf``: not before something changes, which ``Turnstile.look`` is told."""
+        """Return when *who* may pass: *now*, later, or ``inf`` if only a change can tell (``Turnstile.look`` is called then)."""
         ...
 
     def admit(self, who: T_contra, now: float) -> None:
-        """*who* passes now."""
+        """Record that *who* passes now."""
         ...
 
     def withdraw(self, who: T_contra, now: float) -> None:
-        """*who* was admitted, but was cancelled before it knew."""
+        """Undo ``admit`` for *who*, whose task was cancelled before it could go on."""
         ...
 
 
 class Turnstile(Generic[T]):
-    """Lets tasks pass *gate* in the order in which they came. A task that is cancelled leaves no trace."""
+    """Rate-limit queue: lets tasks pass *gate* in the order of arrival. Cancelled tasks leave the queue and undo their admission."""
 
     def __init__(self, gate: Gate[T], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
         self._gate, self._clock = gate, clock
@@ -40,7 +40,7 @@ class Turnstile(Generic[T]):
         self.waiting = 0
 
     async def pass_through(self, who: T) -> None:
-        """Return once *who* was admitted."""
+        """Wait until *who* is admitted."""
         if not self._line:
             now = self._clock()
             if self._gate.ready_at(who, now) <= now:
@@ -62,7 +62,7 @@ class Turnstile(Generic[T]):
             raise
 
     def look(self) -> None:
-        """Something changed: let pass who may, and set the timer for the first who may not yet."""
+        """Admit the tasks that may pass now, and set the timer for the next one. Call it after any change."""
         line = self._line
         while line:
             who, turn = line[0]

@@ -1,1 +1,1 @@
-"""The budget, and the most that a call can cost."""
+"""The budget of a run, and the most that a call can cost."""

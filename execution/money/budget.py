@@ -1,8 +1,8 @@
-"""A hard limit on what a run spends: money is set aside before a call leaves, and settled when its cost is known.
+"""A hard limit on what a run spends: money is reserved before a call is sent, and settled when its cost is known.
 
-At every moment what was spent and what is set aside together stay within the limit, as long as no call costs more than was
-reserved for it. Sums are kept in whole picodollars (10⁻¹² USD), so that nothing drifts over millions of calls; amounts
-are rounded up and the limit down, so that rounding never lets one through.
+Spent and reserved money together never exceed the limit, as long as no call costs more than was reserved for it. Sums are kept in
+whole picodollars (10⁻¹² USD), so that rounding errors do not add up over millions of calls. Amounts are rounded up and
+the limit down, so that rounding never lets a call exceed the limit.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _PER_DOLLAR = 1_000_000_000_000
 
 
 class BudgetReached(BudgetExceeded):
-    """The run's own limit leaves no room for the call. Calls under way end as usual; the run can be resumed."""
+    """The run's own limit leaves no room for the call. Calls already sent end as usual, and the run can be resumed."""
 
 
 class Reservation:
-    """Money set aside for one try of one call. Ended once: ``settle``, ``charge_in_full``, or ``release``."""
+    """Money reserved for one try of one call. End it exactly once: ``settle``, ``charge_in_full``, or ``release``."""
 
     __slots__ = ("_amount", "_budget", "_open")
 
@@ -32,15 +32,15 @@ class Reservation:
         self._budget, self._amount, self._open = budget, amount, True
 
     def settle(self, actual_usd: float) -> None:
-        """Book what the call really cost. Raises ``ValueError`` for what is no amount, or when it was ended before."""
+        """Book *actual_usd*, the real cost. Raises ``ValueError`` if that is negative or no number, or if the reservation has ended."""
         self._end(_picodollars(actual_usd))
 
     def charge_in_full(self) -> None:
-        """Book all of it: nobody knows whether the call was answered and billed."""
+        """Book the whole amount, as when a call may have been answered and billed. Raises ``ValueError`` if it has ended."""
         self._end(self._amount)
 
     def release(self) -> None:
-        """Give it back: the call certainly cost nothing. After another ending this does nothing, so it may stand in a ``finally``."""
+        """Return the money, for a call that certainly cost nothing. Does nothing if it has ended, so it is safe in a ``finally``."""
         if self._open:
             self._end(0)
 
@@ -52,9 +52,9 @@ class Reservation:
 
 
 class Budget:
-    """What a run may spend: *limit_usd* in all (None: no limit), of which *spent_usd* went before. For one event loop.
+    """What a run may spend: *limit_usd* in all (None: no limit), of which *spent_usd* is spent already. For one event loop.
 
-    Without a limit spending is counted and ``reserve`` never waits. Raises ``UsageError`` for a limit of nothing.
+    Without a limit, spending is only counted and ``reserve`` never waits. Raises ``UsageError`` for a limit that is not above 0.
     """
 
     def __init__(self, limit_usd: float | None, *, spent_usd: float = 0.0) -> None:
@@ -62,34 +62,34 @@ class Budget:
         self._spent = _picodollars(spent_usd)
         self._reserved = 0
         self._reached = False
-        # Whoever came first is served first: a dear call must not wait for ever behind cheap ones that slip through.
+        # First come, first served: an expensive call must not wait forever while cheap ones pass it.
         self._waiting: deque[tuple[int, asyncio.Future[Reservation]]] = deque()
 
     @property
     def limit_usd(self) -> float | None:
-        """The limit, if there is one."""
+        """The limit, or None."""
         return None if self._limit is None else self._limit / _PER_DOLLAR
 
     @property
     def spent_usd(self) -> float:
-        """What has been spent, calls of unknown outcome included."""
+        """What has been spent, including charges for calls of unknown outcome."""
         return self._spent / _PER_DOLLAR
 
     @property
     def reserved_usd(self) -> float:
-        """What is set aside for calls under way."""
+        """What is reserved for calls in progress."""
         return self._reserved / _PER_DOLLAR
 
     @property
     def reached(self) -> bool:
-        """Whether a call was turned away."""
+        """Whether a call has been turned away."""
         return self._reached
 
     async def reserve(self, worst_usd: float | None) -> Reservation:
-        """Set *worst_usd* aside for a call. Waits while calls under way may leave enough; their true cost is mostly far less.
+        """Reserve *worst_usd* for a call. Waits for room if calls in progress may leave some; most cost far less than their worst case.
 
-        Raises ``BudgetReached`` when the call could pass the limit even if all of those cost nothing (and, once that has
-        happened, whenever there is no room at once), and ``UsageError`` for a call of unknown price under a limit.
+        Raises ``BudgetReached`` if the call would not fit even if the calls in progress cost nothing. After that has happened once, it
+        is raised whenever there is no room at once. Raises ``UsageError`` for an unknown price (None) under a limit.
         """
         if self._limit is None:
             return self._granted(0 if worst_usd is None else _picodollars(worst_usd))
@@ -111,11 +111,11 @@ class Budget:
         assert self._limit is not None  # noqa: S101 - asked about only under a limit
         if self._spent + self._reserved + amount <= self._limit:
             return "fits"
-        # What was spent never comes back, what is reserved may.
+        # Reserved money may become free again, spent money does not.
         return "later" if self._spent + amount <= self._limit else "never"
 
     def reserve_sent(self, worst_usd: float | None) -> Reservation:
-        """Set money aside for what an earlier sitting has sent: it is owed, whether it fits or not."""
+        """Reserve *worst_usd* for a call that an earlier session has sent. It is owed, so it may exceed the limit."""
         return self._granted(0 if worst_usd is None else _picodollars(worst_usd))
 
     def _granted(self, amount: int) -> Reservation:
@@ -139,9 +139,9 @@ class Budget:
         except asyncio.CancelledError:
             if place in self._waiting:
                 self._waiting.remove(place)
-                self._serve()  # those behind may fit where this one did not
+                self._serve()  # smaller calls behind it may fit now
             elif not future.cancelled() and future.exception() is None:
-                future.result().release()  # it was granted in the very moment of the cancellation
+                future.result().release()  # granted just before the cancellation
             raise
 
     def _settled(self, reserved: int, spent: int) -> None:
@@ -150,10 +150,10 @@ class Budget:
         self._serve()
 
     def _serve(self) -> None:
-        """Grant or turn away, in order, whoever need not wait any longer."""
+        """Go through the waiting calls in order and grant or turn away each, up to the first that must keep waiting."""
         while self._waiting:
             amount, future = self._waiting[0]
-            if not future.done():  # else its task is being cancelled, and has yet to take its place out
+            if not future.done():  # else its task is being cancelled and has not left the queue yet
                 verdict = self._verdict(amount)
                 if verdict == "later":
                     return
@@ -175,7 +175,7 @@ def _limit(usd: float) -> int:
 
 
 def _picodollars(usd: float) -> int:
-    """*usd* in whole picodollars, rounded up; ``ValueError`` for what is no amount of money."""
+    """Return *usd* in whole picodollars, rounded up. Raises ``ValueError`` if it is negative or not finite."""
     try:
         amount = int(Decimal(str(usd)).scaleb(_DIGITS).to_integral_value(ROUND_CEILING))
     except (InvalidOperation, ValueError, OverflowError):

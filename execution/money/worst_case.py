@@ -1,4 +1,4 @@
-"""What a call can cost at most, before it is sent; and about how many tokens it will move, for the rate limiter."""
+"""The most that a call can cost, computed before it is sent, and a token estimate for the rate limiter."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
 from piiloom.providers.schemas import plain
 
-# An API may show the schema to the model in a form of its own, beside the one that it enforces.
+# Count the schema twice: an API may show it to the model in its own form, besides the one that it enforces.
 _SCHEMA_RENDERINGS = 2
-# Bytes of prompt a token, about: 4 in English; 2 to 3 bytes a letter make up for the shorter tokens of other scripts.
+# Approximate bytes of prompt per token: 4 in English. Other scripts have shorter tokens, but 2 to 3 bytes per letter.
 _BYTES_A_TOKEN = 4
-# Tokens of the schema, of role marks, and of a usual reply: a few sentences in JSON.
+# Approximate tokens of the schema and role markers, and of a typical reply (a few sentences in JSON).
 _TYPICAL_OVERHEAD = 60
 _TYPICAL_REPLY = 120
 
 
 def worst_case_usd(call: PromptCall, messages: Sequence[Message], spec: ModelSpec, *, batch: bool = False) -> float | None:
-    """The most that *call*, sent as *messages*, can cost in USD; None where the model has no price.
+    """Return the most that *call*, sent as *messages*, can cost in USD; None if the model has no price.
 
-    No tokenizer is needed: a text never has more tokens than bytes of UTF-8. The answer counts at its full limit, which
-    every request carries.
+    It needs no tokenizer: a text never has more tokens than UTF-8 bytes. The reply counts at ``max_output_tokens``, which every
+    request sets.
     """
     given = prompt_bytes(messages) + _SCHEMA_RENDERINGS * schema_bytes(call.schema_name, call.schema)
     if call.settings.extra_body:
@@ -31,16 +31,16 @@ def worst_case_usd(call: PromptCall, messages: Sequence[Message], spec: ModelSpe
 
 
 def estimated_tokens(call: PromptCall, messages: Sequence[Message]) -> int:
-    """About how many tokens *call* will take in and give out together (corrected by the real usage afterwards)."""
+    """Estimate the input plus output tokens of *call*. The limiter corrects the estimate by real usage (``limits.token_ratios``)."""
     return prompt_bytes(messages) // _BYTES_A_TOKEN + _TYPICAL_OVERHEAD + min(_TYPICAL_REPLY, call.settings.max_output_tokens)
 
 
 def prompt_bytes(messages: Sequence[Message]) -> int:
-    """The length of *messages* in UTF-8, without what an API puts around them."""
-    # A lone surrogate cannot be sent, but that is for the request to find out.
+    """Return the length of *messages* in UTF-8 bytes, without the API's own wrapping."""
+    # A lone surrogate cannot be sent, but that error is raised when the request is made.
     return sum(len(message.content.encode("utf-8", "surrogatepass")) for message in messages)
 
 
 def schema_bytes(name: str, schema: JsonSchema) -> int:
-    """The length of *schema* as JSON, and of its name."""
+    """Return the length in UTF-8 bytes of *schema* as JSON plus its *name*."""
     return len(name.encode()) + len(json.dumps(schema, ensure_ascii=False, default=plain).encode("utf-8", "surrogatepass"))

@@ -1,1 +1,1 @@
-"""What a run tells of itself: events, metrics, OpenTelemetry spans."""
+"""Observing a run: events, metrics, OpenTelemetry spans."""

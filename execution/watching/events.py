@@ -1,12 +1,12 @@
-"""What happens while calls are made, for whoever watches: a live view, JSON lines, metrics, OpenTelemetry spans.
+"""Events about calls and items, for observers of a run: a live view, JSON lines, metrics, OpenTelemetry spans.
 
-Events name stages, items and codes and carry counts; never the text of a prompt or a reply, and no key. The order of
-those about one call: each try is ``CallStarted`` and then ``CallAnswered`` or ``CallFailed`` (``final`` False: it will be
-tried again); a reply found in the journal is ``CallReplayed`` alone. ``CallJudged`` follows what came in either way; a paid
-answer that cannot be used is answered and then judged with its code. An item is ``StageEntered``, and then ``StagePassed`` or
-``ItemRejected``; what runs once a pair or topic is an item of its stage, named by its key.
+Events contain stages, item ids, codes and counts, but never the text of a prompt or reply, and no key. Order of the events of one
+call: each try is ``CallStarted``, then ``CallAnswered`` or ``CallFailed`` (``final`` False: it is tried again). A reply
+from the journal is ``CallReplayed`` alone. ``CallJudged`` follows an answer of either kind; for a paid answer that cannot be used, it
+has the error's code. An item is ``StageEntered``, then ``StagePassed`` or ``ItemRejected``. Work done once per pair or topic
+is an item of its stage, named by its key.
 
-Making an event takes less than a microsecond, but whoever makes millions asks ``sink is unheard`` first.
+Creating an event takes less than a microsecond; code that would create millions checks ``sink is unheard`` first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """One try of a call leaves. ``try_number`` counts from 1; ``attempt`` from 0, as ``PromptCall`` does."""
+    """A try of a call is about to be sent. ``try_number`` counts from 1; ``attempt`` from 0, as in ``PromptCall``."""
 
     stage: str
     item_id: str
@@ -30,7 +30,7 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallAnswered:
-    """A reply has come and was paid for. ``cached_tokens`` are part of the input; ``cost_usd`` None: no price is known."""
+    """A paid reply arrived. ``cached_tokens`` are part of ``input_tokens``; ``cost_usd`` is None if it is not known."""
 
     stage: str
     item_id: str
@@ -45,7 +45,7 @@ class CallAnswered:
 
 @dataclass(frozen=True, slots=True)
 class CallReplayed:
-    """The reply was in the journal: nothing was sent."""
+    """The reply came from the journal; nothing was sent."""
 
     stage: str
     item_id: str
@@ -54,7 +54,7 @@ class CallReplayed:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """A try brought no reply; ``final``: it was the last one. ``code`` as the journal names it (rate_limited, unavailable …)."""
+    """A try got no reply. ``final``: it is not retried. ``code`` as in the journal (rate_limited, unavailable …)."""
 
     stage: str
     item_id: str
@@ -65,7 +65,7 @@ class CallFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallJudged:
-    """What the stage's validator made of a reply; ``code`` of the fault, or None when it was accepted."""
+    """The stage's verdict on a reply; ``code`` of the fault, or None if it was accepted."""
 
     stage: str
     item_id: str
@@ -76,7 +76,7 @@ class CallJudged:
 
 @dataclass(frozen=True, slots=True)
 class StageEntered:
-    """An item has come to a stage."""
+    """An item has entered a stage."""
 
     stage: str
     item_id: str
@@ -84,7 +84,7 @@ class StageEntered:
 
 @dataclass(frozen=True, slots=True)
 class StagePassed:
-    """A stage is done with an item, which goes on."""
+    """An item has passed a stage and goes on."""
 
     stage: str
     item_id: str
@@ -92,7 +92,7 @@ class StagePassed:
 
 @dataclass(frozen=True, slots=True)
 class ItemRejected:
-    """A stage has given an item up."""
+    """A stage has rejected an item."""
 
     stage: str
     item_id: str
@@ -109,7 +109,7 @@ class RecordAccepted:
 
 @dataclass(frozen=True, slots=True)
 class Braked:
-    """The server has asked everyone to wait: nothing is sent for this long."""
+    """The server has asked for a pause: nothing is sent for *seconds*."""
 
     seconds: float
 
@@ -120,13 +120,13 @@ EventSink = Callable[[Event], None]
 
 
 def unheard(_event: Event) -> None:
-    """Hear nothing."""
+    """Ignore the event: the sink for runs without observers."""
 
 
 def fan_out(*sinks: EventSink) -> EventSink:
-    """Give one sink that tells all of *sinks*; ``unheard`` when none of them listens.
+    """Return a sink that passes each event to all *sinks*, or ``unheard`` if none of them listens.
 
-    A sink that raises is left out from then on: whoever watches a run must not end it.
+    A sink that raises is dropped with a warning, since an observer must not end the run.
     """
     listening = [sink for sink in sinks if sink is not unheard]
     if not listening:
@@ -136,9 +136,9 @@ def fan_out(*sinks: EventSink) -> EventSink:
         for sink in tuple(listening):
             try:
                 sink(event)
-            except Exception as error:  # noqa: BLE001 - paid calls do not depend on what shows them
+            except Exception as error:  # noqa: BLE001 - a failing observer must not stop paid calls
                 listening.remove(sink)
-                # The kind only: the message of an unknown exception could quote anything.
+                # Log the class only: the message of an unknown exception could quote a prompt or a key.
                 _LOG.warning("%s no longer watches the run: it failed with %s", _name(sink), type(error).__name__)
 
     return tell

@@ -1,7 +1,7 @@
-"""Latencies as a histogram of fixed size: quantiles of a million calls in four kilobytes.
+"""A latency histogram of fixed size: quantiles of a million calls in four kilobytes.
 
-Buckets grow by 4%, from a millisecond to a day, so a quantile is off by at most 2% of itself; what lies outside that
-range counts as its end.
+Bucket bounds grow by 4%, from a millisecond to a day, so the relative error of a quantile is at most 2%. Latencies outside
+this range count in the first or last bucket.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BUCKETS = math.ceil(math.log(LONGEST_S / SHORTEST_S) / _GROWTH) + 1
 
 
 class LatencyHistogram:
-    """Counts latencies; gives any quantile of them to within 2%."""
+    """Counts latencies in seconds and returns any quantile to within 2%."""
 
     __slots__ = ("_counts", "number")
 
@@ -30,7 +30,7 @@ class LatencyHistogram:
         self.number += 1
 
     def quantile(self, share: float) -> float | None:
-        """Give the latency that *share* of the calls did not exceed (nearest rank); None where there was no call."""
+        """Return the latency (s) that *share* of the calls did not exceed (nearest rank); None if there were no calls."""
         if not self.number:
             return None
         rank = max(1, math.ceil(share * self.number))
@@ -39,4 +39,4 @@ class LatencyHistogram:
             passed += count
             if passed >= rank:
                 return min(SHORTEST_S * math.exp((at + 0.5) * _GROWTH), LONGEST_S)
-        return LONGEST_S  # a call counted between the sum and the walk, by another thread
+        return LONGEST_S  # another thread counted a call during the loop

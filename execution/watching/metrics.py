@@ -1,4 +1,4 @@
-"""What a run has done so far, stage by stage, counted from its events; memory does not grow with the calls."""
+"""Figures of a run so far, stage by stage, counted from its events in memory that does not grow with the number of calls."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from piiloom.execution.watching.latencies import LatencyHistogram
 
 @dataclass(slots=True, kw_only=True)
 class StageMetrics:
-    """The figures of one stage. ``in_flight`` are calls that have left and not come back; ``failures`` final ones only.
+    """Figures of one stage. ``in_flight`` are calls sent and not answered; ``failures`` only final ones.
 
-    ``retries`` are tries that failed and were made again, ``refused`` replies that a validator sent back.
+    ``retries`` are failed tries that were made again, ``refused`` replies that could not be used or that a validator rejected.
     """
 
     entered: int = 0
@@ -46,7 +46,7 @@ class StageMetrics:
 
     @property
     def queued(self) -> int:
-        """Items that are in the stage without a call under way: they wait for the limiter, a retry, or their turn."""
+        """Estimated number of items in the stage without a call in flight: they wait for the limiter, a retry, or their turn."""
         return max(0, self.entered - self.done - self.rejected - self.in_flight)
 
     @property
@@ -61,9 +61,9 @@ class StageMetrics:
 
 
 class RunMetrics:
-    """An event sink that counts. ``stages`` names those known beforehand, in order; others follow as they come.
+    """An event sink that counts. *stages* are the expected stages in order; others are added as they appear.
 
-    Fed by the thread of the run; other threads may read it at any time and see figures of about the same moment.
+    The run's thread feeds it. Other threads may read it at any time and see figures of about the same moment.
     """
 
     def __init__(self, stages: Iterable[str] = ()) -> None:
@@ -88,17 +88,17 @@ class RunMetrics:
 
     @property
     def stages(self) -> dict[str, StageMetrics]:
-        """The stages that something has happened in, in order."""
+        """Figures of the stages in which something has happened, in order."""
         return {name: stage for name, stage in list(self._stages.items()) if _has_begun(stage)}
 
     @property
     def in_flight(self) -> int:
-        """Calls that have left and not come back."""
+        """Calls sent and not answered yet."""
         return sum(stage.in_flight for stage in list(self._stages.values()))
 
     @property
     def cost_usd(self) -> float:
-        """What all answered calls of known price have cost."""
+        """Total cost of the answered calls whose cost is known, in USD."""
         return sum(stage.cost_usd for stage in list(self._stages.values()))
 
 

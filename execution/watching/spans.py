@@ -1,4 +1,4 @@
-"""From events to OpenTelemetry spans. Imported by ``piiloom.execution.watching.telemetry`` only: it needs the extra ``otel``."""
+"""Turn events into OpenTelemetry spans. Imported by ``piiloom.execution.watching.telemetry`` only, as it needs the extra ``otel``."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CallName = tuple[str, str, int]
 
 
 class SpanSink:
-    """An event sink: an item is a trace of its own, in which each call is a span.
+    """An event sink: each item is a trace of its own, with a child span for each call.
 
-    A call's span lasts from its first try to its reply or last failure; tries between are events of it, as verdicts and
-    stages are events of the item. Attribute names follow OpenTelemetry's conventions for generative AI where it has any.
+    A call's span lasts from its first try to its reply or last failure; retries are span events of it. Verdicts and stages are span
+    events of the item. Attribute names follow OpenTelemetry's semantic conventions for generative AI where there are any.
     """
 
     def __init__(self, tracer: Tracer, run_id: str, *, provider: str, model: str) -> None:
@@ -38,7 +38,7 @@ class SpanSink:
         self._calls: dict[CallName, Span] = {}
 
     def __call__(self, event: Event) -> None:
-        """Begin, mark or end the span that *event* is about."""
+        """Start, annotate or end the span of *event*."""
         now = time.time_ns()
         if isinstance(event, Braked):
             for span in self._calls.values():
@@ -86,14 +86,14 @@ class SpanSink:
                 self._end_item(event.item_id, now)
 
     def close(self, now: int) -> None:
-        """End what is open, at *now* (nanoseconds): calls under way, and items that are neither accepted nor rejected."""
+        """End all open spans at *now* (nanoseconds since the epoch): unanswered calls, and items neither accepted nor rejected."""
         for span in (*self._calls.values(), *self._items.values()):
             span.end(now)
         self._calls.clear()
         self._items.clear()
 
     def _item(self, item_id: str, now: int) -> Span:
-        """The open span of an item; what is a part of one (``12/0``) belongs to it."""
+        """Return the open span of an item, started now if there is none; a part such as ``12/0`` belongs to item 12."""
         name = _whole(item_id)
         span = self._items.get(name)
         if span is None:
@@ -102,7 +102,7 @@ class SpanSink:
         return span
 
     def _open_call(self, name: CallName, now: int) -> Span:
-        """The open span of a call, begun now where there is none."""
+        """Return the open span of a call, started now if there is none."""
         span = self._calls.get(name)
         if span is None:
             span = self._calls[name] = self._call(*name, now)
@@ -132,6 +132,6 @@ def _answered(event: CallAnswered, span: Span) -> None:
 
 
 def _whole(item_id: str) -> str:
-    """Name the item that *item_id* is, or is a part of (``12/0`` of item 12)."""
+    """Return the id of the item that *item_id* names or is a part of (``12`` for ``12/0``)."""
     head = item_id.partition("/")[0]
     return head if head.isdecimal() else item_id

@@ -1,9 +1,8 @@
-"""OpenTelemetry spans of a run, for those who want them: one for each call, below one for each item.
+"""Optional OpenTelemetry spans of a run: one for each item, with one below it for each call.
 
-Optional (extra ``otel``) and off unless asked for. Where spans go is the user's choice alone, made in the environment by
-OpenTelemetry's own variables; without one nothing is sent anywhere. Spans hold stages, items, codes, counts and costs, as
-events do, and never a prompt or a reply. The tracer is ours alone: no global provider is set, since SDKs that find one
-would add spans of their own, whose content we do not know.
+Needs the extra ``otel`` and is off unless asked for. OpenTelemetry's own environment variables decide where spans go; without
+them nothing is sent anywhere. Like events, spans contain stages, items, codes, counts and costs, never a prompt or a reply. The
+tracer is private: no global provider is set, since SDKs that find one would add spans of their own with unknown content.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ _INSTALL = f"Install the extra: {how_to_install('otel')}"
 
 @contextmanager
 def telemetry(run_id: str, *, provider: str, model: str) -> Iterator[EventSink]:
-    """Give the sink that makes spans of a run's events, sent to the exporter that ``OTEL_TRACES_EXPORTER`` names.
+    """Yield a sink that turns a run's events into spans, sent to the exporter that ``OTEL_TRACES_EXPORTER`` names.
 
-    Spans that are open at the end are ended, and all are handed over. Raises ``UsageError`` when OpenTelemetry is not
-    installed, or no exporter or an unknown one is named.
+    At the end, open spans are ended and all spans are exported. Raises ``UsageError`` if OpenTelemetry is not installed, or if no
+    exporter or an unknown one is named.
     """
     try:
         exporter = _exporter()
@@ -54,21 +53,21 @@ def telemetry(run_id: str, *, provider: str, model: str) -> Iterator[EventSink]:
 
 
 def check_telemetry() -> None:
-    """Raise the ``UsageError`` that ``telemetry`` would: to be asked before a run is made."""
+    """Raise the ``UsageError`` that ``telemetry`` would; call it before a run is created."""
     _exporter_class()
     if find_spec("opentelemetry.sdk") is None:
         raise UsageError("OpenTelemetry's SDK is not installed", where="--otel", remedy=_INSTALL)
 
 
 def _exporter() -> Any:
-    """Make the exporter that the environment names."""
+    """Create the exporter that the environment names."""
     name, made = _exporter_class()
-    # Standard output is for results; what this exporter prints is not one.
+    # The console exporter must not write to standard output, which is for results.
     return made(out=sys.stderr) if name == "console" else made()
 
 
 def _exporter_class() -> tuple[str, Any]:
-    """The exporter that the environment names, by OpenTelemetry's own registry of them, and its name."""
+    """Return the name of the exporter that the environment names, and its class from OpenTelemetry's entry points."""
     name = os.environ.get(EXPORTER, "").strip()
     if not name or name == "none":
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Composing an aside: a frame of the bank, filled with values that do not matter."""
+"""Compose an aside: fill a frame (sentence pattern) of the bank with values that do not matter."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _AS_WRITTEN = frozenset({"code", "name"})
 def compose_aside(
     bank: Bank, values: Sequence[Value], frame: int | None, others: Sequence[str], rng: random.Random, locale: str = "en_US"
 ) -> str:
-    """Fill *frame* (its index in *bank*) with *values*; without one, the frame of whom the text is posted for.
+    """Fill *frame* (its index in *bank*) with *values*; None means a pattern that says for whom the text is posted.
 
-    *others* are texts that must not come up. Raises ``InvalidRequest`` when the frame does not take these values.
+    *others*: texts that the aside must not contain. Raises ``InvalidRequest`` if there is no such frame, or if it does not take these
+    values.
     """
     by_slot = {f"{slot_name(value['type'])}.{value['subtype']}": value for value in values}
     if frame is not None and not 0 <= frame < len(bank.frames):
@@ -37,5 +38,5 @@ def compose_aside(
 
 
 def _begins_as_written(sentence: str, values: Sequence[Value]) -> bool:
-    """Whether *sentence* begins with a value whose case must stay: an identifier, a user name."""
+    """Whether *sentence* begins with a value whose case must be kept, such as an identifier or a user name."""
     return any(sentence.startswith(f"[[{value['id']}|") and value["type"] in _AS_WRITTEN for value in values)

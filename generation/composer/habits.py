@@ -1,7 +1,7 @@
-"""One habit of one writer, kept up from the first word to the last: all small letters, no apostrophes, a word misspelled each time.
+"""One orthographic habit of a writer, applied to a whole text: all lower case, no apostrophes, one word always misspelled.
 
-Habits change what stands between values; only small letters change values too (but no codes, which are copied), and what
-stands in the text is the value then. Where a habit would spoil a text, the text stays as it is.
+Habits change the text between values. Only "lower_case" changes values too (except codes, which people copy); the span's value is
+then the changed text. If a habit would make the spans invalid, the text stays as it is.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _CHANGES: Final[Mapping[Habit, Change]] = {
     "no_apostrophes": lambda text: _APOSTROPHE.sub("", text),
     "dots": lambda text: _STOP.sub("...", text),
     "double_spaces": lambda text: _SENTENCE_END.sub(r"\1  ", text),
-    "no_final_stop": lambda text: text,  # a matter of the whole text
+    "no_final_stop": lambda text: text,  # done on the whole text in ``with_habit``
 }
 
 
 def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str) -> ToldStory:
-    """*told* as a writer with one of the voice's habits would have it, or as it is."""
+    """Return *told* with a habit drawn for *voice* applied, or unchanged if none is drawn or the habit does not fit."""
     habit = _draw(voice, rng)
     if habit is None:
         return told
@@ -60,7 +60,7 @@ def _draw(voice: str, rng: random.Random) -> Habit | None:
 
 
 def _change(habit: Habit, told: ToldStory, rng: random.Random, language: str) -> Change | None:
-    """What the habit does to text between values; None where this text gives it nothing to do."""
+    """Return the change that *habit* makes to text between values; None if it has nothing to change in this text."""
     if habit in _CHANGES:
         return _CHANGES[habit]
     there = [word for word in misspelled(language) if word in told.text]
@@ -80,7 +80,7 @@ def _misspelling(word: str, written: str) -> Change:
 
 
 def _changed(told: ToldStory, change: Change, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
-    """The text with *change* made between its values, and the spans where they stand now."""
+    """Apply *change* to the text between values; returns the new text and the spans with their new offsets."""
     pieces: list[str] = []
     spans: list[ToldSpan] = []
     length = at = 0

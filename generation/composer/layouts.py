@@ -1,4 +1,4 @@
-"""Laying sentences out as a register does: running prose with paragraphs, a list, a mail."""
+"""Lay sentences out in the style of a register: prose with paragraphs, a list, or a mail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from piiloom.generation.composer.filling import capitalised
 from piiloom.taxonomy.registers import Register
 
-_SUBJECT = 0.4  # share of mails whose subject line is there
+_SUBJECT = 0.4  # share of mails with a subject line
 _BULLETS = ("- ", "* ", "• ", "")
 
 
@@ -25,7 +25,7 @@ def lay_out(
 ) -> str:
     """Join *units* in the register's layout, with *opener* before and *closer* after them.
 
-    A mail has *subject_word* and its topic above it now and then, and *quoted* below.
+    A mail sometimes gets a subject line (*subject_word* and *topic*) above, and *quoted* below if it is given.
     """
     if register.layout == "list":
         bullet = rng.choice(_BULLETS)

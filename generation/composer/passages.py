@@ -1,4 +1,4 @@
-"""Composing the post: the sentences in a new order, with small talk between them, laid out and worn as its register writes."""
+"""Compose the post: reorder the sentences, add small talk, lay the text out and add slips in the style of its register."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
 from piiloom.taxonomy.scenarios import Talk
 
 _TURN = 0.16
-# Shares of texts with a sentence that looks like PII and is none: of those with values, and of those without; and the share
-# of such sentences among further small talk.
+# Shares of texts with a distractor (a sentence that looks like PII and is none): of texts with values, and of texts without; and the
+# share of distractors among further small talk.
 _DISTRACTOR, _DISTRACTOR_ALONE, _DISTRACTOR_AMONG_TALK = 0.3, 0.8, 0.12
 _ASK = 0.12
-# Small talk comes from so many neighbouring patterns of the bank; how often the next sentence of it follows the last one.
+# Small talk is drawn from this many neighboring patterns of the bank; how often a sentence of it directly follows the last one.
 _NEARBY, _GOES_ON = 40, 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What a passage is to be: relevance and type of each value by id, their texts, who leads, how long, in which register.
+    """The specification of a passage.
 
-    ``opening`` is the value of the sentence that must come first, ``ends`` those of the sentence that must come last, if any.
+    ``relevance`` and ``kinds``: relevance and type of each value by id. ``texts``: the texts of the values. ``opening``: id of the value
+    whose sentence must come first, ``ends``: ids of values whose sentence must come last. ``lead``: relevance of the first value.
+    ``words``: target length.
     """
 
     relevance: Mapping[str, str]
@@ -44,7 +46,7 @@ class Brief:
 
 
 def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: random.Random) -> str:
-    """Arrange marked *sentences* (lines of them may be moved apart) so that the first value met has the relevance that leads."""
+    """Arrange marked *sentences* into a text whose first value has the relevance ``brief.lead``; their lines may be moved apart."""
     register = load_registers()[brief.register]
     avoid = folded(brief.texts)
     matter = [line for text in sentences for line in text.split("\n") if _leads(text, brief) != "low"]
@@ -63,13 +65,13 @@ def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: ran
 
 
 def _leads(sentence: str, brief: Brief) -> str | None:
-    """The relevance of the first value in *sentence*; None when it holds none."""
+    """Return the relevance of the first value in *sentence*, None if it holds none."""
     found = MARK.search(sentence)
     return brief.relevance[found.group(1)] if found else None
 
 
 def _ordered(matter: list[str], asides: list[str], rng: random.Random) -> list[str]:
-    """One of the orders in which people tell things: mixed, themselves first, the matter first, one inside the other."""
+    """Draw an order: mixed, asides first, the matter first, or one of them inside the other."""
     plan = rng.random()
     if plan < 0.4:
         units = [*matter, *asides]
@@ -85,7 +87,7 @@ def _ordered(matter: list[str], asides: list[str], rng: random.Random) -> list[s
 
 
 def _led(units: list[str], brief: Brief) -> list[str]:
-    """Move the right unit before the first one that holds a value; the opening, where there is one, before everything."""
+    """Move a unit with the leading relevance before all other units with values; if there is an opening, move it to the front."""
     if brief.opening is not None:
         first = next(unit for unit in units if f"[[{brief.opening}|" in unit)
         return [first, *(unit for unit in units if unit is not first)]
@@ -99,13 +101,13 @@ def _led(units: list[str], brief: Brief) -> list[str]:
 
 
 def _padded(units: list[str], words: int, talk: Talk, brief: Brief, avoid: Collection[str], rng: random.Random) -> list[str]:
-    """Put small talk, and now and then a distractor, between the units until the text of *words* is as long as it should be."""
+    """Insert small talk, and sometimes a distractor, between the units until the text (*words* long so far) has its target length."""
     padded = list(units)
     first = 1 if brief.opening is not None else 0
     extra: list[str] = []
 
     def add(text: str | None, to: list[str]) -> int:
-        """Add *text*, if there is one and it is new; gives the words added."""
+        """Append *text* to *to* if it is not None and new; returns the number of words added."""
         if text is None or text in to:
             return 0
         to.append(text)
@@ -129,14 +131,14 @@ def _padded(units: list[str], words: int, talk: Talk, brief: Brief, avoid: Colle
 
 
 def _small_talk(talk: Talk, most: int, rng: random.Random) -> list[str]:
-    """Up to *most* patterns of small talk that stand near one another in the bank: its files keep to one theme, and so do people."""
+    """Draw up to *most* patterns of small talk that are close together in the bank, so that they are mostly about one theme."""
     reach = min(len(talk.chatter), max(_NEARBY, 2 * most))
     start = rng.randint(0, len(talk.chatter) - reach)
     return rng.sample(talk.chatter[start : start + reach], min(reach, most))
 
 
 def _turned(sentence: str, talk: Talk, rng: random.Random) -> str:
-    """Put a turn of phrase before a sentence whose first word may follow one."""
+    """Put a turn of phrase before *sentence*, if its first word allows it."""
     first = sentence.split(" ", 1)[0]
     if not talk.turns or not (first in talk.kept_starts or first.casefold() in talk.plain_starts):
         return sentence

@@ -1,7 +1,7 @@
-"""The composer as a provider: it answers a stage from the call's variables, as a model would answer from the prompt.
+"""The composer as a provider: it answers a call from the call's variables, as a model would answer from the prompt.
 
-It is a template-based generator: its texts come from the scenario bank by grammar, not from a language model. A reply
-depends on the call's stage, variables and attempt only, so it can be recomputed at will and costs nothing.
+It is a template-based generator: its texts are expanded from patterns of the scenario bank, not written by a language model.
+A reply depends only on the call's stage, variables, item id and attempt, so it can be recomputed at any time and costs nothing.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class ComposerProvider:
     paid = False
 
     def __init__(self, bank: Bank, *, distractors: bool = True, locale: str | None = None) -> None:
-        """*distractors* false leaves out what looks like PII and is none (to measure what it adds).
+        """Set up a composer over *bank*.
 
-        *locale* says which country's speech decides an article ("an herb", "a herb"); without it, the bank's language does.
+        *distractors* false leaves out text that looks like PII and is none (for ablations). *locale* decides between articles ("an herb",
+        "a herb"); by default the bank's language does.
         """
         self.bank, self._distractors = bank, distractors
         self._locale = locale or bank.language
@@ -64,7 +65,7 @@ class ComposerProvider:
         return Completion(text=json.dumps(data, ensure_ascii=False), data=data, model=self.model)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
     def _topics(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         first, second = (kind["name"] for kind in variables["types"])
@@ -83,7 +84,7 @@ class ComposerProvider:
         request = ValueRequest(
             entity_type=variables["type"]["name"], subtypes=(variables["subtype"]["name"],), subject=variables["subject"]
         )
-        # The persona is the item's, not the value's: all values of an item are to be of one person.
+        # Seeded by the item, not by the value, so that all values of an item belong to one persona.
         persona = draw_persona(derive_rng("composer persona", variables["seed"]), variables["locale"])
         return {"value": draw_values(persona, [request], rng)[0].text}
 
@@ -100,7 +101,7 @@ class ComposerProvider:
 
     def _question(self, variables: Variables, rng: random.Random) -> dict[str, Any]:
         scenario, talk = self.bank.scenarios[variables["scenario"]], self.bank.talk
-        # The personal step is for the abstracted one to start from: plain, without anything put before or after it.
+        # The personal question (no cue level) is the basis of the abstracted one, so it gets no preface, tail or second question.
         level = variables.get("cue_level")
         values, others = variables["values"], variables["others"]
         told, beside = variables["situation"], " ".join(variables.get("asides", ()))

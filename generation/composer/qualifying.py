@@ -1,4 +1,4 @@
-"""Words that people put before a value and that are no part of it: "about $40", "my lovely sister", "in the Netherlands"."""
+"""Add words before a value that are not part of it: "about $40", "my lovely sister", "in the Netherlands"."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _CHANCE = 0.17
 
 
 def qualified(sentence: str, values: Sequence[Mapping[str, str]], talk: Talk, rng: random.Random) -> str:
-    """Put qualifiers of the bank before some of the marked *values* in *sentence*, and articles before those that take one.
+    """Add qualifiers of the bank before some of the marked *values* in *sentence*, and articles before values that need one.
 
-    Both only where the word before the value admits them.
+    Both are added only if the word before the value allows it.
     """
     slots = {value["id"]: (value["type"], value["subtype"]) for value in values}
     pieces: list[str] = []

@@ -1,4 +1,4 @@
-"""Which questions the tellings of a story ask: each of them once before any comes again, as far as they can be asked together."""
+"""Choose the questions for successive texts of a story, so that every question is used before one is repeated, if possible."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from piiloom.generation.composer.telling_plan import Asking, TellingPlan
 
 
 def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Random) -> tuple[Asking, ...]:
-    """What telling *telling* (from 0) of a story asks: *number* questions, fewer where no more can be asked together; () where none can.
+    """Return the questions for text number *telling* (from 0) of a story.
 
-    The same state of *rng* gives the same rounds. Of the sets of questions that can be asked together the one comes next whose questions
-    were asked least so far, so a story repeats no question in its first tellings; when one comes again, it is in its next wording.
+    These are *number* questions, fewer if no more can be asked together, () if none can. Each text gets the set whose questions were used
+    least so far; a repeated question gets its next wording. The same state of *rng* gives the same sequence.
     """
     sets = list(_sets(plan, number))
     if not sets:
@@ -29,12 +29,12 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
     return tuple(Asking(question=place, wording=(asked[place] - 1) % total) for place, total in zip(chosen, wordings, strict=True))
 
 
-# Thousands of tellings of one story are no more varied than hundreds.
+# The sequence repeats after this many texts: more would not be more varied.
 _PERIOD = 240
 
 
 def _sets(plan: TellingPlan, number: int) -> set[tuple[int, ...]]:
-    """The largest sets of up to *number* questions that can be asked together and differ in what is high."""
+    """Return the largest sets of up to *number* questions that can be asked together and differ in what is high, if possible."""
     found: set[tuple[int, ...]] = {(place,) for place in plan.askable}
     for _ in range(number - 1):
         larger = {tuple(sorted((*one, other))) for one in found for other in plan.partners(one)}

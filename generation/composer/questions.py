@@ -1,4 +1,4 @@
-"""Composing questions: a pattern of the scenario, at times after a preface, before a tail or with a second question."""
+"""Compose questions: a pattern of the scenario, sometimes with a preface, a tail or a second question."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.scenarios import Scenario, Talk
 
 Value = Mapping[str, str]
-# Shares of questions with a statement before them, with a second question about nothing in particular, and with a tail.
+# Shares of questions with a statement before them, with an unspecific second question, and with a tail.
 _PREFACE, _FOLLOW_UP, _TAIL = 0.1, 0.2, 0.06
-# Share of questions that hint at a theme which ask about it in so many words; how often two themes are asked about, and how
-# often a second question comes last.
+# Share of non-neutral questions that get a further question about a theme; how often it is about two themes; how often further
+# questions come last.
 _CUE, _TWO_CUES, _SECOND_LAST = 0.8, 0.4, 0.8
 NEUTRAL = "neutral"
 _TRIES = 16
-# So many questions are thought of; the one that takes up most of what was told is asked.
+# This many valid questions are drawn; the one that shares most words with what was told is taken.
 _CANDIDATES = 8
 
 
 def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: random.Random) -> str:
-    """The question with every value that matters in it."""
+    """Return a personal question after a sentence that states all *values*."""
     personal = capitalised(expand(rng.choice(scenario.questions["personal"]), rng))
     if not values:
         return personal
@@ -35,10 +35,11 @@ def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: 
 def compose_question(
     scenario: Scenario, cue_level: str, told: str, beside: str, values: Sequence[Value], others: Sequence[str], rng: random.Random
 ) -> str:
-    """A question of *cue_level* that shares no content word with *values* and holds none of *others*, if one was found in some draws.
+    """Draw a question of *cue_level* that shares no content word with *values* and holds none of *others*.
 
-    *told* is what the context says of the matter, *beside* what it says besides: people ask in the words in which they have
-    just told the matter.
+    *told* is the text about the matter, *beside* the text of the asides. Questions with words of *told* and without words of *beside* are
+    preferred, since people ask in the words that they have just used. If ``_TRIES`` draws find no valid question, the last one is
+    returned.
     """
     stems, avoid = _stems(values), to_avoid(values, others)
     spoken, idle = content_stems(told) - stems, content_stems(beside)
@@ -55,9 +56,9 @@ def compose_question(
 
 
 def dressed(question: str, cue_level: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
-    """Put a statement before it, and a tail or further questions beside it, now and then; what would give a value away is left out.
+    """Sometimes add a preface, a tail or further questions to *question*; return it unchanged if that would leak a value.
 
-    Unless the question is to be neutral, it is mostly joined by a question on the theme of one type of *values*, or of two.
+    Unless *cue_level* is neutral, mostly a question on the theme of one or two types of *values* is added.
     """
     whole = question
     further = _further(cue_level, [value["type"] for value in values], talk, rng)
@@ -78,9 +79,9 @@ def _stems(values: Sequence[Value]) -> frozenset[str]:
 
 
 def _further(cue_level: str, types: Sequence[str], talk: Talk, rng: random.Random) -> list[str]:
-    """Questions beside the scenario's own: on one or two of *types*, else at times one about nothing in particular.
+    """Draw further questions: on one or two of *types*, or sometimes an unspecific one.
 
-    A bank without questions on types has more of the latter, or its questions would soon repeat.
+    A bank without questions on types gets an unspecific one more often, since its questions would soon repeat otherwise.
     """
     themes = [kind for kind in dict.fromkeys(types) if kind in talk.cues] if cue_level != NEUTRAL else []
     if themes and rng.random() < _CUE:

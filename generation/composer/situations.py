@@ -1,4 +1,4 @@
-"""Composing the matter: sentences that disclose what matters, and what hangs on it, one a line."""
+"""Compose the situation: sentences that disclose the values that matter, and what is at stake, one per line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from piiloom.taxonomy.scenarios import Scenario, Talk
 Value = Mapping[str, str]
 # Share of texts that tell both facts of a pair in one sentence.
 _TOGETHER = 0.5
-# How much longer than the band asks the text wants to be, at least and at most.
+# The text aims at the band's minimum times a factor between these two.
 _AIM = (1.0, 1.7)
 _FACTS_FIRST = 0.45
 
@@ -30,9 +30,10 @@ def compose_situation(
     rng: random.Random,
     locale: str = "en_US",
 ) -> str:
-    """Sentences about *scenario* that mark each of *values* once, in a drawn order, within the word band if there is enough to say.
+    """Compose sentences about *scenario* that mark each of *values* once, in a drawn order, one per line.
 
-    *others* are texts that must not come up: the item's other values.
+    *band*: (fewest, most) words; the text is shorter if the scenario has not enough to say. *others*: texts that must not occur, the
+    item's other values.
     """
     avoid = to_avoid(values, others)
     tells = _tells(scenario, values, rng)
@@ -48,7 +49,7 @@ def compose_situation(
 
 
 def _in_order(lines: list[str], rng: random.Random) -> list[str]:
-    """Mostly what is the case before what hangs on it, as people tell it; else anyhow."""
+    """Shuffle *lines*; with probability ``_FACTS_FIRST``, a line with a value comes first, as people tell it."""
     disclosing = [line for line in lines if MARK.search(line)]
     ordered = list(lines)
     rng.shuffle(ordered)
@@ -60,7 +61,7 @@ def _in_order(lines: list[str], rng: random.Random) -> list[str]:
 
 
 def _tells(scenario: Scenario, values: Sequence[Value], rng: random.Random) -> list[tuple[Sequence[str], list[Value]]]:
-    """The patterns that tell the values, each with the values that it tells."""
+    """Return (patterns, values that they tell) for all *values*; the two values of a pair are sometimes told in one sentence."""
     pair = [value for value in values if value["type"] in scenario.pair]
     further = [value for value in values if value["type"] not in scenario.pair]
     told: list[tuple[Sequence[str], list[Value]]] = [(scenario.also[value["type"]].tells, [value]) for value in further]
@@ -72,5 +73,5 @@ def _tells(scenario: Scenario, values: Sequence[Value], rng: random.Random) -> l
 def _filled(pattern: str, values: Sequence[Value], locale: str) -> str:
     texts = {slot_name(value["type"]): value["text"] for value in values}
     ids = {slot_name(value["type"]): value["id"] for value in values}
-    # What matters is never an identifier, so its first letter may be raised.
+    # Values that matter are never identifiers, so their first letter may be capitalized.
     return capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text), locale), value_too=True)

@@ -1,4 +1,4 @@
-"""What the questions and sentences of a story give away, by the gates that records pass later."""
+"""Find leaks in the questions and sentences of a story, by the rules of the gates that screen records later."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from piiloom.taxonomy.stories import Counted, Fact, Story, StoryQuestion
 from piiloom.taxonomy.story_sentences import values_of
 from piiloom.taxonomy.story_values import NUMBER_SLOT
 
-_LOOKED_AT = 40  # expansions of a wording
+_LOOKED_AT = 40  # most expansions of a wording to check
 
 
 def leak_findings(path: KeyPath, story: Story, region: str) -> Iterator[StyleFinding]:
-    """Values and words of deciding values in questions, and identifiers in fixed text."""
+    """Yield (place, rule, message) for values, or words of deciding values, in questions, and for identifiers in fixed text.
+
+    *region*: the phone region by which phone numbers are recognized.
+    """
     values = {name: _spellings(story, fact) for name, fact in story.facts.items()}
     for number, question in enumerate(story.questions):
         for place, pattern in enumerate(question.wordings):
@@ -35,14 +38,14 @@ def leak_findings(path: KeyPath, story: Story, region: str) -> Iterator[StyleFin
 
 
 def _spellings(story: Story, fact: Fact) -> tuple[str, ...]:
-    """The values of a fact as far as they are written down; of a number the words that stand beside it."""
+    """Return the values of a fact that the story lists; for a number, its spellings with 0 in place of the digits."""
     if isinstance(fact.source, Counted):
         return tuple(NUMBER_SLOT.sub("0", spelling) for spelling in fact.source.spellings)
     return tuple(dict.fromkeys(values_of(story, fact)))
 
 
 def shares_word(question: str, value: str) -> bool:
-    """Whether a question has a content word of a value, be it in another number or tense; screening refuses it if the value is high."""
+    """Whether *question* shares a content word (by stem) with *value*; screening refuses that if the value is high."""
     return not _stems(question).isdisjoint(_stems(value))
 
 

@@ -1,4 +1,4 @@
-"""The lint of stories: the form as ``taxonomy.bank_lint`` sees it, what questions give away, and what comes up when they are told."""
+"""The linter of stories: the checks of ``taxonomy.bank_lint``, leaks in questions, and the findings of trial texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from piiloom.taxonomy.story_style import place_of
 
 
 def locale_of(language: str) -> Locale:
-    """The locale in which stories of a language are tried; raises ``UsageError`` for one that the composer does not write."""
+    """Return the locale in which stories of *language* are tried; raises ``UsageError`` if the composer does not write it."""
     found = {locale.language: locale for locale in reversed(list(load_locales().values())) if locale.composer}
     if language not in found:
         raise UsageError(f"the composer does not write {language!r}", where="--language", remedy=f"Known: {', '.join(sorted(found))}.")
@@ -29,7 +29,7 @@ def locale_of(language: str) -> Locale:
 
 
 def lint_stories(sources: Iterable[Traversable | Path], taxonomy: Taxonomy, language: str = "en") -> list[Finding]:
-    """Every breach in the bank files *sources*, with their stories tried; a story that has a fault is not."""
+    """Return all findings in the bank files *sources*. Stories without faults of form are also tried out."""
     locale, known = locale_of(language), list(sources)
     findings = lint_files(known, taxonomy, language)
     for source in known:
@@ -43,7 +43,7 @@ def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale) -> li
         document = read_document(source)
         parsed = validate_document(document, BankFile)
     except ConfigError:
-        return []  # told by the lint of the form
+        return []  # reported by ``lint_files``
     findings: list[Finding] = []
     for index, entry in enumerate(parsed.stories):
         path = ("stories", index)
@@ -59,7 +59,7 @@ def _tried(source: Traversable | Path, taxonomy: Taxonomy, locale: Locale) -> li
 
 
 def _place(path: KeyPath, story: Story, key: str) -> KeyPath:
-    """The key path of "questions[2]", "facts.home" or "text"."""
+    """Return the key path of *key*, such as "questions[2]", "facts.home" or "text"."""
     name, dot, fact = key.partition(".")
     if dot:
         return place_of(path, story, fact)

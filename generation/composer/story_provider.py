@@ -1,4 +1,4 @@
-"""The composer as the provider of runs that tell stories: what it is asked, topics and subtopics, is what its stories are about."""
+"""The composer as the provider of story runs: it is only asked for topics and subtopics, and lists those of its stories."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ class StoryProvider:
         return Completion(text=json.dumps(data, ensure_ascii=False), data=data, model=self.model)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""

@@ -1,4 +1,4 @@
-"""Choosing what a text says: which steps are told, in which order, in which wording."""
+"""Choose what a text says: which steps of the story, in which order, in which wording."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Told = tuple[Step, Wording]
 
 
 def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random) -> list[Told] | None:
-    """Steps and wordings in the order of the text, so that every need is told and nothing moot is; None when this draw fails.
+    """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
-    A fact that is needed is told in one of the steps that can tell it, each as likely as any other; then every admissible
-    wording of a step that still tells what was put into it is as likely as any other.
+    For each needed fact, one of the steps that can tell it is drawn uniformly. Then, for each step, one of the admissible wordings that
+    tell the facts assigned to it is drawn uniformly.
     """
     options = list(demand.wordings)
     forced = set(demand.forced)
@@ -43,7 +43,7 @@ def _always_tells(wordings: Sequence[Wording], fact: str) -> bool:
 
 
 def _order(steps: Sequence[Step], rng: random.Random) -> list[int]:
-    """The numbers of all steps; neighbours of one group change their places."""
+    """Return the indexes of all steps; adjacent steps of the same group are shuffled."""
     order: list[int] = []
     for group, found in groupby(range(len(steps)), key=lambda number: steps[number].group):
         numbers = list(found)
@@ -56,7 +56,7 @@ def _order(steps: Sequence[Step], rng: random.Random) -> list[int]:
 def _in_order(
     steps: Sequence[Step], options: Sequence[Sequence[Wording]], order: Sequence[int], forced: set[int], rng: random.Random
 ) -> list[Told] | None:
-    """Draw the wordings; a step that comes before a fact that it speaks of is left out, or spoils the draw if it is needed."""
+    """Draw the wordings in *order*. A step whose ``after`` facts are not told yet is left out; if it is in *forced*, return None."""
     told: set[str] = set()
     found: list[Told] = []
     for number in order:

@@ -1,4 +1,4 @@
-"""Telling a story often, to see what comes up: each question, each fact, high and low, and what spoils a text."""
+"""Write a story many times to find out which questions and facts come up, high and low, and why tries fail."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.stories import Story
 
 TRIALS = 200
-_OFTEN_SPOILED = 0.5  # of the tries: below that a draw anew costs next to nothing
+_OFTEN_SPOILED = 0.5  # share of failed tries from which on it is reported: below it, redrawing costs next to nothing
 
 
 @dataclass(slots=True)
 class Trials:
-    """What came up in a number of tries."""
+    """The results of a number of tries: told stories, failures by reason, how often facts and questions came up.
+
+    ``high`` and ``low`` hold (question id, fact) pairs.
+    """
 
     told: list[ToldStory] = field(default_factory=list)
     spoiled: Counter[str] = field(default_factory=Counter)
@@ -29,7 +32,7 @@ class Trials:
 
 
 def try_story(story: Story, locale: str, number: int = TRIALS) -> Trials:
-    """Try *number* times to tell *story* with two questions; the same story gives the same trials."""
+    """Try *number* times to write *story* with two questions; deterministic for a given story."""
     rng = derive_rng("trials", story.id)
     trials, plan = Trials(), plan_of(story)
     for _ in range(number):
@@ -51,7 +54,7 @@ def try_story(story: Story, locale: str, number: int = TRIALS) -> Trials:
 
 
 def trial_findings(story: Story, trials: Trials) -> Iterator[tuple[str, str]]:
-    """What is wrong with what came up, as (the key of the story that it is about, message)."""
+    """Yield the faults that the trials show, as (key of the story, such as "questions[2]", and message)."""
     spoiled = sum(trials.spoiled.values())
     number = len(trials.told) + spoiled
     if not number:
@@ -71,7 +74,7 @@ def trial_findings(story: Story, trials: Trials) -> Iterator[tuple[str, str]]:
 
 
 def _unasked(plan: TellingPlan, place: int, trials: Trials) -> str | None:
-    """Why a question never came up, or came up without anything low; None where all is well with it."""
+    """Return why the question at index *place* never came up, or never had a low fact; None if nothing is wrong."""
     name = plan.story.questions[place].id
     lacking = plan.demand((place,)).lacking
     if lacking is not None:
@@ -93,7 +96,7 @@ def _untold(story: Story, fact: str, trials: Trials) -> str:
 
 
 def _apart(plan: TellingPlan, place: int) -> str:
-    """Why a question can be asked with none of the others, one by one."""
+    """Return why the question at index *place* cannot be asked with any other one, with a reason for each."""
     others = [number for number in range(len(plan.story.questions)) if number != place]
     reasons = ((plan.story.questions[n].id, plan.demand(tuple(sorted((place, n)))).lacking) for n in others)
     return "; ".join(f"with {name}, {reason}" for name, reason in reasons)
@@ -104,7 +107,7 @@ def _why(trials: Trials) -> str:
 
 
 def samples(story: Story, locale: str, *, seed: int, number: int) -> Iterator[ToldStory | StoryUntold]:
-    """*number* texts by *seed*, and the errors where there is none."""
+    """Yield *number* texts of *story* drawn by *seed*; an error is yielded in place of a text that cannot be made."""
     for place in range(number):
         try:
             yield tell(story, derive_rng("story", seed, story.id, place), locale=locale)

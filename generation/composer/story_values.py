@@ -1,4 +1,4 @@
-"""The values of one text: people of the cast, rows, lists, numbers and generators, each drawn when it is first asked for."""
+"""The values of one text of a story, from lists, rows, numbers and persona generators; each is drawn on first use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADULTS: Final = (18, 90)
 
 
 class StoryValues:
-    """What the slots of one text are filled with; asked for the same name twice it gives the same words."""
+    """The values for the slots of one text; each is drawn once, so the same name always gives the same words."""
 
     def __init__(self, story: Story, rng: random.Random, locale: str) -> None:
         self._story = story
@@ -39,14 +39,14 @@ class StoryValues:
         self._money = MoneyStyle()
 
     def value(self, name: str) -> str:
-        """The value of a fact."""
+        """Return the value of the fact *name*."""
         found = self._values.get(name)
         if found is None:
             found = self._values[name] = self._draw(self._story.facts[name])
         return found
 
     def agreeing(self, owner: str, word: str) -> str:
-        """A word that agrees with a fact ("tie", "she"), or with a person of the cast ("friend", "he")."""
+        """Return a word that agrees with *owner*: an attribute of a fact ("tie", "she"), or a pronoun of a cast member ("friend", "he")."""
         if owner in self._story.facts:
             self.value(owner)
             return self._cells[owner].attributes[word]
@@ -98,7 +98,7 @@ class StoryValues:
         return number
 
     def _gender(self, name: str) -> Gender:
-        """Whom the story speaks of as he or she is one of the two; of others nothing is known."""
+        """Return the gender of a cast member: the story's, or a drawn one. People called "he" or "she" get female or male only."""
         if name not in self._genders:
             told = self._story.cast[name].gender
             spoken_of = name in _spoken_of(self._story)
@@ -114,12 +114,12 @@ class StoryValues:
 
 
 def subject_of(fact: Fact) -> str:
-    """Whose a fact is, as spans name it."""
+    """Return the person a fact belongs to, in the form used by spans."""
     return SELF if fact.person == WRITER else fact.person.replace("_", " ")
 
 
 def spelled_number(spelling: str, number: float, locale: str) -> str:
-    """A number in one of the ways in which its fact is spelled: ``{n}``, ``{n:,}`` with its thousands apart, or in ``{words}``."""
+    """Fill *number* into *spelling*: ``{n}`` plain, ``{n:,}`` with thousands separators, ``{words}`` in words."""
     whole = round(number)
     if abs(number - whole) > 1e-6:
         places = 1 if abs(number * 10 - round(number * 10)) < 1e-6 and "$" not in spelling else 2  # "3.7", but "$17.50"
@@ -142,6 +142,6 @@ def _is_plain(pattern: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _spoken_of(story: Story) -> frozenset[str]:
-    """The people of whom a wording says he or she."""
+    """Return the members of the cast for whom a wording uses an agreeing word, such as he or she."""
     words = (owner for step in story.steps for wording in step.wordings for owner, _ in wording.agreements)
     return frozenset(owner for owner in words if owner in story.cast)

@@ -1,4 +1,4 @@
-"""From chosen steps and values to the text, with the offsets of every value."""
+"""Write the text from chosen steps and values, and record the offsets of every value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINE_VOICES: Final = frozenset({"chat", "list"})  # voices whose paragraphs are
 
 
 class _Page:
-    """A text in the making."""
+    """A text under construction, with the spans of the values added so far."""
 
     def __init__(self, story: Story, values: StoryValues, locale: str) -> None:
         self._story = story
@@ -66,7 +66,7 @@ class _Page:
 def write_text(
     story: Story, told: Sequence[Told], values: StoryValues, rng: random.Random, locale: str
 ) -> tuple[str, tuple[ToldSpan, ...]]:
-    """The text of the steps *told* and its spans in order."""
+    """Write the text of the steps *told*; returns it and its spans in order."""
     page = _Page(story, values, locale)
     between = "\n" if story.voice in _LINE_VOICES else "\n\n"
     for number, (step, wording) in enumerate(told):
@@ -87,19 +87,22 @@ def write_text(
 
 @lru_cache(maxsize=65_536)
 def _parts(pattern: str, number: int) -> tuple[str | Slot, ...]:
-    """One expansion of a wording, its slots apart from its texts."""
+    """Return expansion *number* of a wording as a sequence of fixed texts and slots."""
     parts = parse(expansion(pattern, number)).parts
     return tuple(part.text if isinstance(part, Text) else part for part in parts if isinstance(part, Text | Slot))
 
 
 def _capitalised(text: str) -> str:
-    """*text* with a capital; left alone where the capital is more than one letter."""
+    """Return *text* with its first letter capitalized, or unchanged if the capital would be more than one letter ("ß")."""
     first = text[:1].upper()
     return first + text[1:] if len(first) == 1 else text
 
 
 def clash(text: str, spans: Iterable[ToldSpan], values: Mapping[str, str]) -> str | None:
-    """Why the spans of *text* are not all there is of their *values* (by fact), and each its own; None where they are."""
+    """Return why the spans of *text* are invalid, None if they are valid.
+
+    Each span must be a whole word or number, and each occurrence of a value (*values* by fact) must be a span of its own fact.
+    """
     places = {(span.start, span.end): span.fact for span in spans}
     small = folded(text)
     for (start, end), fact in places.items():
@@ -116,7 +119,10 @@ def clash(text: str, spans: Iterable[ToldSpan], values: Mapping[str, str]) -> st
 
 
 def mentions(value: str, text: str, small: str | None = None) -> list[tuple[int, int]]:
-    """Where *text* (*small*: in small letters) holds *value* as words of its own; capitals of the value count."""
+    """Return the (start, end) offsets at which *text* holds *value* as whole words.
+
+    The search ignores case if *value* is all lower case. *small*: ``folded(text)``, if it is known already.
+    """
     low = value == value.lower()
     where, needle = (small or folded(text), folded(value)) if low else (text, value)
     found: list[tuple[int, int]] = []
@@ -130,7 +136,7 @@ def mentions(value: str, text: str, small: str | None = None) -> list[tuple[int,
 
 
 def folded(text: str) -> str:
-    """*text* in small letters, each at its place."""
+    """Return *text* in lower case with every letter at the same offset."""
     if text.isascii():
         return text.lower()
     low = text.lower()

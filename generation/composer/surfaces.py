@@ -1,6 +1,6 @@
-"""Wear: what haste, phones and habit do to a text.
+"""Surface noise: the slips and styles that haste, phones and habits bring into a text.
 
-Only what stands outside marks is changed, and the case and the apostrophes of what is inside.
+Text outside marks is changed freely; inside marks only case and apostrophes are.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _BLANKS = re.compile(r"\s+")
 _UNNUMBERED = re.compile(r"(?<!\S)[^\s\d]+(?!\S)")
 _QUOTED = re.compile(r'"([^"\n]*)"')
 _INNER_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
-# A comma right after or right before a value, where a dash may stand as well.
+# A comma right after or right before a value, which may become a dash.
 _COMMA_AT_MARK = re.compile(r"(?<=\]\]), (?=[^\W\d_])|(?<=[^\W\d_]), (?=\[\[)")
 _DASHED = 0.3
 _DASHES = (" – ", "—", " — ")
-_KEPT_CASE = "code"  # identifiers are copied, not typed
-# A register that hesitates does so in one of this many gaps between words for each unit of its chance.
+_KEPT_CASE = "code"  # type whose case is kept: identifiers are copied, not typed
+# A register's hesitation rate divided by this is the chance of a hesitation in each gap between words.
 _GAPS_PER_HESITATION = 10
 
 
 def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], rng: random.Random) -> str:
-    """Give *marked* the slips of *register*; *kinds* is the entity type of each marked value by id."""
+    """Apply the surface noise of *register* to *marked*; *kinds* is the entity type of each marked value by id."""
     text = marked
     if register.abbreviations and talk.shorthand:
         shorthand = {word.lower(): forms for word, forms in talk.shorthand.items()}
@@ -56,7 +56,7 @@ def wear(marked: str, register: Register, talk: Talk, kinds: Mapping[str, str], 
 
 
 def _outside(marked: str, change: Callable[[str], str]) -> str:
-    """Apply *change* to what stands between marks."""
+    """Apply *change* to the text outside marks."""
     pieces: list[str] = []
     position = 0
     for found in MARK.finditer(marked):
@@ -67,7 +67,7 @@ def _outside(marked: str, change: Callable[[str], str]) -> str:
 
 
 def _typeset(marked: str, rng: random.Random) -> str:
-    """What word processors and phones make of quotes and dashes; inside a value, of its apostrophes only."""
+    """Use typographic quotes and dashes, as word processors and phones do; inside values change apostrophes only."""
     dash = rng.choice(_DASHES)
     plain = _outside(marked, lambda text: _QUOTED.sub(r"“\1”", text.replace(" - ", dash).replace("'", "’").replace("...", "…")))
     dashed = _COMMA_AT_MARK.sub(lambda found: dash if rng.random() < _DASHED else found.group(), plain)
@@ -90,13 +90,13 @@ def _is_code(kind: EntityType) -> bool:
 
 
 def _lower_value(surface: str) -> str:
-    """*surface* in lower case, but for words that hold a digit ("28F") and for names that would be function words ("Will")."""
+    """Return *surface* in lower case, except words with a digit ("28F") and names that would become function words ("Will")."""
     lowered = _UNNUMBERED.sub(lambda found: found.group().lower(), surface)
     return lowered if is_same_spelling(lowered, surface) else surface
 
 
 def _slip(word: str, chance: float, rng: random.Random) -> str:
-    """A mistyped word now and then: letters swapped, dropped or doubled."""
+    """With probability *chance*, mistype *word*: swap, drop or double a letter."""
     if rng.random() >= chance:
         return word
     place = rng.randint(1, len(word) - 2)

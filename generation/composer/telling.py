@@ -1,8 +1,8 @@
-"""Telling a story: one text with its spans, and the questions that are asked of it.
+"""Write a text from a story, with its spans and the questions about it.
 
-Questions are chosen first, then the steps that tell what they need and nothing that is moot for them, then values; which of
-them are high follows. What chance alone has spoiled (two values that are alike, a value that also stands in a sentence) is
-drawn anew, questions and all.
+Questions are chosen first; then the steps that tell what the questions need and nothing that is moot for them; then the values.
+The questions decide which values are high. If a draw fails by chance (two values are alike, or a value also occurs in a fixed
+sentence), everything is drawn again.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ TRIES: Final = 60
 
 
 class StoryUntold(PiiloomError):
-    """No text of a story could be made for its questions."""
+    """No text could be made from a story for its questions."""
 
 
 def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: int = 2, habits: bool = True) -> ToldStory:
-    """One text of *story* and *questions* questions on it, for which different facts are high where the story allows that.
+    """Write one text of *story* with *questions* questions; different facts are high for them if the story allows it.
 
-    Every question that can be asked is as likely as any other, and so is every wording that may be told. The same state of
-    *rng* gives the same text, which without *habits* is by the book. Raises ``StoryUntold`` when no such text is found in ``TRIES`` tries.
+    Questions and wordings are drawn uniformly from the possible ones. The same state of *rng* gives the same text. Without *habits*,
+    the writer has no orthographic habit. Raises ``StoryUntold`` if ``TRIES`` tries fail.
     """
     plan = plan_of(story)
 
@@ -41,7 +41,7 @@ def tell(story: Story, rng: random.Random, *, locale: str = "en_US", questions: 
 
 
 def tell_asked(story: Story, asked: Sequence[Asking], rng: random.Random, *, locale: str = "en_US") -> ToldStory:
-    """One text of *story* for the questions *asked*, as ``tell`` tells it; the questions come in that order."""
+    """Write one text of *story* like ``tell``, but for the given questions *asked*, in that order."""
     return _tell(story, lambda: asked or None, rng, locale, habits=True)
 
 
@@ -59,7 +59,7 @@ def _tell(story: Story, choose: Callable[[], Sequence[Asking] | None], rng: rand
 
 
 def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tuple[Asking, ...] | None:
-    """*number* questions that can be asked together, in the order of the story; None where there are none."""
+    """Draw *number* questions that can be asked together, in story order; None if there are none."""
     first = plan.askable if number == 1 else plan.askable_in_twos
     if not first:
         return None
@@ -73,7 +73,7 @@ def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tupl
 
 
 def tell_once(story: Story, asked: Sequence[Asking], rng: random.Random, *, locale: str) -> ToldStory | str:
-    """One try to tell *story* for the questions *asked*; gives what spoiled it where it fails."""
+    """Try once to write *story* for the questions *asked*; returns the told story, or the reason why the try failed."""
     demand = plan_of(story).demand(tuple(sorted(one.question for one in asked)))
     if demand.lacking is not None:
         return demand.lacking
@@ -98,7 +98,7 @@ def _ask(question: StoryQuestion, wording: int | None, told: Iterable[str], rng:
 
 
 def _leak(questions: Iterable[AskedQuestion], told: Mapping[str, str]) -> str | None:
-    """Which question gives a value away."""
+    """Return which question leaks a value, None if no one does."""
     for question in questions:
         small = folded(question.text)
         for fact, value in told.items():

@@ -1,7 +1,7 @@
-"""What can be told with which questions of a story: found once a story, so that telling a text only draws.
+"""Precomputed constraints on texts of a story, by set of questions, so that writing a text needs random draws only.
 
-A set of questions makes a demand on the text: facts that must be told, facts that must not, steps that must be there. Under
-a demand a wording is admissible when it tells no moot fact, and a step when it has an admissible wording.
+A set of questions demands that certain facts are told, others (moot ones) are not, and certain steps are present. Under
+a demand, a wording is admissible if it tells no moot fact, and a step if it has an admissible wording.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from piiloom.taxonomy.stories import Step, Story, StoryQuestion, Wording
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """A question by its place in the story, and the place of its wording (None: any)."""
+    """A question by its index in the story, and the index of its wording (None: any)."""
 
     question: int
     wording: int | None = None
@@ -23,10 +23,10 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What the text must do for some questions.
+    """What a set of questions demands of the text.
 
-    ``wordings``: those that are admissible, step by step. ``optional`` has the steps that chance decides on, ``forced`` those
-    that are told whatever it says. ``lacking``: why no text can meet the demand; None where one may.
+    ``needs``: the facts to tell. ``wordings``: the admissible wordings of each step. ``forced``: indexes of steps that are always told;
+    ``optional``: those that chance decides on. ``lacking``: why no text can meet the demand, None if one may.
     """
 
     needs: tuple[str, ...]
@@ -37,7 +37,7 @@ class Demand:
 
 
 class TellingPlan:
-    """The demands of a story's questions, each worked out when first asked for."""
+    """The demands of a story's questions, computed on first use."""
 
     def __init__(self, story: Story) -> None:
         self.story = story
@@ -45,14 +45,14 @@ class TellingPlan:
         self._partners: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def demand(self, questions: tuple[int, ...]) -> Demand:
-        """What the questions with these numbers (in order) ask of a text together."""
+        """Return the joint demand of the questions with these indexes (in ascending order)."""
         found = self._demands.get(questions)
         if found is None:
             found = self._demands[questions] = _demand(self.story.steps, [self.story.questions[number] for number in questions])
         return found
 
     def partners(self, questions: tuple[int, ...]) -> tuple[int, ...]:
-        """Which questions can be asked beside *questions*: those for which other facts are high where there are such, else any."""
+        """Return the questions that can be asked together with *questions*; only those with other high facts, if there are any."""
         found = self._partners.get(questions)
         if found is None:
             found = self._partners[questions] = self._find_partners(questions)
@@ -72,18 +72,18 @@ class TellingPlan:
 
     @cached_property
     def askable_in_twos(self) -> tuple[int, ...]:
-        """The questions that can be asked beside another one."""
+        """The questions that can be asked together with another one."""
         return tuple(number for number in self.askable if self.partners((number,)))
 
 
 @lru_cache(maxsize=1024)
 def plan_of(story: Story) -> TellingPlan:
-    """The plan of a story, kept with it."""
+    """Return the (cached) plan of a story."""
     return TellingPlan(story)
 
 
 def contrasts(one: StoryQuestion, other: StoryQuestion) -> bool:
-    """Whether a fact that one of them needs is low for the other."""
+    """Whether one of the questions needs a fact that is low for the other."""
     return any(not other.decides(fact) for fact in one.needs) or any(not one.decides(fact) for fact in other.needs)
 
 

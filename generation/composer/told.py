@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldSpan:
-    """A value as it stands in the text, ``text[start:end]``; ``fact`` is its name in the story."""
+    """A value in the text, at ``text[start:end]``; ``fact`` is its name in the story."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class ToldSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedQuestion:
-    """A question of the text, which of the facts told are high for it, and why; the others are low."""
+    """A question about the text. ``high``: the told facts that matter to it, each with the reason; all others are low."""
 
     id: str
     text: str
@@ -30,7 +30,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldStory:
-    """A text with its spans in order, and its questions; ``habit`` names how its writer departs from the book, if they do."""
+    """A text with its spans in order, and its questions; ``habit`` is the writer's orthographic habit, None if there is none."""
 
     story: str
     text: str

@@ -1,4 +1,4 @@
-"""Choosing words that say no value by chance: a fixed text that holds a value as a word would be a mention without a mark."""
+"""Choose fixed text that contains no value by chance, since that would be an unmarked mention of the value."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _TRIES = 10
 
 
 def folded(values: Iterable[str]) -> tuple[str, ...]:
-    """The texts as ``says_any`` compares them."""
+    """Return *values* case-folded, as ``says_any`` takes them."""
     return tuple(value.casefold() for value in values)
 
 
 def to_avoid(values: Iterable[Mapping[str, str]], others: Iterable[str]) -> tuple[str, ...]:
-    """What a fixed text beside *values* must not say: they and *others*, as ``says_any`` compares them."""
+    """Return the texts that fixed text beside *values* must not contain: *values* and *others*, as ``says_any`` takes them."""
     return folded([*others, *(value["text"] for value in values)])
 
 
 def marked_length(marked: str) -> int:
-    """The words of a text with marks."""
+    """Count the words of a text with marks."""
     return count_words(strip_marks(marked).text)
 
 
@@ -44,7 +44,7 @@ def _stands(text: str, value: str) -> bool:
 
 
 def expand_clear(pattern: str, values: Collection[str], rng: random.Random) -> str | None:
-    """An expansion of *pattern* whose fixed text says none of *values*; None when none was found."""
+    """Draw an expansion of *pattern* whose fixed text contains none of *values*; None if some draws find none."""
     for _ in range(_TRIES // 2):
         text = expand(pattern, rng)
         if not says_any(SLOT.sub(" ", text).casefold(), values):
@@ -53,7 +53,7 @@ def expand_clear(pattern: str, values: Collection[str], rng: random.Random) -> s
 
 
 def draw_clear(patterns: Sequence[str], values: Collection[str], rng: random.Random) -> str:
-    """An expansion of one of *patterns* whose fixed text says none of *values*; any when all say one (the spans stage finds it)."""
+    """Draw an expansion of one of *patterns* whose fixed text contains none of *values*; if none is found, any (``spans`` finds it)."""
     for _ in range(_TRIES):
         text = expand_clear(rng.choice(patterns), values, rng)
         if text is not None:

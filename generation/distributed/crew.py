@@ -1,4 +1,4 @@
-"""Who works on partitions: processes that are given assignments, and the desk that they share."""
+"""The protocol of a worker pool: processes that work on assignments, and the desk (rate limiter and budget) that they share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from piiloom.generation.distributed.partition_work import Assignment, PartitionR
 
 
 class PartitionLost(Exception):
-    """The process that worked on a partition died; ``cause`` names how, without any text of the run."""
+    """The process that worked on a partition died; ``cause`` is the name of the error, without any text of the run."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -17,7 +17,7 @@ class PartitionLost(Exception):
 
 
 class Crew(Protocol):
-    """At most ``partitions`` assignments are worked on at once."""
+    """A pool of worker processes that works on at most ``partitions`` assignments at once."""
 
     @property
     def partitions(self) -> int:
@@ -25,9 +25,9 @@ class Crew(Protocol):
         ...
 
     async def open_desk(self, settings: DeskSettings) -> DeskLink:
-        """Start the desk that all processes of this crew share."""
+        """Start the desk that all workers share and return a link to it."""
         ...
 
     async def work(self, assignment: Assignment, link: DeskLink) -> PartitionReport:
-        """Have one process work on *assignment*; raises ``PartitionLost`` when it dies."""
+        """Let one process work on *assignment* and return its report; raises ``PartitionLost`` if the process dies."""
         ...

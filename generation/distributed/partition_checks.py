@@ -1,4 +1,4 @@
-"""What a run in partitions needs: asked before anything is made of it, so that a refusal leaves nothing behind."""
+"""Checks for a run in partitions, made before anything is created, so that a refusal leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REACHABLE_WITHIN_S = 5.0
 
 
 def check_partitioned(config: RunConfig, *, returned: bool) -> None:
-    """Refuse what cannot be partitioned (``UsageError``); *returned*: no folder is shared, and partitions travel with the tasks."""
+    """Raise ``UsageError`` for settings that cannot be partitioned. *returned*: no folder is shared, so partition stores travel."""
     if config.batch:
         raise UsageError("--ray cannot go with --batch", remedy="A batch waits on its maker's side: one process sends it as fast as many")
     if returned and config.budget_usd is not None:
@@ -27,7 +27,10 @@ def check_partitioned(config: RunConfig, *, returned: bool) -> None:
 
 
 def check_ray(partitions: int, address: str | None) -> Any:
-    """Give Ray, which is imported here first; raises ``UsageError`` where it is not installed, ``RunError`` where no cluster answers."""
+    """Import Ray and return the module.
+
+    Raises ``UsageError`` if it is not installed or *partitions* is below 1, ``RunError`` if no cluster answers at *address*.
+    """
     if partitions < 1:
         raise UsageError("at least one partition is needed", where="--ray")
     ray = _import_ray()
@@ -36,7 +39,7 @@ def check_ray(partitions: int, address: str | None) -> Any:
 
 
 def _import_ray() -> Any:
-    # Before the import, which reads it: no word of this machine to anybody.
+    # Turn off Ray's usage statistics; this must be set before the import, which reads it.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
         return importlib.import_module("ray")
@@ -45,7 +48,10 @@ def _import_ray() -> Any:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Refuse an address where nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
+    """Raise an error for a bad address or one where nothing listens: Ray itself would try for minutes and ignore Ctrl-C.
+
+    Raises ``UsageError`` if *address* is not HOST:PORT, ``RunError`` if no connection can be made.
+    """
     if address is None or address in {"auto", "local"}:
         return
     host, _, port = address.rpartition(":")

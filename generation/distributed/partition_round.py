@@ -1,4 +1,4 @@
-"""One round of partitions: items are dealt out, worked on by a crew, and what they bring is merged as each comes back."""
+"""One round of partitions: items are split up, workers process them, and each partition is merged when it comes back."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from piiloom.generation.running.left_over import charge_lost
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.configuration import RunConfig
 
-# A partition has no more items than this, so that what its end costs, and what is lost with a node, stays small.
+# Most items in a partition, so that merging one is quick and a lost node loses little.
 ITEMS_AT_MOST = 500
 _LOOK_PACE_S = 0.3
 
 
 def dealt(starts: Sequence[Start], partitions: int, *, together: int = 1) -> list[list[Start]]:
-    """Deal *starts* out like cards over *partitions*, or over more where each would get more than ``ITEMS_AT_MOST``.
+    """Distribute *starts* round-robin over *partitions* lists, or over more so that none gets many more than ``ITEMS_AT_MOST`` items.
 
-    Items of one text, of which each has *together*, go to one partition, so that the text is asked for once.
+    The items of one text (*together* consecutive plan indexes) go to the same partition, so that the text is asked for once.
     """
     texts: dict[int, list[Start]] = {}
     for start in starts:
@@ -43,7 +43,12 @@ def dealt(starts: Sequence[Start], partitions: int, *, together: int = 1) -> lis
 
 
 class PartitionRound:
-    """Works on items with a crew, again and again; ``totals`` sums up what partitions did, ``progress`` is for whoever watches."""
+    """Runs rounds of partitions on the workers of a crew.
+
+    ``totals`` sums up the calls of all partitions, ``progress`` is what the watcher sees, ``lost`` the last cause of a lost partition.
+    *folder*: where partition stores are created (None: next to the store). *returned*: no folder is shared, so the bytes of
+    partition stores travel with assignments and reports.
+    """
 
     def __init__(
         self,
@@ -62,20 +67,23 @@ class PartitionRound:
     ) -> None:
         self._store, self._run, self._crew, self._link, self._conduct = store, run, crew, link, conduct
         self._watch, self._stop, self._folder, self._returned = watch, stop, folder, returned
-        # Twice its share of the calls in flight, so that one partition may use what others leave.
+        # Twice an equal share of the calls in flight, so that a partition can use slots that others leave free.
         share = min(conduct.concurrency, 2 * ceil(conduct.concurrency / crew.partitions))
         self._config = config.model_copy(update={"concurrency": share, "budget_usd": conduct.budget_usd})
         self.progress, self.totals, self.lost = progress, CallTotals(), ""
         self._next = 0
         self._error: PiiloomError | None = None
-        # How far the partitions of this round are, and what was spent before it.
+        # The progress of this round's partitions, by partition id, and the call totals before this round.
         self._tallies: dict[str, Tally] = {}
         self._before = CallTotals()
         self._stopping: set[asyncio.Task[None]] = set()
         stop.on_request(self._ask_to_stop)
 
     async def work(self, starts: Sequence[Start], draws: Mapping[str, int]) -> int:
-        """Take *starts* through the item stages; gives how many partitions came back. Raises the first error of one, all merged."""
+        """Take *starts* through the item stages; returns how many partitions came back.
+
+        If a partition reports an error, the others are asked to stop and merged, and then the first error is raised.
+        """
         if not starts:
             return 0
         free = asyncio.Semaphore(self._crew.partitions)
@@ -98,22 +106,22 @@ class PartitionRound:
         return dealt(starts, self._crew.partitions, together=self._config.records_per_text)
 
     def planned_with(self, totals: CallTotals) -> None:
-        """Take over what the calls of this process have come to: those of earlier sittings, and for topics and subtopics."""
+        """Take over the call totals of this process: those of earlier sittings, and its own calls for topics and subtopics."""
         self.progress.totals = totals
         add_totals(self.totals, CallTotals(answered=totals.answered_now, answered_now=totals.answered_now, replayed=totals.replayed))
 
     def preparing(self, what: str) -> None:
-        """Tell whoever watches what goes on before records are there."""
+        """Report to the watcher what is being done before records are ready."""
         self.progress.preparing = what
         self._watch(self.progress)
 
     def screened(self, *, accepted: bool) -> None:
-        """Count an item that has been screened."""
+        """Count one screened item and report to the watcher."""
         self.progress.accepted += accepted
         self._watch(self.progress)
 
     async def _hand(self, starts: Sequence[Start], draws: Mapping[str, int], free: asyncio.Semaphore) -> bool:
-        """Deal *starts* out, have them worked on, and merge what comes back; whether it did."""
+        """Create a partition for *starts*, have a worker process it, and merge it. Returns False if it was lost or not started."""
         async with free:
             if self._stop.requested or self._error is not None:
                 return False
@@ -145,7 +153,7 @@ class PartitionRound:
             return True
 
     async def _clear_up(self, partition: Partition) -> None:
-        """Keep what a partition did whose process died."""
+        """Merge the store of a partition whose process died; if the store was on the worker only, charge what it had spent."""
         spent = await self._link.leave(partition.id)
         if self._returned:
             remove(partition.path)
@@ -162,7 +170,7 @@ class PartitionRound:
         add_totals(self.totals, report.tally.totals)
 
     async def _looking(self, items: int) -> None:
-        """Tell whoever watches how far the partitions are, until cancelled."""
+        """Report the progress of the partitions to the watcher, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_PACE_S)
             await self._look()
@@ -180,7 +188,7 @@ class PartitionRound:
 
     def _ask_to_stop(self) -> None:
         async def ask() -> None:
-            with suppress(Exception):  # a desk that is no more has nobody to stop
+            with suppress(Exception):  # if the desk has ended, there is no client to stop
                 await self._link.stop()
 
         task = asyncio.ensure_future(ask())
@@ -189,6 +197,6 @@ class PartitionRound:
 
 
 def add_totals(totals: CallTotals, more: CallTotals) -> None:
-    """Add *more* to *totals*."""
+    """Add *more* to *totals*, in place."""
     for field in fields(CallTotals):
         setattr(totals, field.name, getattr(totals, field.name) + getattr(more, field.name))

@@ -1,7 +1,7 @@
-"""What a process does with its share of a plan: all item stages, up to screening, which must see all items.
+"""What a worker process does with its partition: all item stages except screening, which must see all items of the run.
 
-The share is worked on in a store of its own, with its own committer and journal, so that every paid reply is on disk before
-it is used; rates and money are asked for at the desk that all partitions share.
+Each partition has its own store, committer and journal, so that every paid reply is on disk before it is used. Rate limits and
+budget come from the desk that all partitions share.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.stages.pipeline import Outcome, advance, stages_after
 
-# How often a partition says how far it is.
+# Shortest time between two progress reports of a partition.
 _TALLY_PACE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A plan item to go on with: the last stage it has passed (None: it was only planned), and the item as JSON."""
+    """A plan item to continue: the last stage it has passed (None: it is only planned), and the item as JSON."""
 
     index: int
     done: str | None
@@ -50,9 +50,10 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """All that a process needs. ``content`` are the bytes of the partition's store where no folder is shared.
+    """All that a worker process needs for its partition.
 
-    ``draws`` says of items that are tried anew how often; ``heard`` whether anybody listens to events.
+    ``draws``: retry counts of items that are tried again. ``heard``: whether to send events to the desk. ``content``: the bytes of the
+    partition's store if no folder is shared, else None.
     """
 
     partition: Partition
@@ -67,7 +68,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionReport:
-    """How a share ended: what its calls came to, and the error that ended it early, if one did."""
+    """The result of a partition: its totals, the error that ended it early (if any), and the bytes of its store if no folder is shared."""
 
     tally: Tally
     error: PortableError | None = None
@@ -75,12 +76,12 @@ class PartitionReport:
 
 
 def run_assignment(assignment: Assignment, link: DeskLink) -> PartitionReport:
-    """Work on *assignment* in this process, to the end."""
+    """Work on *assignment* in this process and return its report (the synchronous form of ``work_on``)."""
     return asyncio.run(work_on(assignment, link))
 
 
 async def work_on(assignment: Assignment, link: DeskLink) -> PartitionReport:
-    """Work on *assignment*; what ends it early is part of the report, so that what is done is kept."""
+    """Work on *assignment* and return its report. A ``PiiloomError`` is part of the report, so that finished work is kept."""
     if assignment.content is None:
         return await _worked(assignment, assignment.partition.path, link)
     with tempfile.TemporaryDirectory(prefix="piiloom-") as folder:
@@ -117,7 +118,7 @@ async def _worked(assignment: Assignment, path: Path, link: DeskLink) -> Partiti
 
 
 def _check_same_piiloom(assignment: Assignment) -> None:
-    """Refuse to work where templates, taxonomy, bank or code are others than those of the run."""
+    """Raise ``RunError`` if templates, taxonomy, bank or code on this node differ from those of the run."""
     if run_digest(assignment.config) != assignment.run.config_digest:
         raise RunError(
             f"{platform.node()} has another piiloom than the one that started run {assignment.run.id}",
@@ -126,7 +127,7 @@ def _check_same_piiloom(assignment: Assignment) -> None:
 
 
 class _Share:
-    """One pass over the items of an assignment."""
+    """The state of one pass over the items of an assignment."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment
@@ -137,10 +138,10 @@ class _Share:
         self._streak: RejectStreak | None = None
 
     async def work(self, session: Session, client: DeskClient) -> None:
-        """Take every item through the stages that it has before it."""
+        """Take every item through its remaining stages; raises ``StoppedEarly`` if rejects of one reason reach the limit."""
         ctx = session.ctx
         ctx.draws = self._assignment.draws
-        # What was lent to this store is counted in the one that it came from.
+        # Calls copied into this store from the run's store are counted there, so subtract them here.
         self._totals, self._before = ctx.calls.totals, replace(ctx.calls.totals)
         self._streak = streak_of(ctx, session.run.id, stop=self.stop.request)
         session.start_committing()
@@ -169,7 +170,7 @@ class _Share:
             raise self._streak.stopped
 
     def tally(self) -> Tally:
-        """How far it is."""
+        """Return the items done and rejected so far, and the totals of this partition's own calls."""
         spent = {f.name: getattr(self._totals, f.name) - getattr(self._before, f.name) for f in fields(CallTotals)}
         return Tally(self._done, self._rejected, CallTotals(**spent))
 

@@ -1,9 +1,9 @@
-"""A run beyond one process: rounds of plan items are dealt over partitions, worked on, merged, and screened in plan order.
+"""A run over several processes: plan items are split into partitions, processed by workers, merged, and screened in plan order.
 
-The driver keeps the store and makes all that is run-wide: topics and subtopics, the plan, screening. A round deals out as
-many items as are still wanted, so nothing is paid for that one process would not have paid for; what screening rejects is
-replaced by a further round, and the last few by ``run.generate_records``, which also ends the run. So the records
-are those of one process, byte for byte.
+The driver owns the store and does all run-wide work: topics and subtopics, the plan, screening. Each round hands out only as
+many items as are still wanted, so nothing is paid for that a single process would not have paid for. A further round replaces
+the items that screening rejects; ``run.generate_records`` produces the last few records and ends the run. The records are
+the same as those of a single process, byte for byte.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages.pipeline import item_stages
 from piiloom.generation.stages.screen import Screening
 
-# Fewer items a partition are not worth dealing out.
+# With fewer wanted items per partition than this, another round does not pay off.
 LEAST_EACH = 4
-# Records that become visible together.
+# Number of items that are screened and committed together.
 _SCREENED_AT_ONCE = 200
 
 
@@ -62,10 +62,11 @@ async def generate_partitioned(
     watch: Watch = unwatched,
     conduct: Conduct | None = None,
 ) -> RunProgress:
-    """As ``run.generate_records``, with *partitions* Ray tasks at once; also on the cluster at *address*.
+    """Like ``run.generate_records``, with *partitions* Ray tasks at once, on this machine or on the cluster at *address*.
 
-    Partition stores stand beside the store, or in *folder*, which all nodes of a cluster share; without one their bytes travel
-    with the tasks. Raises ``UsageError`` for what cannot be partitioned, and where Ray is not installed.
+    Partition stores are created next to the store, or in *folder*, which all nodes of the cluster must share. On a cluster without
+    *folder* their bytes are sent along with the tasks. Raises ``UsageError`` for settings that cannot be partitioned and if Ray is not
+    installed, ``RunError`` if the cluster cannot be joined.
     """
     returned = address is not None and folder is None
     check_partitioned(config, returned=returned)
@@ -85,7 +86,10 @@ async def generate_by_crew(
     watch: Watch = unwatched,
     conduct: Conduct | None = None,
 ) -> RunProgress:
-    """Have *crew* work on the run until the wanted number of records is accepted, or *stop* is requested."""
+    """Let the workers of *crew* process the run until the wanted number of records is accepted, or *stop* is requested.
+
+    *folder* and *returned* say how partition stores reach the workers: see ``PartitionRound``. Returns the final progress.
+    """
     stop, conduct = stop or StopSignal(), conduct or conduct_of(config)
     merge_left_over(store, run.id)
     close_open_sends(store, run.id)
@@ -128,14 +132,14 @@ async def generate_by_crew(
         provider = open_provider(config)
         ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
         ended.stopped = ended.stopped or stopped or driver.stopped
-    # Of a paid provider's calls the store has told the rest already.
+    # For a paid provider, the other totals were read from the store already.
     done = round_.totals
     add_totals(ended.totals, CallTotals(answered_now=done.answered_now, replayed=done.replayed) if provider.paid else done)
     return ended
 
 
 class _Driver:
-    """Plans rounds and screens what they bring."""
+    """The driver: plans the rounds and screens their results."""
 
     def __init__(self, store: Store, run: RunRow, config: RunConfig, conduct: Conduct, round_: PartitionRound, stop: StopSignal) -> None:
         self._store, self._run, self._config, self._conduct = store, run, config, conduct
@@ -150,19 +154,22 @@ class _Driver:
         return self._streak.stopped if self._streak is not None else None
 
     async def rounds(self, least: int) -> None:
-        """Go on until fewer than *least* records are wanted, or there is nothing left to plan."""
+        """Run rounds until fewer than *least* records are missing, nothing is left to plan, or a stop is requested."""
         while not self._stop.requested:
             earlier = read_earlier(self._store, self._run.id)
             wanted = self._config.samples - len(earlier.accepted)
             end = _horizon(self._config, earlier, wanted)
-            # As many as are wanted: one process would not have begun any other, either.
+            # No more items than are wanted: a single process would not have started more, either.
             window = [index for index in range(end) if index not in earlier.decided][: max(wanted, 0)]
             if wanted < least or not window or not await self._worked(window, end, earlier):
                 return
             self._screen(window)
 
     async def _worked(self, window: list[int], end: int, earlier: EarlierWork) -> bool:
-        """Have the items in *window* taken through all stages but screening; False when *stop* was requested before."""
+        """Have workers take the items in *window* through all stages but screening.
+
+        Returns False if a stop was requested during planning. Raises ``RunError`` if every partition was lost.
+        """
         starts = await self._starts(window, end, earlier)
         if starts is None:
             return False
@@ -177,7 +184,10 @@ class _Driver:
         return True
 
     async def _starts(self, window: list[int], end: int, earlier: EarlierWork) -> list[Start] | None:
-        """Have topics and subtopics for *end* items; gives where each item of *window* stands, those without a triplet rejected."""
+        """Ask for the topics and subtopics of *end* items and return where each item of *window* stands; None after a stop request.
+
+        Items without a triplet are rejected and left out.
+        """
         config, starts = self._config, []
         provider = open_provider(config)
         async with open_session(self._store, self._run, config, provider, conduct=self._conduct) as session:
@@ -204,7 +214,7 @@ class _Driver:
         return starts
 
     def _screen(self, window: list[int]) -> None:
-        """Screen strictly in plan order, up to the first item that has yet to come through."""
+        """Screen the items of *window* strictly in plan order, up to the first one that has not passed all stages."""
         assert self._screening is not None  # noqa: S101 - made with the first round
         all_of_it, rejected = window, {row.plan_index for row in load_rejects(self._store, self._run.id)}
         window = [index for index in window if index not in rejected]
@@ -222,7 +232,7 @@ class _Driver:
         self._note_ends(all_of_it)
 
     def _note_ends(self, window: list[int]) -> None:
-        """Count what became of the items of *window*, in plan order."""
+        """Feed the decided items of *window* to the reject counter, in plan order."""
         assert self._streak is not None  # noqa: S101 - made with the first round
         earlier = read_earlier(self._store, self._run.id)
         reasons = {row.plan_index: (row.stage, row.reason_code) for row in earlier.rejects}
@@ -232,7 +242,7 @@ class _Driver:
 
 
 def _horizon(config: RunConfig, earlier: EarlierWork, wanted: int) -> int:
-    """How many items are planned, by the rounds that a run in one process makes: a later one replaces rejects."""
+    """Return how many plan items to consider, growing in the same steps as the rounds of a run in one process."""
     end = planned_for(config.samples, config.margin)
     limit = PLANNED_AT_MOST * end
     while end < limit and all(index in earlier.decided for index in range(end)):

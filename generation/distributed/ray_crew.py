@@ -1,7 +1,7 @@
-"""Ray as the crew: partitions are tasks, the desk is an actor. Ray is imported when a crew is opened, and never before.
+"""A pool of workers on Ray: partitions run as Ray tasks, the desk (shared rate limiter and budget) is a Ray actor.
 
-Nothing secret is handed to Ray: the keys of providers are in the environment of each node (on one machine: inherited from
-this process), where its tasks look for them as any piiloom does.
+Ray is imported only when the pool is opened. No secrets are passed to Ray: tasks read provider keys from the environment of
+their node (on one machine it is inherited from this process).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from piiloom.generation.distributed.crew import PartitionLost
 from piiloom.generation.distributed.partition_checks import check_ray
 from piiloom.generation.distributed.partition_work import Assignment, PartitionReport, run_assignment
 
-# Bytes that Ray sets aside for what tasks hand over, on a Ray of our own: assignments and reports are small.
+# Size of Ray's object store in bytes, if we start Ray ourselves. Assignments and reports are small.
 _OBJECT_STORE = 128 * 2**20
-# So many posts and polls can be at the desk at once.
+# Most concurrent method calls on the desk actor.
 _AT_THE_DESK = 4096
 
 
 @asynccontextmanager
 async def ray_crew(partitions: int, address: str | None = None) -> AsyncIterator[RayCrew]:
-    """Have Ray work with *partitions* tasks at once, on the cluster at *address* or on a Ray of our own on this machine.
+    """Open a pool of *partitions* concurrent Ray tasks, on the cluster at *address* or on a local Ray started for it.
 
-    A Ray that this process is connected to already is used as it is. Raises ``UsageError`` where Ray is not installed, and
-    ``RunError`` when the cluster cannot be joined.
+    If this process is connected to Ray already, that connection is used and left open. Raises ``UsageError`` if Ray is not installed,
+    ``RunError`` if the cluster cannot be joined.
     """
     ray = check_ray(partitions, address)
     ours = not ray.is_initialized()
@@ -49,22 +49,22 @@ async def ray_crew(partitions: int, address: str | None = None) -> AsyncIterator
 
 
 class RayCrew:
-    """A ``crew.Crew``."""
+    """A pool of Ray tasks; implements ``crew.Crew``."""
 
     def __init__(self, ray: Any, partitions: int) -> None:
         self._ray, self.partitions = ray, partitions
-        # A task that died is not run again by Ray: what it paid for is merged first.
+        # No retries by Ray: what a dead task has paid for must be merged first.
         self._task = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(run_assignment)
 
     async def open_desk(self, settings: DeskSettings) -> DeskLink:
-        """Start the desk, an actor on this node."""
+        """Start the desk as an actor, on this node if possible."""
         strategies = importlib.import_module("ray.util.scheduling_strategies")
         here = strategies.NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
         actor = self._ray.remote(num_cpus=0, max_concurrency=_AT_THE_DESK, scheduling_strategy=here)(Desk)
         return RayLink(actor.remote(settings))
 
     async def work(self, assignment: Assignment, link: DeskLink) -> PartitionReport:
-        """Run *assignment* as a task; raises ``PartitionLost`` when its process dies."""
+        """Run *assignment* as a Ray task and return its report; raises ``PartitionLost`` on any Ray error, such as a dead process."""
         task = self._task.remote(assignment, link)
         try:
             report: PartitionReport = await task
@@ -78,13 +78,13 @@ class RayCrew:
 
 
 class RayLink:
-    """The way to a desk that is an actor; it may be handed to tasks."""
+    """A ``DeskLink`` to a desk that runs as a Ray actor; it can be passed to tasks."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 
     async def post(self, client: str, asks: Sequence[Ask]) -> Word:
-        """Say *asks*; gives what can be answered at once."""
+        """Send *asks*; returns the answers that are available at once."""
         word: Word = await self._actor.post.remote(client, asks)
         return word
 
@@ -94,7 +94,7 @@ class RayLink:
         return word
 
     async def leave(self, client: str) -> float:
-        """*client* is no more."""
+        """Tell the desk that *client* has ended; returns the USD it spent in all."""
         spent: float = await self._actor.leave.remote(client)
         return spent
 
@@ -103,16 +103,16 @@ class RayLink:
         await self._actor.stop.remote()
 
     async def look(self) -> DeskView:
-        """How things stand."""
+        """Return the state of the desk."""
         view: DeskView = await self._actor.look.remote()
         return view
 
 
 def _join(ray: Any, partitions: int, address: str | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    # With "local", neither RAY_ADDRESS nor a Ray that happens to run here draws the run to a place nobody named.
+    # "local" starts a new Ray even if RAY_ADDRESS is set or another Ray runs on this machine.
     ours = {"address": "local", "num_cpus": partitions, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
-    # It has much to say on standard error, and none of it is about the run.
+    # Ray's own messages on standard error say nothing about the run.
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(**quiet, **(ours if address is None else {"address": address}))
@@ -127,7 +127,7 @@ def _join(ray: Any, partitions: int, address: str | None) -> None:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Keep our handlers of SIGINT and SIGTERM: Ray puts its own in their place, which end the process at once."""
+    """Restore our handlers of SIGINT and SIGTERM afterwards, since Ray replaces them by ones that end the process at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,1 +1,1 @@
-"""What a run will cost, by a stand-in for the model that sees every prompt."""
+"""Estimate what a run will cost: the real stages render their prompts, and a stand-in for the model answers them."""

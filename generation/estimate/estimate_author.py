@@ -1,7 +1,7 @@
-"""A stand-in for the model of a run: replies of the length a model's would have, so that an estimate can see every prompt.
+"""A stand-in for the model of a run: its replies are as long as a model's, so that an estimate can render every prompt.
 
-It answers by the call's variables, as the composer does, but for plans that follow no bank: each text holds the wanted
-values and as many words of no language as the plan asks for. Nobody ever reads them.
+Like the composer, it answers from the variables of a call, but without a scenario bank: each text holds the wanted values
+and as many nonsense words as the plan asks for.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from piiloom.providers.protocol import Completion, JsonSchema, PromptCall
 
 Variables = Mapping[str, Any]
 
-# As long as the words of running text: 4.6 letters on average.
+# Nonsense words as long as those of running text: 4.6 letters on average.
 _FILLER = "mo velda tasi korunel lipra denolu sa rimtavo be gul fontera ip tarnok sel muvita dra kelposi ontel fa brunavi".split()
 _SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split()
 _QUESTION_WORDS = 18
 _REASON_WORDS = 16
-# What a capable model wrote for the recipe "case", through a loopback server.
+# Mean lengths (in words) of what a capable model wrote for the recipe "case", through a loopback server.
 _USE_WORDS, _STRIKE_WORDS, _SITUATION_WORDS, _CHANGE_WORDS, _TELLS_WORDS = 16, 8, 75, 32, 8
-# How far between the fewest and the most words that a band allows a model settles.
+# Where a model's text length lies between the fewest (0) and the most words (1) allowed.
 _WITHIN_BAND = 0.25
 
 
 class StandIn:
-    """Implements ``piiloom.providers.protocol.Provider`` in the name of the provider and model that *config* names."""
+    """A fake provider (``piiloom.providers.protocol.Provider``) under the name and model of the one that *config* names."""
 
     endpoint = "embedded"
     paid = False
@@ -61,19 +61,19 @@ class StandIn:
         }
 
     async def complete(self, call: PromptCall) -> Completion:
-        """Answer *call*; one of a stage that is not known here gets something of its schema."""
+        """Answer *call*; for a schema name without an answer here, make up a reply that fits the schema."""
         answer = self._answers.get(call.schema_name)
         data = _of_schema(call.schema, call.schema) if answer is None else answer(call.variables)
         return Completion(text=json.dumps(data, ensure_ascii=False), data=data, model=self.model)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
     def _question(self, _: Variables) -> dict[str, Any]:
         return {"question": f"{' '.join(['Should I', *_filler(self._question_words - 2)])}?"}
 
     def _questions(self, known: Variables) -> dict[str, Any]:
-        """Give questions of which each turns on one value, the first on the first."""
+        """Return questions of which the first depends on the first value, the second on the second, and so on."""
         decisions = len(known["decisions"])
         asked = [
             {"decision": number % decisions + 1, **self._question(known), "ledger": _ledger(known["values"], number)}
@@ -87,13 +87,13 @@ def _filler(number: int) -> list[str]:
 
 
 def _name(number: int) -> str:
-    """Give two words that no other number has."""
+    """Return two nonsense words for *number*, different from those of other numbers."""
     word = "".join(_SYLLABLES[(number // 16**place + 5 * place) % 16] for place in range(3))
     return f"{word} {_SYLLABLES[number % 16]}{_SYLLABLES[number // 16 % 16]}"
 
 
 def _value(known: Variables) -> str:
-    """Give a value as long as the examples of its subtype, apart from those of other ids."""
+    """Return a made-up value as long as its subtype's examples on average, different from those of other value ids."""
     examples = [str(example) for example in known["subtype"]["examples"]] or ["velda"]
     length = sum(map(len, examples)) // len(examples)
     number = int(str(known["value_id"]).removeprefix("v"))
@@ -107,7 +107,7 @@ def _sentences(known: Variables) -> str:
 
 
 def _post(known: Variables) -> str:
-    """Give a text between the wanted length and that of its sentences, which a model neither cuts nor pads without need."""
+    """Return a text halfway between the target length and that of its sentences, since a model seldom cuts or pads much."""
     words, first = known["words"], known["first"]
     told = sum(count_words(sentence) for sentence in known["sentences"])
     wanted = min(max((words["target"] + told) // 2, words["min"]), words["max"])
@@ -116,7 +116,7 @@ def _post(known: Variables) -> str:
 
 
 def _woven(values: Sequence[Mapping[str, str]], words: int) -> str:
-    """Give a text of *words* words with all of *values* in order, marked."""
+    """Return a text of *words* words that holds all *values* in order, marked and evenly spaced."""
     filler = _filler(words - sum(count_words(value["text"]) for value in values))
     gap = len(filler) // (len(values) + 1)
     pieces: list[str] = []
@@ -153,7 +153,7 @@ def _judgement(fact: Mapping[str, Any], **more: str) -> dict[str, Any]:
 
 
 def _of_schema(part: JsonSchema, root: JsonSchema) -> Any:
-    """Give a value that fits *part*: a sentence for a text, one entry for a list."""
+    """Return a value that fits *part* of the schema *root*: a sentence for a string, one entry for a list."""
     if "$ref" in part:
         node: Any = root
         for step in str(part["$ref"]).removeprefix("#/").split("/"):

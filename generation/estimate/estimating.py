@@ -1,8 +1,8 @@
-"""What a run will take before anything of it is sent: calls, tokens and money by stage, each as a range.
+"""Estimate the calls, tokens and cost of a run by stage, each as a range, before anything is sent.
 
-The run's real plan is made for a sample of its items (their lengths and values are the ones it will have), the real stages
-render the real prompts, and a stand-in answers them. What that cannot tell (tokens a byte, refused replies, how much
-a model writes) is in ``estimate_sizes``.
+A sample of the run's items is really planned (with the lengths and values that they will have), the real stages render the
+real prompts, and a stand-in answers them. Assumptions about the rest (bytes per token, refused replies, length of replies)
+are in ``estimate_sizes``.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from piiloom.providers.protocol import PromptCall
 
 R = TypeVar("R")
 
-# So many items (pairs, topics) are looked at, spread evenly over the run.
+# Number of items and of pairs in the sample, spread evenly over the run.
 SAMPLE = 120
 _SAMPLED_PAIRS = 12
-# Share of items in which the last stage has to ask where a value went; a model that minds its marks is never asked.
+# Share of items for which the stage ``spans`` has to ask where a value is; never, if the model keeps all marks.
 _ASKED_BACK = Range(low=0.0, high=0.05)
-# Share of items of the recipe "case" whose judge contradicts a label, so that the question is thought up once more, and how many items
-# are worked on for one that is accepted. Judges differ: in 21 runs answered by sessions of a language model 7 to 81% were rejected after
-# all, a third on the whole (docs/case.md).
+# Recipe "case": the share of items whose question is redone because the judge contradicts a label, and how many items are worked on
+# per accepted one. Judges differ: in 21 runs answered by sessions of a language model, 7 to 81% of items were rejected in the end, a
+# third overall (docs/case.md).
 _REDONE = Range(low=0.05, high=0.7)
 _WORKED_ON = Range(low=1.0, high=2.0)
 _ONCE_MORE = ("ledger", "abstraction", "judge_relevance")
@@ -61,7 +61,7 @@ _ONCE_MORE = ("ledger", "abstraction", "judge_relevance")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageEstimate:
-    """What one stage will take. ``cost_usd`` is None where the model has no price; ``cached_tokens`` are part of the input."""
+    """The estimate of one stage. ``cost_usd`` is None if the model has no price; ``cached_tokens`` are part of ``input_tokens``."""
 
     stage: str
     calls: Range
@@ -73,7 +73,10 @@ class StageEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEstimate:
-    """What a run will take. ``free``: its provider is the composer, which needs no call at all. ``thinks``: thinking is guessed."""
+    """The estimate of a run.
+
+    ``free``: the provider is the composer, which makes no paid calls. ``thinks``: the model thinks, and thinking tokens are a guess.
+    """
 
     provider: str
     model: str
@@ -107,12 +110,12 @@ def estimate_run(
     topics_known: int = 0,
     subtopics_known: int = 0,
 ) -> RunEstimate:
-    """Estimate a run of *config* on a model of *spec*, judged by one of *judge_spec* where it has a judge of its own.
+    """Estimate a run of *config*; *spec* describes the model, *judge_spec* the separate judge, if there is one.
 
     Nothing is sent, and no key is needed.
 
-    For a run that goes on: *accepted* records are there already, and the answers to so many calls of the first two stages.
-    What has been paid for items that are half done is not taken off.
+    For a resumed run: *accepted* records exist already, and topics are known for *topics_known* pairs and subtopics for
+    *subtopics_known* topics. Replies already paid for unfinished items are not subtracted.
     """
     records = max(0, config.samples - accepted)
     model = config.model or load_models().defaults.get(config.provider, "")
@@ -127,7 +130,7 @@ def estimate_run(
     )
     if known.free or not records:
         return known
-    # With the model's name the plan is the very one that the run will have.
+    # The model's name is part of the plan digest, so fill it in to get the plan that the run will have.
     with config.types_in_force():
         rehearsal = _Rehearsal(config.model_copy(update={"model": model}))
         rehearsal.list_topics(planned_for(config.samples, config.margin), topics_known, subtopics_known)
@@ -143,11 +146,11 @@ def estimate_run(
 
 
 class _MeasuredCalls(Calls):
-    """Lets the stand-in answer every call, and notes how long both were."""
+    """Calls that the stand-in answers; records the sizes of each prompt and reply."""
 
-    def __init__(self, author: StandIn) -> None:  # the ledger and the journal of ``Calls`` are not wanted
+    def __init__(self, author: StandIn) -> None:  # no ``super().__init__()``: nothing is journaled
         self.provider, self.totals, self.sink = author, CallTotals(), unheard
-        self.share = 1.0  # of a call that goes to the account of the item at work
+        self.share = 1.0  # the part of a call to count for the current item
         self.sizes: list[tuple[CallSize, float]] = []
 
     async def complete(self, call: PromptCall) -> Answer:
@@ -167,23 +170,23 @@ class _MeasuredCalls(Calls):
         return Answer(call=call, completion=completion, key="", rendered_sha256="")
 
     def judge(self, answer: Answer, fault: str | None, *, unmet: str | None = None) -> None:
-        """Keep no verdicts."""
+        """Ignore the verdict on a reply."""
 
     def taken(self) -> list[tuple[CallSize, float]]:
-        """Give what was noted since this was asked last, with the share of each."""
+        """Return the (size, share) of the calls since the last ``taken``."""
         sizes, self.sizes = self.sizes, []
         return sizes
 
 
 class _WorkAlone(SharedWork):
-    """Items of one text are not rehearsed together: each does the work of all, and has its share of the calls."""
+    """``SharedWork`` for single items: each item does the work of its whole text, and counts 1 / *among* of the calls."""
 
     def __init__(self, calls: _MeasuredCalls) -> None:
         super().__init__()
         self._calls = calls
 
     async def once(self, key: str, make: Callable[[], Coroutine[Any, Any, R]], *, among: int) -> R:
-        """Give what ``make()`` gives."""
+        """Run ``make()`` and count 1 / *among* of its calls."""
         del key
         self._calls.share = 1 / among
         try:
@@ -193,7 +196,7 @@ class _WorkAlone(SharedWork):
 
 
 class _Rehearsal:
-    """Goes through a sample of a run; ``calls`` are (size, how many calls it stands for) by stage."""
+    """Runs the stages on a sample of a run. ``calls``: by stage, (size, how many calls it represents)."""
 
     def __init__(self, config: RunConfig) -> None:
         self._config = config = config.model_copy(update={"on_disagreement": "relabel"})  # the stand-in's judge knows nothing
@@ -205,7 +208,7 @@ class _Rehearsal:
         self.calls: Mapping[str, list[tuple[CallSize, Range]]] = defaultdict(list)
 
     def list_topics(self, planned: int, topics_known: int, subtopics_known: int) -> None:
-        """Ask for the topics and subtopics that *planned* items need and nobody has asked for."""
+        """Sample the calls for topics and subtopics that *planned* items need, less those that are known."""
         planned = texts_planned(planned, self._config)
         pairs = _spread(self._pairs[:planned], _SAMPLED_PAIRS)
         listed = max(0, min(planned, len(self._pairs)) - topics_known)
@@ -217,7 +220,7 @@ class _Rehearsal:
             self._note(self._calls.taken(), _exactly(split / len(pairs)))
 
     def write_items(self, first: int, number: int) -> None:
-        """Take items of the *number* from *first* on through all stages."""
+        """Sample the *number* items from plan index *first* on, and take the sample through all stages."""
         indexes = _spread(range(first, first + number), SAMPLE)
         weight = items_worked_on(number) * _exactly(1 / len(indexes))
         if self._config.recipe == "case":
@@ -243,15 +246,15 @@ class _Rehearsal:
         return None if outcome.rejection else outcome.item
 
     def _ask_back(self, item: Item, passage: MarkedText) -> None:
-        """Have the last stage ask where a value went that the text has lost."""
+        """Record the call of the stage ``spans`` that asks where a value is, by removing the first value from the text."""
         lost = replace(item, passage=MarkedText(text=passage.text.replace(item.values[0].text, "it")))
         try:
             _finished(spans.STAGE.run(lost, self._ctx))
         except PiiloomError:
-            return  # as expected: the stand-in does not find it either
+            return  # as expected: the stand-in does not find the value
 
     def _topics_touched(self, planned: int) -> int:
-        """Count the topics that are split into subtopics: those of each pair's first triplets, which go round its topics."""
+        """Return how many topics need subtopics for *planned* texts; a pair's triplets go round its topics (see ``triplets``)."""
         needed = (triplets_needed(planned, len(self._pairs), position) for position in range(len(self._pairs)))
         return sum(min(number, self._config.topics_per_pair) for number in needed)
 
@@ -277,7 +280,7 @@ def _summed(name: str, calls: Sequence[tuple[CallSize, Range]], run: RunEstimate
 
 
 def _spread(things: Sequence[R], most: int) -> list[R]:
-    """Give at most *most* of *things*, evenly spread."""
+    """Return at most *most* of *things*, evenly spaced."""
     number = min(most, len(things))
     return [things[place * len(things) // number] for place in range(number)]
 
@@ -287,7 +290,7 @@ def _exactly(number: float) -> Range:
 
 
 def _finished(work: Coroutine[Any, Any, R]) -> R:
-    """Run *work*, which never has to wait, to its end; also where an event loop is running already."""
+    """Run *work*, which never awaits anything, to its end; works inside a running event loop, too. Raises ``RuntimeError`` if it waits."""
     try:
         work.send(None)
     except StopIteration as end:

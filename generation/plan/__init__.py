@@ -1,1 +1,1 @@
-"""What each record of a run is to become: its pair, topic, values, lengths and voice."""
+"""The plan of a run: for each record its pair, topic, values, lengths and voice."""

@@ -1,4 +1,4 @@
-"""Trying rejected items again, by plan index or reason code; where their pair was given up, that is asked about again, too."""
+"""Lift rejects so that items are tried again, by plan index or reason code. If their pair was given up, it is asked about again, too."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from piiloom.generation.stages.topics import Pair, pair_key
 
 
 def lift_named(store: Store, run: RunRow, names: str) -> int:
-    """Let what *names* lists (plan indexes and reason codes) be tried again; gives how many items, pairs and topics that were.
+    """Lift the rejects that *names* lists, so that they are tried again; returns how many items, pairs and topics were lifted.
 
-    Raises ``UsageError`` when no reject of the run is meant, listing the codes there are.
+    *names*: plan indexes and reason codes, separated by commas. Raises ``UsageError`` listing the run's reason codes if none matches.
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     indexes, codes = {int(name) for name in wanted if name.isdecimal()}, {name for name in wanted if not name.isdecimal()}
@@ -39,7 +39,7 @@ def lift_named(store: Store, run: RunRow, names: str) -> int:
 
 
 def lost_pairs(store: Store, run: RunRow) -> dict[Pair, tuple[str, ...]]:
-    """List the pairs that no item can be planned for, each with what was given up: its own key, or those of all its topics."""
+    """Return the pairs for which no item can be planned, each with the keys that were given up: its own, or those of all its topics."""
     listed = {key: json.loads(text) for key, text in load_shared_results(store, run.id, topics.NAME).items()}
     threads = {key: json.loads(text) for key, text in load_shared_results(store, run.id, subtopics.NAME).items()}
     lost: dict[Pair, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""Which values a plan item asks for: those that matter, and asides that state nothing twice of the same person."""
+"""Choose the values a plan item asks for: those that matter, and asides that state no fact twice about the same person."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from piiloom.taxonomy.entity_types import Taxonomy, load_taxonomy
 from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
 
-# How many values matter: where a scenario knows of further types that change its answer, and where it does not.
+# (counts, weights) of the values that matter, by whether there are further types beside the pair that can change the answer.
 _HIGH_COUNTS = {False: ((1, 2), (0.4, 0.6)), True: ((1, 2, 3, 4), (0.2, 0.25, 0.33, 0.22))}
-# How readily people mention a fact in passing, against 1 for an average one (our estimate).
+# How often people mention a type in passing, relative to 1 for an average type (our estimate).
 _LOW_WEIGHTS = {
     "education": 2.0,
     "age": 1.8,
@@ -33,16 +33,16 @@ _LOW_WEIGHTS = {
     "location": 0.45,
 }
 _READIEST = 2.0
-_PAIR_BOOST = 1.8  # a type that matters comes up once more, of somebody else or of another time
+_PAIR_BOOST = 1.8  # types of the pair are likelier in asides, too: about another person or another time
 _GROUP_SIZES = ((1, 2, 3, 4), (0.52, 0.27, 0.14, 0.07))
 _TRIES = 12
 SOMEONE_ELSE = "someone else"
-SHORT_TEXT = 22  # words: hardly room for more than one value that matters
+SHORT_TEXT = 22  # in a text with fewer words there is hardly room for more than one value that matters
 _ALONE_IF_SHORT = 0.7
 
 
 class ValuePlan:
-    """The values wanted so far, the asides that hold the unimportant ones, and the facts already stated (by person)."""
+    """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person."""
 
     def __init__(self, pair: Pair, bank: Bank | None) -> None:
         self.pair, self.bank = pair, bank
@@ -52,24 +52,24 @@ class ValuePlan:
         self._frames: set[int] = set()
 
     def high_count(self) -> int:
-        """How many of the values matter."""
+        """Return how many of the wanted values matter."""
         return sum(value.relevance == "high" for value in self.wanted)
 
     def add_high(self, entity_type: str, subtypes: Sequence[str], subject: str, rng: random.Random) -> None:
-        """Want a value that matters, of one of *subtypes* (any when empty)."""
+        """Add a value that matters: of type *entity_type*, of one of *subtypes* (empty: any), about the person *subject*."""
         subtype = draw_subtype(entity_type, subtypes, rng)
         value = WantedValue(id=self._next_id(), entity_type=entity_type, relevance="high", subtypes=(subtype,), subject=subject)
         self.wanted.append(value)
         self._state((entity_type, subtype), subject)
 
     def add_asked_for(self) -> None:
-        """Want the word for the person on whose behalf the text is posted, as its first aside."""
+        """Add an opening aside with the word for the person on whose behalf the text is posted ("my sister")."""
         value = WantedValue(id=self._next_id(), entity_type="relationship", relevance="low", subtypes=("asked_for",))
         self.wanted.append(value)
         self.asides.append(Aside(values=(value.id,), opening=True))
 
     def add_asides(self, count: int, rng: random.Random) -> None:
-        """Want *count* values that do not matter, dealt to asides of one to four values."""
+        """Add up to *count* values that do not matter, grouped into asides of one to four values."""
         left, failures = count, 0
         while left > 0 and failures < _TRIES:
             size = rng.choices(*_GROUP_SIZES)[0]
@@ -78,7 +78,7 @@ class ValuePlan:
             failures += not added
 
     def _add_frame(self, size: int, rng: random.Random) -> int:
-        """One aside of the bank with *size* slots or, when none fits, with one; gives the number of its values, 0 when none fits."""
+        """Add one aside of the bank with *size* slots or, if none fits, with one slot; returns the number of values added."""
         assert self.bank is not None  # noqa: S101 - the caller has looked
         for attempt in range(_TRIES):
             several = self.bank.frames_by_size.get(size) if size > 1 and attempt < _TRIES // 2 else None
@@ -89,7 +89,7 @@ class ValuePlan:
         return 0
 
     def _is_new(self, frame: Frame) -> bool:
-        """Whether the text does not have it yet, nor another ending if it is one."""
+        """Whether the text does not use *frame* yet, and has no closing sentence yet if *frame* is one."""
         return frame.index not in self._frames and not (frame.last and any(aside.closing for aside in self.asides))
 
     def _single(self, rng: random.Random) -> Frame | None:
@@ -105,7 +105,7 @@ class ValuePlan:
         return _LOW_WEIGHTS.get(entity_type, 1.0) * (_PAIR_BOOST if entity_type in self.pair else 1.0)
 
     def _comes_up(self, frame: Frame, rng: random.Random) -> bool:
-        """Whether an aside of several facts is taken: as readily as people mention the least likely of them."""
+        """Draw whether to use an aside of several facts, with a probability set by the type that people mention least."""
         return rng.random() * _READIEST < min(self._readiness(kind) for kind, _ in frame.slots)
 
     def _fits(self, frame: Frame) -> bool:
@@ -123,7 +123,7 @@ class ValuePlan:
         self.asides.append(Aside(values=tuple(ids.values()), frame=frame.index, closing=frame.last))
 
     def _add_free(self, size: int, rng: random.Random) -> int:
-        """One aside for a provider that needs no bank."""
+        """Add one aside with *size* values for a provider without a bank; returns *size*."""
         added: list[str] = []
         for _ in range(size):
             kind = self._low_type(rng)
@@ -146,9 +146,9 @@ class ValuePlan:
 
 
 def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: random.Random) -> None:
-    """Want the values that matter: one or both of the pair, and up to two of further types that the scenario names.
+    """Add the values that matter to *values*: one or both types of the pair, and up to two further types that the scenario names.
 
-    Without a scenario any pairable type can be a further one: the model is told that it matters.
+    Without a scenario, any other pairable type can be a further one; the model is told that it matters.
     """
     further = list(scenario.also) if scenario else _others(values.pair)
     rng.shuffle(further)
@@ -158,8 +158,8 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
         wanted = 1 if rng.random() < _ALONE_IF_SHORT else 2
     types = [rng.choice(values.pair)] if wanted == 1 else [*values.pair, *further[: wanted - 2]]
     if scenario and any(scenario.subjects.get(kind) == OF_RELATIVE for kind in types) and "relationship" not in types:
-        types = [*dict.fromkeys((*values.pair, "relationship"))]  # a fact of somebody cannot be told without saying whose it is
-    types.sort(key=lambda kind: kind != "relationship")  # the person first, then what is told of them
+        types = [*dict.fromkeys((*values.pair, "relationship"))]  # a fact about a relative needs the word for that relative
+    types.sort(key=lambda kind: kind != "relationship")  # the relationship becomes v1, which "@v1" below refers to
     owner = {kind: scenario.subjects.get(kind, "self") if scenario else "self" for kind in types}
     for kind in types:
         uses = scenario.uses.get(kind) or scenario.also[kind].uses if scenario else ()
@@ -167,14 +167,14 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
 
 
 def draw_subtype(entity_type: str, subtypes: Iterable[str], rng: random.Random) -> str:
-    """One of *subtypes* (any of the type when empty), as often as people use it."""
+    """Draw one of *subtypes* (empty: any of the type), weighted by how often people use it."""
     return kinds_for(entity_type, tuple(subtypes) or None).draw(rng).subtype
 
 
 def _others(pair: Pair) -> list[str]:
     taxonomy = load_taxonomy()
     others = [kind for kind in taxonomy.types.values() if kind.pairable and kind.name not in pair]
-    # An own type may be one that matters beside some types only.
+    # A user-defined type may be pairable with certain types only.
     return [
         kind.name
         for kind in others

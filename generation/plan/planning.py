@@ -1,8 +1,8 @@
-"""The plan: an endless, seeded list of plan items that draws evenly over pairs.
+"""The plan: an endless, seeded list of plan items, spread evenly over the pairs.
 
-Item *i* belongs to pair ``i mod P`` and to that pair's triplet number ``i div P`` (starting over when they are used up);
-everything else about it is drawn from a generator seeded by (configuration digest, seed, i). So the first N items are
-the same whatever N is, and no item depends on another.
+With P pairs, text *i* belongs to pair ``i mod P`` and to that pair's triplet number ``i div P`` (starting over when they are used up).
+All else is drawn from a random generator seeded by (configuration digest, seed, i). So the first N items are the same
+whatever N is, and no item depends on another. A text has one plan item per question.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 
-# Shares of the cue levels: a question mostly hints at its theme, or says nothing of it; seldom does it speak of its asker.
+# Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
-# Share of records that disclose nothing at all, so that a detector learns to find nothing.
+# Share of records without any PII, so that a detector learns that there may be none.
 NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
-# A text of the recipe "case" has a value for so many words, and at least so many beside the pair.
+# Recipe "case": one value per this many words, and at least this many values beside the pair.
 WORDS_A_VALUE, FEWEST_BESIDE = 16, 2
-# Most sentences of a situation and of an aside: what a model is asked for, and what the bank may give.
+# Most sentences of (a situation, an aside), by whether they come from the bank (True) or from a model (False).
 SENTENCES = {False: (6, 2), True: (40, 4)}
 
 
@@ -43,17 +43,17 @@ def pair_order(config: RunConfig) -> list[Pair]:
 
 
 def texts_planned(items: int, config: RunConfig) -> int:
-    """Count the texts of *items* plan items, one of which is one question of a text."""
+    """Return how many texts *items* plan items make; each text has ``config.records_per_text`` items."""
     return -(-items // config.records_per_text)
 
 
 def triplets_needed(planned: int, pairs: int, position: int) -> int:
-    """Count the triplets that the pair at *position* needs when *planned* items are dealt over *pairs* pairs."""
+    """Return how many triplets the pair at *position* needs when *planned* texts are dealt over *pairs* pairs."""
     return max(0, -(-(planned - position) // pairs))
 
 
 def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str, bank: Bank | None) -> PlanItem:
-    """Draw all that plan item *index* prescribes."""
+    """Draw plan item *index* for *pair* and *triplet* (topic, subtopic); *digest* is the plan digest. *bank* is None for a model."""
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)
     topic, subtopic = triplet
@@ -96,10 +96,10 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
 
 
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
-    """Draw what plan item *index* prescribes for a text whose labels a ledger will find; items of one text differ in their number.
+    """Draw plan item *index* of the recipe "case", where a ledger assigns the labels later; items of one text differ in their number only.
 
-    More values are wanted than the text will have, of both types of the pair at least two: the stage ``sheet`` picks what goes
-    together and says whose it is (here, "someone else" only makes the values of one type differ).
+    It wants more values than the text will have, at least two of each type of the pair. The stage ``sheet`` then picks values that
+    fit together and says whose they are. The subject "someone else" only makes the two values of a type differ.
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
@@ -118,9 +118,9 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
 def make_told_item(
     index: int, pair: Pair, triplet: tuple[str, str], earlier: int, *, config: RunConfig, digest: str, stories: StoryBank
 ) -> PlanItem:
-    """Say which text of which story plan item *index* is; *earlier* texts of the plan are of the same pair and topic.
+    """Return plan item *index* of the recipe "story"; *earlier* is the number of earlier texts of the plan with the same pair and topic.
 
-    All items of a text have its seed, so they get the same words.
+    The stories about the pair and topic are used in turn. All items of a text share the seed of the text, so they get the same words.
     """
     text, number = divmod(index, config.records_per_text)
     topic, subtopic = triplet
@@ -154,14 +154,17 @@ def make_told_item(
 
 
 def draw_register(names: Sequence[str], rng: random.Random) -> tuple[str, Register]:
-    """Draw one of *names* by the weights of the registers."""
+    """Draw one of the register *names* by their weights; returns (name, register)."""
     known = load_registers()
     chosen = rng.choices(names, [known[name].weight for name in names])[0]
     return chosen, known[chosen]
 
 
 def _lead(wanted: Sequence[WantedValue], asides: Sequence[Aside], rng: random.Random) -> Relevance | None:
-    """The relevance of the first value met; the situation is as likely to lead as any aside, so that position says nothing."""
+    """Draw the relevance of the first value in the text, None without values.
+
+    The situation is as likely to come first as any aside that can move, so that position says nothing about relevance.
+    """
     if not wanted:
         return None
     if any(aside.opening for aside in asides):

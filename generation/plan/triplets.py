@@ -1,7 +1,7 @@
-"""From topics and subtopics to distinct (pair, topic, subtopic) triplets, in a fixed order.
+"""Turn topics and subtopics into distinct (pair, topic, subtopic) triplets, in a fixed order.
 
-A pair's triplets go round its topics: the first subtopic of every topic, then the second of every topic, and so on. So
-a few records touch many topics, and only the topics that are needed have to be split into subtopics.
+The order goes round the topics of a pair: the first subtopic of every topic, then the second of every topic, and so on. So
+a few records cover many topics, and subtopics are asked for only where they are needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from piiloom.generation.stages.phrases import Distinct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedTriplet:
-    """A triplet that repeats an earlier one of its pair, and how."""
+    """A triplet that repeats an earlier one of its pair; ``code`` says in which way."""
 
     topic: str
     subtopic: str
@@ -26,7 +26,7 @@ class DroppedTriplet:
 class PairTriplets:
     """The distinct (topic, subtopic) of a pair in order, as far as known.
 
-    ``missing`` are topics whose subtopics must be known before more can be listed; ``complete`` says there are no more.
+    ``missing``: topics whose subtopics must be known before more can be listed. ``complete``: there are no more to be found.
     """
 
     found: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""What the sittings before this one left in the store."""
+"""Read what earlier sittings of a run left in the store."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from piiloom.corpus.store.progress import RejectRow, load_rejects, load_stage_re
 from piiloom.generation.stages import screen
 from piiloom.generation.stages.pipeline import all_item_stages
 
-# Rejects that say nothing about the item: the provider was away. A resumed run tries these items again.
+# Codes of rejects due to an unavailable provider, which say nothing about the item. A resumed run tries these items again.
 TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EarlierWork:
-    """Accepted and rejected plan items, and those under way: index to (last stage passed, the item as JSON).
+    """The plan items that were accepted, rejected, or are under way.
 
-    ``draws`` says how often an item was given up for what the model said and is tried again: then with other draws;
-    ``key_draws`` says it of pairs and topics.
+    ``under_way``: plan index to (last stage passed, the item as JSON). ``draws``: by plan index, how many rejects for a model's reply
+    were lifted; the item is then tried again with new draws. ``key_draws``: the same for pairs and topics, by key.
     """
 
     accepted: frozenset[int]
@@ -37,23 +37,23 @@ class EarlierWork:
 
     @property
     def named_draws(self) -> dict[str, int]:
-        """All draws by the name that a call has for what it is made for."""
+        """All retry counts by the id that calls use: the plan index as a string, or the key of a pair or topic."""
         return {str(index): count for index, count in self.draws.items()} | dict(self.key_draws)
 
     def passed(self, stage: str) -> dict[int, str]:
-        """Give the items that have come exactly as far as *stage*, by plan index."""
+        """Return the items (as JSON) whose last passed stage is *stage*, by plan index."""
         return {index: payload for index, (done, payload) in sorted(self.under_way.items()) if done == stage}
 
 
 def read_earlier(store: Store, run_id: str) -> EarlierWork:
-    """Read how far the items of a run have come."""
+    """Read from the store which items of a run are decided, and how far the others are."""
     rejects = tuple(row for row in load_rejects(store, run_id) if row.plan_index is not None)
     all_lifted = load_rejects(store, run_id, lifted=True)
     lifted = [row for row in all_lifted if row.plan_index is not None]
     earlier = EarlierWork(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
     earlier.draws.update(row.plan_index for row in lifted if row.plan_index is not None and row.reason_code not in TRANSIENT_CODES)
     earlier.key_draws.update(row.key for row in all_lifted if row.key is not None and row.reason_code not in TRANSIENT_CODES)
-    # What a gate refused has been through all stages: to try it again is to begin again.
+    # An item that screening rejected has passed all stages, so a retry starts from the beginning.
     afresh = {row.plan_index for row in lifted if row.stage == screen.NAME and row.plan_index is not None}
     for stage in all_item_stages():  # later stages overwrite earlier ones
         for index, payload in load_stage_results(store, run_id, stage.name, without=earlier.decided | afresh).items():

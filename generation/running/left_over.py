@@ -1,4 +1,4 @@
-"""Partition stores that a killed driver left behind: merged before anything else is done with their run."""
+"""Merge the partition stores that a killed driver left behind, before anything else is done with their run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from piiloom.corpus.store.partitions import Partition, left_over, merge, missing
 from piiloom.execution.call_entries import failure_entry
 from piiloom.foundation.errors import RunError, StoreLocked
 
-# The processes of a driver that was killed end by themselves, but not at once.
+# After a driver is killed, its worker processes end by themselves, but not at once.
 _PATIENCE_S = 20.0
 
 
 def merge_left_over(store: Store, run_id: str, *, patience_s: float = _PATIENCE_S) -> int:
-    """Merge whatever partition stores of *run_id* there are; gives how many. Harmless when there are none.
+    """Merge all partition stores of *run_id* that exist; returns how many there were.
 
-    Requests that were on their way are among what is merged: as after any kill, the next line that is opened sets their
-    worst case aside. Raises ``RunError`` while a partition is still being worked on.
+    Requests that were in flight are merged, too; the next ``open_line`` then charges their worst-case cost, as after any kill.
+    Partitions whose store is missing are noted as lost. Raises ``RunError`` if a process still holds a partition after *patience_s*
+    seconds.
     """
     found = left_over(store, run_id)
     deadline = time.monotonic() + patience_s
@@ -41,7 +42,7 @@ def merge_left_over(store: Store, run_id: str, *, patience_s: float = _PATIENCE_
 
 
 def charge_lost(store: Store, partition: Partition, spent_usd: float) -> None:
-    """Note that *partition* will not come back, and set aside what it had spent."""
+    """Note that *partition* is lost, and charge the *spent_usd* that it had spent to the run."""
     message = "its node and the replies on it are lost; what the partition had spent is set aside"
     entry = failure_entry(1, "interrupted", message, charge_usd=spent_usd, maybe_billed=True, final=False)
     event = CallEvent(key=partition.id, kind="failed", stage="partition", item_id=str(partition.number), attempt=0, entry=entry)

@@ -1,4 +1,4 @@
-"""How a run or a single stage stands, for whoever watches."""
+"""The progress of a run or a single stage, as reported to a watcher."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from piiloom.generation.running.stopping import StoppedEarly
 
 @dataclass(slots=True, kw_only=True)
 class RunProgress:
-    """``accepted`` of ``wanted`` (records, or items of a single stage) and rejects by ``stage: code``.
+    """Counts of accepted and wanted records (or items of a single stage), and rejects by ``stage: code``.
 
     ``status`` is running, finished, interrupted (resumable) or failed (fewer accepted than wanted, nothing left to try).
-    ``stopped`` says why a run interrupted itself, if it did.
+    ``stopped`` says why a run stopped by itself, if it did.
     """
 
     run_id: str
@@ -26,7 +26,7 @@ class RunProgress:
     reasons: Counter[str] = field(default_factory=Counter)
     totals: CallTotals = field(default_factory=CallTotals)
     status: str = "running"
-    # What is done before the first item can be: "topics 12/78".
+    # What is being prepared before items can be worked on, such as "topics 12/78".
     preparing: str = ""
     stopped: StoppedEarly | None = None
 
@@ -40,4 +40,4 @@ Watch = Callable[[RunProgress], None]
 
 
 def unwatched(_progress: RunProgress) -> None:
-    """Watch nothing."""
+    """Ignore all progress (the default watcher)."""

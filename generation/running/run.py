@@ -29,7 +29,7 @@ from piiloom.generation.stages.screen import Screening
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.scenarios import Bank
 
-# A run gives up when this many times the wanted records have been planned: something is wrong then.
+# A run gives up after planning this many times the initial number of items; by then something is wrong.
 PLANNED_AT_MOST = 4
 
 
@@ -45,8 +45,9 @@ async def generate_records(
 ) -> RunProgress:
     """Generate until ``config.samples`` records are accepted, the plan is exhausted, or *stop* is requested.
 
-    Gives the final progress; its status is also the run's in the store. A run that stops early (``stopping``) is interrupted, and
-    its progress says why. Errors that end the run (wrong key, endpoint never reached, disk full) propagate and leave it resumable.
+    Returns the final progress; its status is also stored as the run's. If the run stops early (see ``stopping``), the status is
+    "interrupted" and ``progress.stopped`` says why. Fatal errors (wrong key, unreachable endpoint, full disk) propagate; the run can
+    be resumed afterwards.
     """
     stop = stop or StopSignal()
     earlier = read_earlier(store, run.id)
@@ -72,7 +73,7 @@ async def generate_records(
 
 
 def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Provider, bank: Bank | None) -> Screening:
-    """Make the gates of a run and let them remember what it has accepted so far."""
+    """Create the screening of a run and feed it the records accepted so far, so that it recognizes duplicates of them."""
     screening = Screening(config, provider.model, templates_of(config.recipe, config.judges), bank)
     for record in iter_records(store, run_id=run.id, status="generated"):
         screening.prime(record)
@@ -80,7 +81,7 @@ def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Pro
 
 
 class _Sitting:
-    """The state of one sitting: from whatever earlier ones left to the wanted number of records."""
+    """The state of one sitting on a whole run: continues from the stored work until the wanted number of records is accepted."""
 
     def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
@@ -95,13 +96,13 @@ class _Sitting:
         make_ready(session, earlier, self.progress, watch)
 
     async def until_done(self, stop: StopSignal) -> None:
-        """Plan and work in rounds: a later round replaces what the one before it had rejected."""
+        """Plan and process items in rounds; each later round replaces the items rejected in the round before."""
         book = self._session.book
         first, end = 0, planned_for(self._config.samples, self._config.margin)
         limit = PLANNED_AT_MOST * end
         again = [index for index in sorted(self._earlier.draws) if index not in self._earlier.decided]
         if again and self._missing() <= 0 and await book.ensure(end, stop):
-            await self._work_on(iter(again), lambda: len(again), stop)  # asked for by name, though the run has all it wanted
+            await self._work_on(iter(again), lambda: len(again), stop)  # retried on request, although the run has enough records
         while self._missing() > 0 and first < limit and not stop.requested:
             if not await book.ensure(end, stop):
                 return
@@ -154,19 +155,19 @@ class _Sitting:
 
 
 def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, watch: Watch) -> None:
-    """Have *session* draw anew for items that were lifted, and *watch* told what is being prepared before the first item."""
+    """Prepare *session*: set the retry counts of lifted items, and report to *watch* while topics and subtopics are asked for."""
     session.ctx.draws = earlier.named_draws
 
     def preparing(what: str) -> None:
         progress.preparing = what
-        if session.ctx.calls.provider.paid:  # the composer prepares in a moment
+        if session.ctx.calls.provider.paid:  # the composer is done at once
             watch(progress)
 
     session.book.note = preparing
 
 
 def begun(session: Session, index: int, digest: str) -> Outcome:
-    """Plan item *index* of the run with plan digest *digest*; raises ``ItemRejected`` when its pair has no triplet."""
+    """Plan item *index*, with *digest* the plan digest of the run; raises ``ItemRejected`` if its pair has no triplet."""
     ctx, book = session.ctx, session.book
     text = index // ctx.config.records_per_text
     pair, triplet = book.triplet(text)
@@ -179,7 +180,7 @@ def begun(session: Session, index: int, digest: str) -> Outcome:
 
 
 def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejected | None]:
-    """Give the rows that keep *outcome*, and its rejection if it has one (whose row the caller adds)."""
+    """Return a batch that stores *outcome*, and its rejection or None; the caller adds the reject row."""
     if isinstance(outcome, ItemRejected):
         return Batch(), outcome
     batch = Batch(plan_items=[(index, plan_to_json(outcome.item.plan))])
@@ -189,7 +190,7 @@ def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, It
 
 
 def tell_decided(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
-    """Tell *sink* what became of item *index*: a record in *batch*, or a rejection."""
+    """Send *sink* the event for item *index*: its record in *batch* was accepted, or *rejection* says why not."""
     if sink is unheard:
         return
     if rejection is not None:
@@ -201,7 +202,7 @@ def tell_decided(sink: EventSink, index: int, batch: Batch, rejection: ItemRejec
 
 
 def screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | None:
-    """Hold *item* against the gates: its record goes into *batch*, or the rejection is given back."""
+    """Screen *item*: add its record and judgements to *batch* and return None, or return the rejection."""
     try:
         record = screening.accept(item)
     except ItemRejected as rejection:

@@ -1,4 +1,4 @@
-"""What a run needs to work: its row in the store, the provider, the committer's thread, the ledger of calls."""
+"""Start, resume and open a run: its row in the store, its provider, the committer's thread, and the queue of calls."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from piiloom.taxonomy.bank_loading import limited, load_bank
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.scenarios import Bank
 
-# Rows of an unpaid provider can be recomputed, so they may gather: fewer, larger commits.
+# Shortest time between commits. Rows of an unpaid provider can be recomputed, so they are gathered into fewer, larger commits.
 UNPAID_PACE_S = 0.5
-# A commit takes 1 to 3 ms of a processor, with one row or with thirty.
+# Paid replies are committed soon. A commit takes 1 to 3 ms of CPU time, with one row or with thirty.
 PAID_PACE_S = 0.01
-# In batch mode so many items wait together; each takes some tens of kB.
+# In batch mode this many items wait at once; each takes some tens of kB of memory.
 BATCH_WINDOW = 4096
 
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """An open run."""
+    """An open run with all that is needed to work on it; made by ``open_session``."""
 
     run: RunRow
     store: Store
@@ -54,19 +54,25 @@ class Session:
 
     @property
     def items_at_once(self) -> int:
-        """How many items to work on, so that every slot for a call is in use while some replies are still being kept."""
+        """How many items to work on at once.
+
+        With a paid provider it is 1.5 times the concurrency, so that all call slots stay busy while some items wait for a commit.
+        """
         wanted = self.ctx.config.concurrency
         if self.ctx.config.batch:
             return BATCH_WINDOW
         return wanted + wanted // 2 if self.ctx.calls.provider.paid else wanted
 
     def start_committing(self) -> None:
-        """Hand the store to the committer's thread; nothing else may read it until the session ends."""
+        """Hand the store over to the committer's thread; nothing else may use it until the session ends."""
         self.committer.start()
 
 
 def model_of(config: RunConfig) -> str:
-    """The model that *config* means, be it named or not; ``UsageError`` where the composer is given one, or no model is known."""
+    """Return the model of *config*, or its provider's default.
+
+    Raises ``UsageError`` if no model is known, or if the composer is given a model or a base URL.
+    """
     if config.provider != "composer":
         return choose_model(config.provider, config.model)
     own = StoryProvider.model if config.recipe == "story" else ComposerProvider.model
@@ -76,14 +82,14 @@ def model_of(config: RunConfig) -> str:
 
 
 def open_provider(config: RunConfig) -> Provider:
-    """Make the provider that *config* names; raises ``UsageError`` or ``AuthFailed`` naming what is missing."""
+    """Create the provider that *config* names; raises ``UsageError`` or ``AuthFailed`` naming the missing or wrong setting."""
     if config.provider == "composer":
         model_of(config)
         if config.recipe == "story":
             return StoryProvider(config.stories())
         return ComposerProvider(bank_of(config), distractors=config.composer.distractors, locale=config.locale)
     prices = parse_prices(config.price) if config.price else None
-    Budget(config.budget_usd)  # refuses what is no amount of money
+    Budget(config.budget_usd)  # raises if the budget is not a valid amount
     provider = make_provider(
         config.provider,
         model=config.model,
@@ -101,17 +107,17 @@ def open_provider(config: RunConfig) -> Provider:
         budget=config.budget_usd is not None,
     )
     if config.batch:
-        make_batch_api(provider)  # refuses a provider that has none
+        make_batch_api(provider)  # raises if the provider has no batch API
     return provider
 
 
 def conduct_of(config: RunConfig) -> Conduct:
-    """How *config* wants calls to be made."""
+    """Return the call settings of *config*: concurrency, rate limits, budget, batch mode."""
     return Conduct(concurrency=config.concurrency, rpm=config.rpm, tpm=config.tpm, budget_usd=config.budget_usd, batch=config.batch)
 
 
 def bank_of(config: RunConfig) -> Bank:
-    """The bank that the composer of *config* composes from."""
+    """Load the scenario bank for the composer of *config*, cut to ``composer.scenarios_per_pair`` if that is set."""
     with config.types_in_force():
         bank = load_bank(get_locale(config.locale).language, config.bank)
     most = config.composer.scenarios_per_pair
@@ -119,14 +125,17 @@ def bank_of(config: RunConfig) -> Bank:
 
 
 def settle(config: RunConfig, provider: Provider) -> RunConfig:
-    """Write the models that are really used into *config*, so that a changed default never mixes two models in a run."""
+    """Write the models in use into *config*, so that a later change of a default does not mix two models in one run."""
     judge = config.of_judge()
     named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
     return config.model_copy(update={"model": provider.model, **named})
 
 
 def start_run(store: Store, config: RunConfig) -> RunRow:
-    """Add a run for a settled *config*; raises ``RunError`` when the store has one of the same configuration and seed."""
+    """Add a run for *config*, which ``settle`` has completed.
+
+    Raises ``RunError`` if the store has a run with the same configuration and seed.
+    """
     known = find_run(store, run_digest(config), config.seed)
     if known is not None:
         raise RunError(
@@ -147,16 +156,17 @@ def start_run(store: Store, config: RunConfig) -> RunRow:
 
 
 def changed_config(run: RunRow, changes: Mapping[str, Any]) -> RunConfig:
-    """The configuration of *run* with *changes*. None takes a limit, price or URL away; elsewhere it is no change.
+    """Return the configuration of *run* with *changes* applied.
 
-    Raises ``UsageError`` for a change that would make other records, and for what ``make_config`` refuses.
+    None resets a setting whose default is None (a limit, price or URL); for other settings it means no change. Raises ``UsageError``
+    for a change that would alter the records, and for whatever ``make_config`` refuses.
     """
     fixed = sorted(changes.keys() - CONDUCT - PLACES)
     if fixed:
         remedy = "Leave it out, or start another run"
         raise UsageError(f"a run keeps its {', '.join(fixed)}", where=run.id, remedy=remedy)
     fields = RunConfig.model_fields
-    # Before there were recipes, all runs went by the one that is called staged now.
+    # Runs from before there were recipes have no such setting; they used the one now called "staged".
     return make_config(
         {
             "recipe": "staged",
@@ -167,7 +177,7 @@ def changed_config(run: RunRow, changes: Mapping[str, Any]) -> RunConfig:
 
 
 def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
-    """The configuration that ``resume_run`` would take *run* up with; refuses what that refuses, and changes nothing."""
+    """Return the configuration with which ``resume_run`` would resume *run*; raises the same errors, and changes nothing."""
     config = changed_config(run, changes)
     if run_digest(config) != run.config_digest:
         raise RunError(
@@ -179,9 +189,10 @@ def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
 
 
 def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunConfig]:
-    """Take *run* up again with its own configuration, or with *changes* as for ``changed_config``.
+    """Resume *run* with its stored configuration and *changes* (see ``changed_config``).
 
-    Raises ``RunError`` when what shapes its records (templates, taxonomy, bank, code) has changed since.
+    Merges partition stores that were left behind, and lifts rejects that were due to an unavailable provider, so that those items are
+    tried again. Raises ``RunError`` if templates, taxonomy, bank or code have changed since the run was started.
     """
     config = resumed_config(store, run, **changes)
     merge_left_over(store, run.id)
@@ -197,9 +208,10 @@ def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunCo
 async def open_session(
     store: Store, run: RunRow, config: RunConfig, provider: Provider, *, conduct: Conduct | None = None
 ) -> AsyncIterator[Session]:
-    """Work on *run*: its status is "running" meanwhile; afterwards all rows are on disk and the provider is closed.
+    """Open a session on *run* and set its status to "running".
 
-    The caller reads what it needs from the store, then calls ``start_committing``. Replies under way are waited for.
+    The caller reads what it needs from the store, then calls ``start_committing``. On exit, replies in flight are waited for, all rows
+    are on disk, and the providers are closed. The caller sets the final status.
     """
     set_run_status(store, run.id, "running")
     committer = GroupCommitter(store, run.id, pace_s=PAID_PACE_S if provider.paid else UNPAID_PACE_S)

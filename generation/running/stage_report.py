@@ -1,4 +1,4 @@
-"""How many items each stage of a run has done and rejected, and why."""
+"""Report how many items each stage of a run has passed and rejected, and why."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from piiloom.generation.stages.pipeline import item_stages, stage_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageLine:
-    """One stage: items done (pairs and topics for the first two), rejects by reason, stored replies by verdict.
+    """The counts of one stage: items done (pairs or topics for the first two stages), rejects by reason, stored replies by verdict.
 
-    Of a provider that is not paid only refused replies are stored.
+    For an unpaid provider, only refused replies are stored.
     """
 
     stage: str

@@ -1,4 +1,4 @@
-"""One stage alone over what is pending in the store; all of them in order give what a whole run gives."""
+"""Run one stage alone on the pending items in the store. Running all stages in order gives the same records as a whole run."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from piiloom.providers.protocol import Provider
 
 
 def check_stage(name: str) -> str:
-    """Give *name* back when it is a stage; raises ``UsageError`` listing the stages."""
+    """Return *name* if it is a stage; raises ``UsageError`` listing the stages otherwise."""
     if name not in all_stage_names():
         raise UsageError(f"unknown stage {name!r}", remedy=f"The stages, in order: {', '.join(all_stage_names())}")
     return name
 
 
 def check_stage_of(name: str, config: RunConfig, *, where: str | None = None) -> None:
-    """Refuse a stage that a run of *config* has not (``RunError``)."""
+    """Raise ``RunError`` if a run of *config* does not have the stage *name*; *where* is the run id for the message."""
     known = stage_names(config.recipe, config.judges)
     if name not in known:
         remedy = f"It has {', '.join(known)}; judges and a recipe are asked for when a run is started"
@@ -51,7 +51,10 @@ async def run_stage(
     watch: Watch = unwatched,
     conduct: Conduct | None = None,
 ) -> RunProgress:
-    """Run stage *name* over all that waits for it; raises ``RunError`` when an earlier stage has to run first."""
+    """Run stage *name* on all items that wait for it and return the progress of this stage.
+
+    Raises ``UsageError`` for an unknown stage, ``RunError`` if the run does not have the stage or an earlier one must run first.
+    """
     check_stage(name)
     check_stage_of(name, config, where=run.id)
     stop = stop or StopSignal()
@@ -66,7 +69,7 @@ async def run_stage(
                 alone.progress.stopped = alone.streak.stopped
             except StoppedEarly as stopped:
                 alone.progress.stopped = stopped
-    except RunError:  # it is not this stage's turn: the run stands as it stood
+    except RunError:  # another stage must run first: keep the run's status
         set_run_status(store, run.id, "interrupted" if run.status == "running" else run.status)
         raise
     except BaseException:
@@ -80,10 +83,10 @@ async def run_stage(
 
 
 class _StageAlone:
-    """One sitting of one stage.
+    """The state of one sitting of one stage.
 
-    As many items as are wanted in the end pass it, and no more: what it rejects, it replaces by the next items of the plan, which
-    it takes through the stages before it first. So the stages in order work on the items that a whole run works on.
+    It lets exactly as many items pass as records are wanted. For each item it rejects, it takes the next item of the plan through
+    the earlier stages and then through this one. So running the stages in order works on the same items as a whole run.
     """
 
     def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
@@ -92,7 +95,7 @@ class _StageAlone:
         self._stages = item_stages(self._config.recipe, self._config.judges)
         self._planned = planned_for(self._config.samples, self._config.margin)
         self._screening: Screening | None = None
-        # Items that nothing has rejected so far: those that wait elsewhere, and those that have passed this stage now.
+        # Items in progress at other stages, which may still become records.
         self._alive = 0
         self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
         self.progress = RunProgress(run_id=session.run.id, wanted=0, totals=session.ctx.calls.totals)
@@ -116,7 +119,7 @@ class _StageAlone:
                 self._count(name, book.subtopics_known)
             return
         if len(self._earlier.accepted) >= self._config.samples:
-            return  # the run is complete: whatever else could be planned is not wanted
+            return  # the run has all its records
         if name == self._stages[0].name and not book.is_ready(self._planned):
             raise RunError("subtopics are missing", where=self._session.run.id, remedy="Run the stage subtopics first")
         if name != self._stages[0].name:
@@ -126,13 +129,13 @@ class _StageAlone:
         await self._fill_up(self._stages[: place + 1], names[place - 1] if place else None)
 
     def _count(self, name: str, known: int) -> None:
-        """Count what a stage has that runs once a pair or topic."""
+        """Set the progress of a stage that runs once per pair or topic: *known* of them are done, the given-up ones are rejects."""
         for row in self._session.book.given_up(name):
             self.progress.count_reject(row)
         self.progress.accepted, self.progress.wanted = known, known + self.progress.rejected
 
     def _check_turn(self, name: str) -> None:
-        """Raise ``RunError`` when no item has come as far as stage *name*, naming the stage that items wait for."""
+        """Raise ``RunError`` if no item has reached stage *name*, naming the stage that must run first."""
         names = [*(stage.name for stage in self._stages), name]
         reached = {names.index(done) for done, _ in self._earlier.under_way.values()}
         if self._earlier.decided if not reached else max(reached) >= names.index(name) - 1:
@@ -141,7 +144,7 @@ class _StageAlone:
         raise RunError(f"no item has come as far as {name}", where=self._session.run.id, remedy=f"Run the stage {first} first")
 
     async def _fill_up(self, stages: Sequence[Stage], before: str | None) -> None:
-        """Take what has passed stage *before* through the last of *stages*, and new items through all of them, in plan order."""
+        """Take items that have passed stage *before* through the last of *stages*, and new items through all of them, in plan order."""
         under_way, digest = self._earlier.under_way, plan_digest(self._config)
         waiting = self._earlier.passed(before) if before is not None else {}
         behind = self._first_behind(before) if self._screening is not None else None
@@ -165,17 +168,17 @@ class _StageAlone:
             first, end = end, min(limit, end + max(20, 2 * self._missing()))
 
     def _first_behind(self, last: str | None) -> int | None:
-        """The first plan item that another stage still has to finish: screening, which is strictly in plan order, cannot pass it."""
+        """Return the first plan item under way that has not passed stage *last*; screening goes in plan order and must stop there."""
         behind = [index for index, (done, _) in self._earlier.under_way.items() if done != last]
         return min(behind, default=None)
 
     def _missing(self) -> int:
-        """How many more items are wanted at this stage. Screening decides, so for it only records count."""
+        """Return how many more items must pass this stage. At screening only accepted records count, not items under way."""
         alive = 0 if self._screening is not None else self._alive
         return self._config.samples - len(self._earlier.accepted) - alive - self.progress.accepted
 
     async def _go(self, start: Callable[[int], Outcome], stages: Sequence[Stage], indexes: Iterator[int]) -> None:
-        """Take the items *indexes*, each from where *start* says it stands, to the end of *stages*."""
+        """Take the items *indexes*, each from the outcome that *start* returns for it, to the end of *stages*."""
         names = [stage.name for stage in stages]
 
         async def work(index: int) -> tuple[int, Outcome | ItemRejected]:

@@ -1,7 +1,7 @@
-"""When a run of paid calls stops by itself: one thing goes wrong again and again, and nothing comes out of it.
+"""Early stop of a paid run: it stops by itself when items are rejected for the same reason again and again and none is accepted.
 
-Stopping is an interruption: what is decided stays decided, what was paid is kept, and whoever goes on gets the records that a
-run without the stop would have had. Items are counted in the order in which they are handed on, which is that of the plan.
+An early stop is an interruption: decided items stay decided, paid replies are kept, and a resumed run gets the same records as a
+run that was never stopped. Items are counted in plan order.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from piiloom.generation.stage import ItemRejected, StageContext
 
 
 class StoppedEarly(RunError):
-    """The run goes no further by itself: *count* items (or pairs, topics) met *code* at *stage*; *example* is what ``trace`` takes.
+    """The run stopped because *count* items (or pairs, topics) were rejected with *code* at *stage*.
 
-    ``hopeless``: nothing could be planned at all, so that there is nothing to keep going with.
+    ``example``: one of them, in the form that ``piiloom trace`` takes. ``hopeless``: nothing can be planned, so ``--keep-going`` would
+    not help. ``remedy`` names the commands that continue the run.
     """
 
     def __init__(self, message: str, *, run_id: str, stage: str, code: str, count: int, example: str, hopeless: bool = False) -> None:
@@ -28,7 +29,7 @@ class StoppedEarly(RunError):
         self.remedy = self.ways_on(f"piiloom generate --resume {run_id}")
 
     def ways_on(self, resume: str, option: str = "") -> str:
-        """How to go on where *resume* is the command that does; *option* is what each command needs besides (``--store FILE``)."""
+        """Return the advice how to continue; *resume* is the command for it, *option* is added to every command (``--store FILE``)."""
         see = f"See piiloom trace {shlex.quote(self.example)}{option}. "
         if self.code in TRANSIENT_CODES:
             return f"{see}Go on later with: {resume}{option}"
@@ -39,9 +40,9 @@ class StoppedEarly(RunError):
 
 
 class RejectStreak:
-    """Counts rejects since something was accepted last, each reason by itself; at *limit* of one it calls *stop* (0: never).
+    """Counts rejects per reason since the last accepted item; when one reason reaches *limit*, calls *stop* (0: never).
 
-    ``stopped`` then says why. What is under way is treated as in any interruption.
+    ``stopped`` is then the error that says why.
     """
 
     def __init__(self, run_id: str, limit: int, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> None:
@@ -50,14 +51,14 @@ class RejectStreak:
         self.stopped: StoppedEarly | None = None
 
     def tell(self, rejection: ItemRejected | None, name: object) -> None:
-        """Take note of what became of *name*. A reply that an earlier sitting has paid for says nothing about this one."""
+        """Note the outcome of *name*. Rejects of replayed replies, paid for by an earlier sitting, are not counted."""
         if rejection is None or not rejection.known:
             self.note(rejection.reason if rejection else None, name)
 
     def note(self, reason: tuple[str, str] | None, name: object) -> None:
-        """Take note that *name* was rejected for *reason* (stage and code), or got through (None).
+        """Note that *name* was rejected for *reason* (stage, code), or was accepted (None).
 
-        That the provider was away is not counted: whoever asks it loses patience on its own.
+        Rejects due to an unavailable provider are not counted: ``Patience`` ends the run for those.
         """
         if reason is None:
             self._counts.clear()
@@ -79,5 +80,5 @@ class RejectStreak:
 
 
 def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> RejectStreak:
-    """The streak that ends a sitting of *ctx*; what a provider gives for nothing may be tried to the end."""
+    """Return the reject counter of a sitting, with the limit ``stop_after``; with an unpaid provider it never stops the run."""
     return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what, stop=stop)

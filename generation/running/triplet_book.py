@@ -1,4 +1,4 @@
-"""Which triplet a plan item gets: the run-wide results of the topics and subtopics stages, asked for as needed."""
+"""Assigns (pair, topic, subtopic) triplets to plan items, and runs the stages topics and subtopics for what is missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from piiloom.generation.stages.topics import Pair, pair_key
 
 
 class TripletBook:
-    """Topics by pair, subtopics by topic; what is missing is asked for once and stored."""
+    """The run's topics by pair and subtopics by topic. Missing ones are asked for once and stored."""
 
     def __init__(
         self,
@@ -37,10 +37,10 @@ class TripletBook:
         gauge: Callable[[int], None] = lambda _change: None,
         at_once: int | None = None,
     ) -> None:
-        """Read what the store holds; call before the committer's thread owns the store.
+        """Read the stored topics, subtopics and rejects. Call this before the committer's thread owns the store.
 
-        *gauge* is told of each pair and topic that is taken up (1) and ended (-1); *at_once* of them are, or as many as calls
-        when that is not given.
+        *gauge* is called with 1 when work on a pair or topic starts and with -1 when it ends. At most *at_once* of them are worked on at
+        the same time (default: ``config.concurrency``).
         """
         self._gauge = gauge
         self._ctx, self._committer = ctx, committer
@@ -48,12 +48,12 @@ class TripletBook:
         self._topics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, topics.NAME).items()}
         self._subtopics = {key: json.loads(text) for key, text in load_shared_results(store, run_id, subtopics.NAME).items()}
         self._triplets: dict[Pair, PairTriplets] = {}
-        # Why pairs and topics, by key, were given up.
+        # Reject rows of the pairs and topics that were given up, by key.
         self._lost = {row.key: row for row in load_rejects(store, run_id) if row.plan_index is None and row.key is not None}
         self._streaks = {stage: streak_of(ctx, run_id, what=what) for stage, what in ((topics.NAME, "pairs"), (subtopics.NAME, "topics"))}
         self._run_id = run_id
         self._gate = asyncio.Semaphore(at_once or ctx.config.concurrency)
-        # Told how far asking is, as "topics 12/78", and "" when it is done.
+        # Called with the progress of asking, such as "topics 12/78", and with "" at the end.
         self.note: Callable[[str], None] = lambda _progress: None
 
     @property
@@ -67,27 +67,27 @@ class TripletBook:
         return sum(map(bool, self._subtopics.values()))
 
     def given_up(self, stage: str) -> list[RejectRow]:
-        """The pairs, or topics, that *stage* has found nothing for."""
+        """Return the reject rows of the pairs (stage topics) or topics (stage subtopics) for which *stage* found nothing."""
         asked = {pair_key(pair) for pair in self.pairs} if stage == topics.NAME else self._subtopics.keys()
         return [row for key, row in sorted(self._lost.items()) if row.stage == stage and key in asked]
 
     def has_topics(self, planned: int) -> bool:
-        """Whether the topics of all pairs that *planned* items touch are there."""
+        """Whether topics are known for every pair that *planned* items use."""
         return all(pair_key(pair) in self._topics for pair in self.pairs[:planned])
 
     def is_ready(self, planned: int) -> bool:
-        """Whether *planned* items can be dealt their triplets without asking for more."""
+        """Whether *planned* items can get their triplets without asking for more topics or subtopics."""
         return self.has_topics(planned) and not any(self._list(pair, planned).missing for pair in self.pairs[:planned])
 
     async def ensure(self, planned: int, stop: StopSignal) -> bool:
-        """Have all that *planned* items need; False when *stop* was requested before it was there.
+        """Ask for the missing topics and subtopics of *planned* items. Returns False if *stop* was requested before all were known.
 
-        Raises ``StoppedEarly`` when no item could be planned, for which there is no need to reject each of them.
+        Raises ``StoppedEarly`` if no item can be planned at all, instead of rejecting each of them.
         """
         return await self.ensure_topics(planned, stop) and await self.ensure_subtopics(planned, stop)
 
     async def ensure_topics(self, planned: int, stop: StopSignal) -> bool:
-        """Have the topics of every pair that *planned* items touch."""
+        """Ask for the missing topics of every pair that *planned* items use; returns and raises as ``ensure``."""
         pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
         if not await self._all("topics", [self._ask_topics(pair) for pair in pairs], stop):
             return False
@@ -96,7 +96,7 @@ class TripletBook:
         return True
 
     async def ensure_subtopics(self, planned: int, stop: StopSignal) -> bool:
-        """Have all subtopics that *planned* items need; topics must be there."""
+        """Ask for the missing subtopics that *planned* items need; their topics must be known. Returns and raises as ``ensure``."""
         while True:
             missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
             if not missing and not any(self._triplets[pair].found for pair in self.pairs[:planned]):
@@ -107,7 +107,7 @@ class TripletBook:
                 return False
 
     def triplet(self, text: int) -> tuple[Pair, tuple[str, str]]:
-        """Look up the pair and (topic, subtopic) of text *text* of the plan; raises ``ItemRejected`` when its pair has none."""
+        """Return the pair and (topic, subtopic) of text number *text* of the plan; raises ``ItemRejected`` if its pair has none."""
         pair = self.pairs[text % len(self.pairs)]
         found = self._triplets[pair].found
         if not found:
@@ -115,14 +115,17 @@ class TripletBook:
         return pair, found[(text // len(self.pairs)) % len(found)]
 
     def texts_before(self, text: int) -> int:
-        """Count the texts of the plan before *text* that have its pair and topic."""
+        """Count the earlier texts of the plan that have the same pair and topic as text number *text*."""
         pair, (topic, _) = self.triplet(text)
         topics = [known for known, _ in self._triplets[pair].found]
         rounds, place = divmod(text // len(self.pairs), len(topics))
         return rounds * topics.count(topic) + topics[:place].count(topic)
 
     def _why_none(self, pair: Pair) -> ItemRejected:
-        """Why *pair* has no triplet, in the words of what was given up; that the provider was away comes first, since it will be back."""
+        """Return the rejection that says why *pair* has no triplet: the reason its topics or subtopics were given up.
+
+        An unavailable provider comes before other reasons, since that one is temporary.
+        """
         keys = [pair_key(pair), *(topic_key(pair, topic) for topic in self._lists(pair)[0])]
         reasons = [self._lost[key] for key in keys if key in self._lost]
         reasons.sort(key=lambda row: row.reason_code not in TRANSIENT_CODES)
@@ -132,7 +135,7 @@ class TripletBook:
         return ItemRejected(first.reason_code, f"no {first.stage} for {first.key}: {first.detail}", stage=first.stage)
 
     def _nothing_to_plan(self) -> StoppedEarly:
-        """No pair has a triplet: the reason that most of them share."""
+        """Return the error for the case that no pair has a triplet, with the most frequent reason."""
         reasons = [self._why_none(pair) for pair in self.pairs if pair_key(pair) in self._topics]
         code = max((reason.code for reason in reasons), key=[reason.code for reason in reasons].count)
         first = next(place for place, reason in enumerate(reasons) if reason.code == code)
@@ -181,14 +184,17 @@ class TripletBook:
                 self._gauge(-1)
 
     async def _kept(self, asked: Coroutine[Any, Any, PhraseList], stage: str, key: str) -> list[str]:
-        """Store what *asked* lists under *key*, with a reject for each dropped entry or for the whole."""
+        """Await *asked*, store its list under *key* and return it. Dropped entries are stored as rejects.
+
+        If the stage rejects the whole, store that reject and return an empty list. Raises ``StoppedEarly`` if such rejects reach the limit.
+        """
         sink = self._ctx.calls.sink
         sink(events.StageEntered(stage, key))
         try:
             listed = await asked
         except ItemRejected as error:
             sink(events.ItemRejected(stage, key, error.code))
-            # Where the provider was away, the next sitting asks again; else the pair or topic is given up until it is lifted.
+            # If the provider was unavailable, the next sitting asks again. Otherwise the pair or topic is given up until it is lifted.
             self._lost[key] = error.row(key=key)
             shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
             self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))
@@ -204,7 +210,7 @@ class TripletBook:
         return list(listed.kept)
 
     async def _all(self, what: str, work: Sequence[Coroutine[Any, Any, None]], stop: StopSignal) -> bool:
-        """Run all of *work* at once; the first error cancels the rest and is raised, *stop* cancels all and gives False."""
+        """Run all of *work* concurrently. The first error cancels the rest and is raised; *stop* cancels all, and the result is False."""
         tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
         stop.on_request(lambda: [task.cancel() for task in tasks])
         try:
@@ -232,5 +238,5 @@ def _drop_row(stage: str, key: str, code: str, detail: str) -> RejectRow:
 
 
 def planned_for(samples: int, margin: float) -> int:
-    """Count the items to plan so that, some being rejected, *samples* are likely to be accepted."""
+    """Return how many items to plan so that *samples* of them are likely to be accepted (*margin*: expected share of rejects)."""
     return samples + int(samples * margin) + 20

@@ -1,4 +1,4 @@
-"""Settings of the composer that only measurements change."""
+"""Settings of the composer that only ablation measurements change."""
 
 from __future__ import annotations
 

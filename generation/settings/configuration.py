@@ -1,4 +1,4 @@
-"""What a run is asked to do: flags or a YAML file, checked once, digested for the record ids."""
+"""The configuration of a run, from flags or a YAML file: checked once, and digested for the record ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 
-# In which stages a record is made (``generation.stages.pipeline``).
+# Which stages make a record (see ``generation.stages.pipeline``).
 RecipeName = Literal["staged", "case", "story"]
 PROVIDERS: tuple[str, ...] = ("composer", *KINDS)
 _AS_EVER = SamplingSettings()
@@ -51,11 +51,11 @@ class RunConfig(BaseModel):
     topics_per_pair: int = Field(default=10, ge=1, le=100)
     subtopics_per_topic: int = Field(default=20, ge=1, le=100)
     values: Literal["code", "llm"] = "code"
-    # By itself the composer tells stories, and a model writes cases.
+    # Default: "story" for the composer, "case" for a model.
     recipe: RecipeName = "story"
-    # Records of one text, each with a question of its own, where the recipe asks several; None: two.
+    # Records per text, each with its own question (not for the recipe "staged"); None: two.
     questions_per_text: int | None = Field(default=None, ge=1, le=4)
-    # What becomes of a label that the judge of the recipe "case" contradicts; None: redo.
+    # What to do when the judge of the recipe "case" contradicts a label; None: redo.
     on_disagreement: Literal["redo", "reject", "relabel"] | None = None
     max_attempts: int = Field(default=3, ge=1, le=20)
     max_low: int = Field(default=8, ge=0, le=8)
@@ -66,36 +66,36 @@ class RunConfig(BaseModel):
     bank: Path | None = None
     composer: ComposerSettings = ComposerSettings()
     margin: float = Field(default=0.1, ge=0, le=10)
-    # What one account may send in a minute; what the server's headers declare counts as well.
+    # Requests and tokens per minute that the account allows; limits in the server's headers apply as well.
     rpm: float | None = Field(default=None, gt=0)
     tpm: float | None = Field(default=None, gt=0)
-    # Seconds that one request may take.
+    # Timeout of one request, in seconds.
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
-    # How a compatible server is asked for JSON; auto: as a probe before the run finds.
+    # How a compatible server is asked for JSON; auto: whatever a probe before the run finds to work.
     response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
-    # A hard stop for the whole run, in USD; prices of a model that is not listed ("input=0.5,output=1.5", per million tokens).
+    # Hard limit for the whole run, in USD; prices of an unlisted model ("input=0.5,output=1.5", USD per million tokens).
     budget_usd: float | None = Field(default=None, gt=0)
     price: str | None = None
     unpriced: bool = False
     # Send by the provider's batch API: half the price, within a day.
     batch: bool = False
-    # So many rejects for one reason without a record in between end a sitting of paid calls; 0: none do (--keep-going).
+    # A paid run stops after this many rejects for one reason with no record accepted in between; 0: never (--keep-going).
     stop_after: int = Field(default=30, ge=0)
-    # What a model is to check of finished records ("relevance", "leak").
+    # Which checks a model makes on finished records.
     judges: tuple[Literal["relevance", "leak"], ...] = ()
-    # Who judges, where it is not the model that writes; where that listens, and its prices.
+    # A separate judge, if it is not the model that writes: its provider, model, URL and prices.
     judge_provider: str | None = None
     judge_model: str | None = None
     judge_base_url: str | None = None
     judge_price: str | None = None
-    # A folder with prompt templates of the user's own.
+    # A folder with the user's own prompt templates.
     prompts: Path | None = None
-    # How the model draws, at all stages and at single ones; None: as the provider does by itself.
+    # Sampling settings for all stages, and for single stages in ``sampling``; None: the provider's default.
     temperature: Temperature = None
     top_p: TopP = None
     extra_body: ExtraBody = None
     sampling: dict[str, StageSampling] = {}
-    # Entity types of the user's own: a YAML file, of which the definitions are kept.
+    # The user's own entity types: given as a YAML file, kept as definitions.
     types: OwnTypes = ()
 
     @model_validator(mode="before")
@@ -115,7 +115,7 @@ class RunConfig(BaseModel):
     @field_validator("base_url", "judge_base_url")
     @classmethod
     def _without_credentials(cls, url: str | None) -> str | None:
-        # The settings of a run are kept in its store, where no secret may stand.
+        # The settings are stored with the run, so they must not hold secrets.
         if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
             raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
         return url
@@ -123,7 +123,7 @@ class RunConfig(BaseModel):
     @field_validator("bank", "prompts")
     @classmethod
     def _anchored(cls, path: Path | None) -> Path | None:
-        # A run can be resumed from another folder.
+        # Absolute, since a run can be resumed from another folder.
         return None if path is None else path.absolute()
 
     @field_validator("types", mode="before")
@@ -132,7 +132,7 @@ class RunConfig(BaseModel):
         if isinstance(types, str | Path):
             return read_types_file(Path(types))
         try:
-            return from_json(types or ())  # as a run in the store has them
+            return from_json(types or ())  # the form in which a stored run has them
         except DataError:
             raise ValueError("needs the name of a types file (docs/own-types.md shows one)") from None
 
@@ -152,29 +152,29 @@ class RunConfig(BaseModel):
         return registers
 
     def own_sampling(self) -> StageSampling:
-        """The run's own sampling settings, which those of single stages go before."""
+        """Return the run-wide sampling settings; those of a single stage override them."""
         return StageSampling(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
 
     def sampling_of(self, stage: str) -> SamplingSettings:
-        """How the calls of *stage* are to be drawn."""
+        """Return the sampling settings for the calls of *stage*."""
         own = self.sampling.get(stage)
         if own is None and self.temperature is None and self.top_p is None and self.extra_body is None:
             return _AS_EVER
         return (self.own_sampling() if own is None else own.over(self.own_sampling())).settings()
 
     def taxonomy(self) -> Taxonomy:
-        """Give the types of the run: those that ship, and its own."""
+        """Return the taxonomy of the run: the built-in types and its own."""
         return extended(self.types)
 
     def types_in_force(self) -> AbstractContextManager[None]:
-        """Have the types of the run in force inside the block."""
+        """Return a context manager that makes the run's entity types the active ones."""
         return types_in_force(self.types)
 
     def chosen_pairs(self) -> tuple[tuple[str, str], ...]:
-        """List the pairs of the run in taxonomy order; "all" are those that can be written: the composer's bank may lack some.
+        """List the pairs of the run in taxonomy order. For the composer, "all" means those that its bank or stories have.
 
-        Raises ``UsageError`` when the composer is asked by name for a pair that its bank has no scenario of, or for an own type
-        that no text of the bank could hold.
+        Raises ``UsageError`` if the composer's bank or stories lack a pair that was asked for by name, or have no text for one of the
+        run's own types.
         """
         wanted = self.taxonomy().parse_pairs(self.pairs)
         if self.provider != "composer":
@@ -208,7 +208,7 @@ class RunConfig(BaseModel):
         return 1 if self.recipe == "staged" else self.questions_per_text or 2
 
     def of_judge(self) -> RunConfig | None:
-        """The settings of calls to a judge of the run's own; None where the model that writes judges, too."""
+        """Return the configuration for calls to the separate judge; None if the model that writes also judges."""
         if self.judge_provider is None and self.judge_model is None:
             return None
         same = self.judge_provider in (None, self.provider)
@@ -224,11 +224,11 @@ class RunConfig(BaseModel):
         )
 
     def stories(self) -> StoryBank:
-        """What the recipe ``story`` tells: those that ship in the run's language, and those in ``bank``."""
+        """Return the stories for the recipe ``story``: the built-in ones in the run's language, and those in ``bank``."""
         with self.types_in_force():
             return StoryBank(get_locale(self.locale).language, self.bank)
 
     def composed_from(self) -> Bank:
-        """The bank that the composer composes from."""
+        """Return the scenario bank that the composer uses."""
         with self.types_in_force():
             return load_bank(get_locale(self.locale).language, self.bank)

@@ -1,4 +1,4 @@
-"""What shapes the records of a run, as fingerprints: which settings count, which don't, and which prompts it may send."""
+"""Digests of all that shapes the records of a run: which settings count, which do not, and which prompts it may send."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from piiloom.prompts.library import open_library
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.story_bank import stories_digest
 
-# Part of every record id: raise it when the code of a stage or of the composer changes what comes out of it.
+# Part of every record id. Increase it when a change to a stage or to the composer changes its output.
 GENERATION_VERSION = 2
 # Settings that may change while a run goes on.
 CONDUCT = frozenset(
@@ -33,9 +33,9 @@ CONDUCT = frozenset(
         "judge_price",
     }
 )
-# Where files of the user's own lie: they may have moved, as long as they say what they said (their content is in the digest).
+# Paths of the user's own files. They may change as long as the content stays the same, since the content is in the digest.
 PLACES = frozenset({"bank", "prompts", "types"})
-# Digested by their content, apart, or only where given: so the digests of older runs stay what they were.
+# Settings that are digested separately: by content, or only if given, so that the digests of older runs stay the same.
 _APART = frozenset(
     {
         *("seed", "bank", "judges", "prompts", "types", "temperature", "top_p", "extra_body", "sampling"),
@@ -45,7 +45,7 @@ _APART = frozenset(
 
 
 def run_digest(config: RunConfig) -> str:
-    """Fingerprint all that shapes the records: settings, taxonomy, bank, templates, code version."""
+    """Return the digest of all that shapes the records: settings, taxonomy, bank, templates, code version."""
     settings = shaping(config) | _recipe(config)
     if config.recipe == "story":
         stories = stories_digest(get_locale(config.locale).language, config.bank)
@@ -59,9 +59,10 @@ def run_digest(config: RunConfig) -> str:
 
 
 def plan_digest(config: RunConfig) -> str:
-    """Fingerprint what shapes the plan: where a model writes, its prompts and sampling settings do not.
+    """Return the digest of what shapes the plan. If a model writes, prompts and sampling settings are left out.
 
-    So a run with another prompt or temperature for one stage plans the same items, and finds the replies of the stages before it.
+    So a run that only changes the prompt or temperature of one stage plans the same items, and reuses the paid replies of the stages
+    before it.
     """
     if config.provider == "composer":
         return run_digest(config)
@@ -69,12 +70,12 @@ def plan_digest(config: RunConfig) -> str:
 
 
 def shaping(config: RunConfig) -> dict[str, Any]:
-    """The settings that count as they are."""
+    """Return the settings that go into the digest as they are."""
     return config.model_dump(mode="json", exclude={*CONDUCT, *_APART})
 
 
 def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
-    """List the templates that the run may send; those of judges only where a judge is asked for, those of surrogates never."""
+    """List the templates that the run may send: those of judges only if the run has that judge, those of surrogates never."""
     asked = {f"judge_{name}" for name in config.judges}
     apart: tuple[str, ...] = ("judge_", "surrogate_", "case_")
     library = open_library(config.prompts)
@@ -85,12 +86,12 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 
 
 def _recipe(config: RunConfig) -> dict[str, Any]:
-    """What of the recipe shapes the plan: nothing of the first one there was, so that its digests stay what they were."""
+    """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
     return {} if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text}
 
 
 def _judged(config: RunConfig) -> dict[str, Any]:
-    """Who judges what, and what comes of it; nothing where nobody does."""
+    """Return what judging adds to the digest: the judges, the separate judge model, and what a disagreement leads to."""
     found: dict[str, Any] = {"judges": sorted(set(config.judges))} if config.judges else {}
     if (judge := config.of_judge()) is not None:
         found["judged by"] = [judge.provider, judge.model]

@@ -1,4 +1,4 @@
-"""Can a run write about its own types at all? Asked before anything is written: whose values can be had, and in which texts."""
+"""Check before a run that it can write about its own entity types: that values can be drawn, and that texts exist for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REMEDY = (
 
 
 def check_drawable(own: OwnTypes, provider: str) -> None:
-    """Refuse types whose values are asked of a model where *provider* is none (``UsageError``)."""
+    """Raise ``UsageError`` for types whose values only a model can give if *provider* is the composer."""
     asked = [one.name for one in own if one.asks_model()]
     if asked and provider == "composer":
         raise UsageError(
@@ -28,7 +28,7 @@ def check_drawable(own: OwnTypes, provider: str) -> None:
 
 
 def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
-    """Refuse what the composer cannot write about: pairs that the types file names and *bank* lacks, types in no sentence at all."""
+    """Raise ``UsageError`` if *bank* lacks a pair that the types file names, or has no sentence with one of the *own* types."""
     told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
     told |= {kind for frame in bank.frames for kind, _ in frame.slots}
     for one in own:
@@ -44,7 +44,10 @@ def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
 
 
 def check_tellable(own: OwnTypes, taxonomy: Taxonomy, stories: StoryBank, asked: Sequence[Pair] | None) -> None:
-    """Refuse what the composer cannot tell of: pairs of own types (those *asked* for; None: all) and own types that no story has."""
+    """Raise ``UsageError`` if *stories* lack a pair with one of the *own* types, or have no story with one of these types.
+
+    *asked*: the pairs to check; None checks all pairs that the types file names.
+    """
     told = {fact.entity_type for story in stories.own for fact in story.facts.values()}
     for one in own:
         if asked is not None:

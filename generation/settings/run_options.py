@@ -1,4 +1,4 @@
-"""The settings of a run as keywords of a Python function, so that a type checker and an editor know them."""
+"""The settings of a run as typed keyword arguments, for type checkers and editors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from piiloom.generation.settings.sampling import StageSampling
 
 
 class RunOptions(TypedDict, total=False):
-    """Settings of a run; ``piiloom.generation.settings.configuration.RunConfig`` has their defaults and what is refused.
+    """Settings of a run; ``piiloom.generation.settings.configuration.RunConfig`` has their defaults and checks.
 
     ``samples`` counts accepted records. ``pairs``: "all", or for example "health+occupation,age+belief". ``values``: who draws
-    the PII values. ``budget_usd`` holds for the whole run. ``price``: "input=0.5,output=1.5" (USD per million tokens).
-    ``stop_after``: how many rejects for one reason, with nothing accepted meanwhile, stop a paid run (0: none do). ``types``: a types file.
-    ``sampling``: ``{"situation": {"temperature": 1.1}}``, in place of the run's own temperature, top_p and extra_body.
+    the PII values. ``budget_usd`` limits the whole run. ``price``: "input=0.5,output=1.5" (USD per million tokens).
+    ``stop_after``: a paid run stops after this many rejects for one reason with nothing accepted in between (0: never). ``types``: a
+    types file. ``sampling``: per-stage settings that override the run's temperature, top_p and extra_body, such as
+    ``{"situation": {"temperature": 1.1}}``.
     """
 
     samples: int

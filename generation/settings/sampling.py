@@ -1,4 +1,4 @@
-"""How the model draws: temperature, top_p and further fields of the request, for a run or for one of its stages."""
+"""Sampling settings: temperature, top_p and extra request fields, for a whole run or for a single stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from piiloom.providers.prices import load_models
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.providers.sampling import check_sampling
 
-# The stages that ask a model (the others work on what these brought): those that only one recipe has, and all.
+# The stages that ask a model: by recipe those that only this recipe has, and (ASKING_STAGES) all of them.
 STAGES_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "staged": ("situation", "peripheral", "question", "paraphrase"),
@@ -28,7 +28,7 @@ ASKING_STAGES = (
 
 
 def _parsed(given: Any) -> Any:
-    """Read a command line's JSON; what a YAML file or Python gives is there already."""
+    """Parse JSON from the command line; return a value from a YAML file or from Python as it is."""
     if not isinstance(given, str):
         return given
     try:
@@ -55,20 +55,20 @@ class StageSampling(BaseModel):
     extra_body: ExtraBody = None
 
     def over(self, other: StageSampling) -> StageSampling:
-        """These settings, and those of *other* where one is not given."""
+        """Return these settings, completed by those of *other*."""
         return StageSampling(**{**other.given(), **self.given()})
 
     def given(self) -> dict[str, Any]:
-        """Only what is given."""
+        """Return the settings that are not None."""
         return self.model_dump(exclude_none=True)
 
     def settings(self) -> SamplingSettings:
-        """As providers take them."""
+        """Return them in the form that providers take."""
         return SamplingSettings(temperature=self.temperature, top_p=self.top_p, extra_body=self.extra_body)
 
 
 def check_stages(stages: Mapping[str, StageSampling], asked: Mapping[str, str]) -> None:
-    """Raise ``UsageError`` for a stage that asks no model; *asked* says why one does not in this run."""
+    """Raise ``UsageError`` if *stages* names a stage that asks no model. *asked*: stages that ask none in this run, with the remedy."""
     for name in stages:
         where = f"sampling.{name}"
         if name not in ASKING_STAGES:
@@ -78,7 +78,7 @@ def check_stages(stages: Mapping[str, StageSampling], asked: Mapping[str, str]) 
 
 
 def check_taken(provider: str, model: str | None, everywhere: StageSampling, stages: Mapping[str, StageSampling]) -> None:
-    """Raise ``UsageError`` where *provider* or its *model* (None: the default) cannot take what is wished."""
+    """Raise ``UsageError`` if *provider* or its *model* (None: the default) does not accept the run's or a stage's sampling settings."""
     book = load_models()
     name = model or book.defaults.get(provider, "")
     for where, wish in {"": everywhere, **{f"sampling.{stage}": own.over(everywhere) for stage, own in stages.items()}}.items():

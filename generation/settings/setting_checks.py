@@ -1,4 +1,4 @@
-"""Settings of a run, made and checked: what does not go together is refused (``UsageError``), before anything is sent or stored."""
+"""Build and check the settings of a run: conflicts raise ``UsageError``, before anything is sent or stored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_config(path: Path, overrides: dict[str, Any]) -> RunConfig:
 
 
 def check(config: RunConfig) -> RunConfig:
-    """Refuse what the taxonomy does not know (``UsageError``); gives it back."""
+    """Check *config* against taxonomy, locale, files, provider and recipe, and return it; raises ``UsageError`` for the first fault."""
     if config.provider not in PROVIDERS:
         raise UsageError(f"unknown provider {config.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
     config.taxonomy().parse_pairs(config.pairs)
@@ -53,7 +53,7 @@ def check(config: RunConfig) -> RunConfig:
 
 
 def _check_fit(config: RunConfig) -> None:
-    """Refuse settings that the provider has no use for."""
+    """Raise ``UsageError`` for settings that the provider or the recipe has no use for."""
     if config.provider != "composer" and (config.bank is not None or config.composer != type(config.composer)()):
         raise UsageError(f"{config.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
     if config.provider != "composer" and config.recipe == "story":
@@ -77,7 +77,7 @@ def _check_fit(config: RunConfig) -> None:
 
 
 def _check_judge(config: RunConfig) -> None:
-    """Refuse a judge who would be asked nothing, or cannot be."""
+    """Raise ``UsageError`` for a separate judge that cannot judge, or would have nothing to judge."""
     judge = config.of_judge()
     if judge is None:
         if config.judge_base_url is not None or config.judge_price is not None:
@@ -94,7 +94,7 @@ def _check_judge(config: RunConfig) -> None:
 
 
 def _check_sampling(config: RunConfig) -> None:
-    """Refuse sampling settings of stages that the run has not, and those that the model does not take."""
+    """Raise ``UsageError`` for sampling settings of stages that the run does not have, or that the model does not accept."""
     judging = {"relevance", *config.judges} if config.recipe == "case" else set(config.judges)
     judges = {f"judge_{name}": f"Add the judge {name}, or leave it out" for name in ("relevance", "leak") if name not in judging}
     values = {"values": "Have the model draw the values (values: llm), or leave it out"} if config.values == "code" else {}

@@ -1,6 +1,6 @@
-"""The command-line options that are settings of a run, declared once for all commands that start or go on with one.
+"""The command-line options for run settings, declared once for all commands that start or resume a run.
 
-Imports nothing heavy: help must be quick.
+This module imports nothing heavy, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ KeepGoingOption = Annotated[
     ),
 ]
 
-# By the names that they have in ``RunConfig``; ``keep_going`` stands for ``stop_after: 0``.
+# Options by their field names in ``RunConfig``; ``keep_going`` stands for ``stop_after: 0``.
 SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
         "samples": SamplesOption,
@@ -236,18 +236,18 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "keep_going": KeepGoingOption,
     }
 )
-# How calls are made: these may change whenever a run goes on.
+# Settings of how calls are made, which may change when a run is resumed.
 CALL_SETTINGS = ("concurrency", "rpm", "tpm", "timeout_s", "response_format", "budget_usd", "price", "unpriced", "batch", "keep_going")
 
 
 def chosen_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the *options* that were given on the command line, as settings of a run."""
+    """Return the *options* that were given on the command line, as settings of a run."""
     given = {name: value for name, value in options.items() if name in SETTINGS and value is not None and value != []}
     return given if given.pop("keep_going", None) is None else given | {"stop_after": 0}
 
 
 def takes_settings(command: Callable[..., None], names: Iterable[str] = tuple(SETTINGS)) -> Callable[..., None]:
-    """Give *command*, which takes settings as ``**options``, an option for each of *names* in the signature that Typer reads."""
+    """Wrap *command*, which takes settings as ``**options``, so that the signature Typer reads has an option for each of *names*."""
     hints = get_type_hints(command, include_extras=True)
     own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
     parameters = [parameter.replace(annotation=hints[parameter.name]) for parameter in own]

@@ -19,17 +19,17 @@ from piiloom.generation.stages.texts import check_length, check_no_meta, value_v
 from piiloom.screening.question_leaks import ANYBODYS, telling_words
 
 NAME = "abstraction"
-Asked = tuple[str, int] | ItemRejected  # the question and how many replies were refused, or why there is none
+Asked = tuple[str, int] | ItemRejected  # (question, number of refused replies), or the rejection
 
 
 class AbstractionStage:
-    """Asks for the questions as they are published."""
+    """Asks for the published wording of the questions of a text."""
 
     name = NAME
     templates = ("case_question",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its question; rejected when that cannot be had."""
+        """Return the item with its question; raises ``ItemRejected`` if its own question got no valid wording."""
         case, plan = item.case, item.plan
         if case is None or item.passage is None or not case.questions:
             raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
@@ -50,9 +50,10 @@ class AbstractionStage:
 async def abstracted(
     item: Item, number: int, question: LedgerQuestion, ctx: StageContext, *, avoid: Sequence[str] = (), once_more: bool = False
 ) -> Asked:
-    """Question *number* of the text, put without what its ledger says it turns on.
+    """Ask for a wording of question *number* of the text that does not name the values it turns on.
 
-    *avoid* are words that gave something away; *once_more* says that the question is another one, of this item alone.
+    *avoid*: words that leaked something before. *once_more*: the question is a new one, for this item only. A rejection is returned,
+    not raised.
     """
     plan = item.plan
     deciding = [value for value in item.values if value.id in question.deciding]
@@ -91,7 +92,7 @@ async def abstracted(
 
 
 def check_put(text: str, item: Item, question: LedgerQuestion) -> None:
-    """Raise ``Fault`` when *text*, as *question* is to be published, gives away what the gate of finished records would find."""
+    """Raise ``Fault`` if *text*, the published wording of *question*, leaks something that the screening gate would find."""
     values = [replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values]
     check_leaks(text, item.plan.pair, values, ANYBODYS)
 

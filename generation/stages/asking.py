@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One thing to ask for: which stage and template, with what, for whom, and the JSON schema of the reply."""
+    """A request to the model: its stage, template, variables, the JSON schema of the reply, and the id of the item it is made for."""
 
     stage: str
     template: str
@@ -26,7 +26,7 @@ class Ask:
     item_id: str
 
     def call(self, attempt: int, fault: str | None, prompts: PromptLibrary, settings: SamplingSettings) -> PromptCall:
-        """Make the provider call of one attempt, with the templates of *prompts*."""
+        """Create the provider call of attempt number *attempt*; *fault* tells the model what was wrong with its previous reply."""
         template = prompts.find(self.template)
         variables = {**self.variables, "fault": fault}
 
@@ -55,12 +55,13 @@ async def ask(
     last_resort: Callable[[Any], R] | None = None,
     judging: bool = False,
 ) -> tuple[R, int]:
-    """Ask until ``accept(data)`` raises no ``Fault``; gives its result and the number of refused replies.
+    """Ask until ``accept(data)`` raises no ``Fault``; returns its result and the number of refused replies.
 
-    *last_resort*, where given, judges the reply of the last attempt instead (a later stage can repair what it lets pass). With *judging*
-    the run's judge is asked.
-    Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault; errors that no other item could
-    escape (wrong key, no money, an endpoint that never answered) propagate and end the run.
+    *last_resort*, if given, replaces *accept* for the reply of the last attempt: it accepts what a later stage can repair. With
+    *judging*, the run's judge is asked.
+
+    Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault. Errors that would hit every item (wrong key,
+    budget used up, an endpoint that never answered) propagate and end the run.
     """
     drawn = ctx.drawn(question.item_id) * ctx.config.max_attempts
     settings = ctx.config.sampling_of(question.stage)

@@ -33,20 +33,20 @@ def _listed(name: str, properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 _STRING = {"type": "string"}
 _FOUND = _listed("missed", {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING})
-# What each stretch tells comes first: whoever has to say it of every line overlooks less than whoever looks for something.
+# "tells" (what each stretch of text says) comes first: a model that must summarize every stretch overlooks less.
 MISSED: Mapping[str, Any] = {
     "type": "object",
     "properties": {"tells": {"type": "array", "items": _STRING}, **_FOUND["properties"]},
     "required": ["tells", "missed"],
     "additionalProperties": False,
 }
-_LONG_STRETCH = 24  # words: dictated texts have few full stops
+_LONG_STRETCH = 24  # words; longer sentences are cut, since dictated texts have few full stops
 LINES = _listed("lines", {"question": {"type": "integer"}, **LINE_PROPERTIES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Missed:
-    """Values found in the text, and words by number of the question that they stand in."""
+    """Unlisted personal information: values found in the text, and words found in questions, by question number (from 0)."""
 
     values: tuple[ItemValue, ...]
     words: Mapping[int, tuple[str, ...]]
@@ -61,13 +61,13 @@ class _Audited:
 
 
 class AuditStage:
-    """Asks what was missed, and what it changes."""
+    """Asks for personal information that nobody has listed, and for its effect on the advice."""
 
     name = NAME
     templates = ("case_audit", "case_ledger")
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item what was missed."""
+        """Return the item with the missed values added; raises ``ItemRejected`` if its question leaks and no other wording is valid."""
         case, plan = item.case, item.plan
         if case is None or item.passage is None or item.question is None:
             raise ItemRejected("out_of_order", "the item has no question yet", stage=NAME)
@@ -108,7 +108,7 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
 
 
 def _tells(item: Item, question: LedgerQuestion) -> bool:
-    """Whether *question* as it is put gives away a value of *item*, now that all of them are known."""
+    """Whether the published wording of *question* leaks one of *item*'s values, which are all known now."""
     if question.put is None:
         return False
     try:
@@ -144,7 +144,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
                 raise Fault("not_in_text", "a quote must be copied from the text character by character, whole words only")
             surface = text[found[0] : found[1]]
             if any(surface.casefold() in value.text.casefold() for value in (*item.values, *values)):
-                continue  # listed already
+                continue  # already listed
             if entry["kind"] not in kinds:
                 raise Fault("unknown_kind", f"{entry['kind']} is not among the kinds: {', '.join(kinds)}")
             name = f"v{len(item.plan.wanted) + MOST_MORE + len(values) + 1}"
@@ -171,7 +171,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
 
 
 def stretches(text: str) -> list[str]:
-    """*text* in pieces to be read one by one: its lines and sentences, those that run on cut after so many words; no word is left out."""
+    """Split *text* into its lines and sentences; sentences much longer than ``_LONG_STRETCH`` words are cut. No word is lost."""
     lines = [line for line in text.splitlines() if line.strip()]
     sentences = [piece for line in lines for piece in _sentences(line)]
     return [piece for sentence in sentences for piece in _cut(sentence)]
@@ -190,7 +190,7 @@ def _cut(sentence: str) -> list[str]:
 
 
 def _number(place: str, questions: int) -> int:
-    """The number (from 0) of the question that "question 2" names; raises ``Fault`` where there is none."""
+    """Return the number (from 0) of the question that *place* names, as in "question 2"; raises ``Fault`` if there is none."""
     _, _, number = place.partition("question ")
     if not number.isdecimal() or not 1 <= int(number) <= questions:
         raise Fault("unknown_place", f'"{place}" is neither "text" nor one of the {questions} questions')
@@ -198,7 +198,7 @@ def _number(place: str, questions: int) -> int:
 
 
 async def _lines(item: Item, new: Sequence[ItemValue], ctx: StageContext) -> tuple[tuple[LedgerQuestion, ...], int]:
-    """The questions of the text with lines for *new* values."""
+    """Ask for ledger lines for the *new* values; returns the questions with these lines, and the number of refused replies."""
     assert item.case is not None  # noqa: S101 - the stage has looked
     questions = item.case.questions
     wanted = {(number, value.id) for number in range(len(questions)) for value in new}

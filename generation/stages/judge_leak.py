@@ -34,12 +34,12 @@ def _variables(item: Item, facts: Sequence[Fact]) -> Mapping[str, Any]:
 
 
 def _masked(fact: Fact) -> bool:
-    """Whether masking hides the value: this is what the planned label is for, so here it is told."""
+    """Whether the value is masked: those of low relevance are, so this judge does see the planned label."""
     return fact.value.relevance == "low"
 
 
 def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[Fact]) -> str:
-    """*text* with a placeholder for every mention of a masked fact."""
+    """Return *text* with a placeholder for every mention of a masked fact."""
     hidden = {fact.value.id: f"[{fact.name}: {fact.value.entity_type}]" for fact in facts if _masked(fact)}
     pieces: list[str] = []
     position = 0
@@ -51,7 +51,7 @@ def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[Fact]) -> str
 
 
 def _rule(fact: Fact, entry: Entry) -> Ruling:
-    """Where the value is given away; below the threshold nowhere, whatever place a hint came from."""
+    """Return where the value is leaked: nowhere if the score is below the threshold. Raises ``Fault`` if score and place disagree."""
     if entry.score < THRESHOLD:
         return Ruling(planned=NOWHERE, verdict=NOWHERE)
     if entry.where in (None, NOWHERE):

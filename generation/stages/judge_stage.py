@@ -19,14 +19,14 @@ from piiloom.generation.stages.asking import Ask, Fault, ask
 
 # The highest grade of both scales; scores are stored as shares of it.
 HIGHEST = 4
-# From here on a value counts as relevant, or as given away.
+# From this score on, a value counts as relevant or as leaked.
 THRESHOLD = 0.5
 LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A value as a judge meets it: the name it has there, its first mention, and the words of that."""
+    """A value as a judge sees it: its neutral name ("f1"), its first mention, and the words of that mention."""
 
     name: str
     value: ItemValue
@@ -36,7 +36,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of a reply: the score from 0 to 1, the reason, and where a leak is, if that was asked."""
+    """One entry of a judge's reply: the score from 0 to 1, the reason, and the place of a leak, if that was asked."""
 
     score: float
     reason: str
@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What the plan wanted and what the judge found, in the same words."""
+    """The planned label and the judge's, in the same vocabulary."""
 
     planned: str
     verdict: str
@@ -54,8 +54,9 @@ class Ruling:
 class JudgeStage:
     """The stage of one judge: ``variables`` fill its template, ``rule`` turns an entry into a ruling or raises ``Fault``.
 
-    An item without values is passed on. One whose judge never gives a usable reply is rejected like any other: a set is
-    judged throughout. Refused replies are not counted into the item, since its record, named after that count, is the same.
+    An item without values passes unjudged. An item for which the judge gives no usable reply is rejected, so that every record of a
+    set is judged. The judge's refused replies are not added to ``Item.refused``: that count is part of the record id, and judging
+    does not change the record.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class JudgeStage:
         self._kind, self._schema, self._variables, self._rule = kind, schema, variables, rule
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Add the judgements to the item."""
+        """Return the item with one judgement per value added."""
         facts = _facts(item, self.name)
         if not facts:
             return item
@@ -108,7 +109,7 @@ class JudgeStage:
 
 
 def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:
-    """JSON schema of a reply: a list of entries with id, reason, *more* and score, in this order (the reason comes first)."""
+    """Return the JSON schema of a judge's reply: entries with id, reason, *more* and score, in this order (reason before score)."""
     score = {"type": "integer", "enum": list(range(HIGHEST + 1))}
     properties = {"id": {"type": "string"}, "reason": {"type": "string"}, **more, "score": score}
     entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
@@ -121,7 +122,7 @@ def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _facts(item: Item, stage: str) -> tuple[Fact, ...]:
-    """The values of *item* in the order in which *stage* lists them; raises ``ItemRejected`` before spans and question are there."""
+    """Return the values of *item* in the seeded order of *stage*; raises ``ItemRejected`` if it has no question or spans yet."""
     mentions = {span.value_id: span for span in reversed(item.spans)}
     if item.passage is None or item.question is None or any(value.id not in mentions for value in item.values):
         raise ItemRejected("out_of_order", "the item has no question, or no spans yet", stage=stage)
@@ -134,9 +135,9 @@ def _facts(item: Item, stage: str) -> tuple[Fact, ...]:
 
 
 def _entries(data: Any, facts: Sequence[Fact], *, cut: bool) -> dict[str, Entry]:
-    """The entries of a reply by the name of their fact; raises ``Fault`` unless every fact is there exactly once with a reason.
+    """Return the entries of a reply by fact name; raises ``Fault`` unless each fact has exactly one entry, with a reason.
 
-    With *cut* a reason that is too long is shortened instead of refused.
+    With *cut*, a reason that is too long is shortened instead of refused.
     """
     names = [fact.name for fact in facts]
     known = ", ".join(names)

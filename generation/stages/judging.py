@@ -16,10 +16,10 @@ from piiloom.generation.stages import judge_leak, judge_relevance
 
 JUDGES: Mapping[JudgementKind, Stage] = MappingProxyType({"relevance": judge_relevance.STAGE, "leak": judge_leak.STAGE})
 
-# What these are asked at; the recipe "case" asks the first by itself.
+# Names of the judge stages. The recipe "case" uses "judge_relevance" even if no judge is asked for.
 JUDGING = frozenset(stage.name for stage in JUDGES.values())
 
 
 def judge_stages(names: Collection[JudgementKind]) -> tuple[Stage, ...]:
-    """Give the stages of the judges in *names*, always in the same order."""
+    """Return the stages of the judges in *names*, always in the same order."""
     return tuple(stage for name, stage in JUDGES.items() if name in names)

@@ -24,7 +24,7 @@ from piiloom.generation.stages.texts import check_no_meta, value_variables
 NAME = "ledger"
 WEIGHTS = (NOTHING, ONE_POINT, MAIN)
 DISPUTABLE = "changes one point of the advice among several: readers might give it either label"
-CANDIDATES = 2  # so many questions are asked for one that a text has
+CANDIDATES = 2  # number of questions asked for per question of a text
 _CANDIDATES_AGAIN = 3
 LINE_PROPERTIES: Mapping[str, Any] = {
     "id": {"type": "string"},
@@ -61,13 +61,13 @@ SCHEMA: Mapping[str, Any] = {
 
 
 class LedgerStage:
-    """Asks for the questions of a text and what each of them turns on."""
+    """Asks for the questions of a text, each with a ledger of what every value would change in the advice."""
 
     name = NAME
     templates = ("case_questions",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item the questions of its text, and its values the relevance that its own question gives them."""
+        """Return the item with its text's questions, its values labeled by its own question's ledger, and disputable values removed."""
         case = item.case
         if case is None:
             raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
@@ -78,7 +78,10 @@ class LedgerStage:
 
 
 def without_disputable(item: Item) -> Item:
-    """*item* without the values that are disputable under a question and decide none, as long as enough of its pair are left."""
+    """Return *item* without values that are disputable under some question and deciding under none.
+
+    A value stays if only ``FEWEST_VALUES`` are left, or if it is the last one of a type of the pair.
+    """
     case = item.case
     assert case is not None  # noqa: S101 - its caller has made it
     disputable = frozenset().union(*(question.disputable for question in case.questions))
@@ -100,7 +103,7 @@ def without_disputable(item: Item) -> Item:
 
 
 def labelled(item: Item) -> Item:
-    """*item* with its values high where the ledger of its question has a line for them, and the reasons as its rationale."""
+    """Return *item* with its values labeled: high if they decide its own question. The ledger's changes become the rationale."""
     assert item.case is not None  # noqa: S101 - its callers have made it
     question = item.case.questions[item.plan.share.number if item.plan.share else 0]
     values = tuple(replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values)
@@ -110,7 +113,10 @@ def labelled(item: Item) -> Item:
 
 
 async def redone(item: Item, objections: Sequence[tuple[str, str, str]], ctx: StageContext) -> tuple[LedgerQuestion, int]:
-    """Another question for the item alone; *objections* are ids of values with the weight that a judge gives them, and why."""
+    """Ask for another question for this item only; returns it and the number of refused replies.
+
+    *objections*: (value id, weight that the judge gives it, the judge's reason).
+    """
     case = item.case
     assert case is not None  # noqa: S101 - its callers have looked
     number = item.plan.share.number if item.plan.share else 0
@@ -160,7 +166,10 @@ def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, An
 def _read(
     entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue], wanted: int, decisions: Sequence[str]
 ) -> tuple[LedgerQuestion, ...]:
-    """The *wanted* questions of *entries* that leave least to dispute, in their order; raises ``Fault`` where there are not so many."""
+    """Return the *wanted* questions of *entries* with the least to dispute, in their order.
+
+    Raises ``Fault`` if too few are valid, or if no choice of them differs enough in what they turn on.
+    """
     fit: list[LedgerQuestion] = []
     faults: list[Fault] = []
     for entry in entries:
@@ -181,7 +190,11 @@ def _apart(one: LedgerQuestion, other: LedgerQuestion) -> bool:
 
 
 def _dispute(questions: Sequence[LedgerQuestion]) -> tuple[int, int, int]:
-    """How much there is to dispute: labels that the text cannot do without, questions from one decision, values that it can."""
+    """Sort key of a choice of questions, smaller is better.
+
+    Number of disputable values that decide another question (so they must stay), number of questions that share a decision, number of
+    disputable values.
+    """
     deciding = frozenset().union(*(question.deciding for question in questions))
     disputable = frozenset().union(*(question.disputable for question in questions))
     return len(disputable & deciding), len(questions) - len({question.decision for question in questions}), len(disputable)
@@ -208,7 +221,7 @@ def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: 
 
 
 def read_line(name: str, entry: Mapping[str, Any]) -> LedgerLine:
-    """The line of value *name*; raises ``Fault`` where its weight and its change do not go together."""
+    """Return the ledger line of the value with id *name*; raises ``Fault`` if its weight and its change contradict each other."""
     change = " ".join((entry["change"] or "").split()) or None
     weight = entry["weight"]
     if (change is None) != (weight == NOTHING):

@@ -27,7 +27,7 @@ class ParaphraseStage:
     templates = ("paraphrase",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its passage."""
+        """Return the item with its passage; raises ``ItemRejected`` if it has no situation yet."""
         if item.situation is None:
             raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
         plan, first = item.plan, first_value(item)
@@ -70,7 +70,7 @@ class ParaphraseStage:
 
 
 def first_value(item: Item) -> ItemValue | None:
-    """Pick the value that is to come first: the opening's, else the first of the right relevance in a seeded order."""
+    """Draw the value that should come first: one of the opening aside, else one whose relevance is the plan's ``lead``; None if none."""
     opening = [value_id for aside in item.plan.asides if aside.opening for value_id in aside.values]
     fitting = [value for value in item.values if (value.id in opening if opening else value.relevance == item.plan.lead)]
     return derive_rng("first value", item.plan.seed).choice(fitting) if fitting else None

@@ -19,13 +19,13 @@ NAME = "peripheral"
 
 
 class PeripheralStage:
-    """Asks for one aside after another."""
+    """Asks for the item's asides, one call each."""
 
     name = NAME
     templates = ("peripheral",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its asides."""
+        """Return the item with its asides."""
         sentences: list[MarkedText] = []
         refused = item.refused
         for number in range(len(item.plan.asides)):

@@ -17,7 +17,7 @@ NEAR_DUPLICATE = 90.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedPhrase:
-    """A listed phrase that was not taken, and why."""
+    """A listed phrase that was not kept; ``code`` says why."""
 
     phrase: str
     code: str
@@ -32,19 +32,19 @@ class PhraseList:
 
 
 def normalised(phrase: str) -> str:
-    """Fold case, punctuation and white space away: what two spellings of one phrase share."""
+    """Normalize *phrase* for comparison: lower case, words only, single spaces."""
     return " ".join(re.findall(r"\w+", phrase.casefold()))
 
 
 class Distinct:
-    """Phrases seen so far; tells whether a new one repeats one of them."""
+    """A set of phrases that detects repetitions; phrases like a *banned* one count as repetitions, too."""
 
     def __init__(self, banned: Iterable[str] = ()) -> None:
         self._exact: set[str] = set()
         self._normalised: list[str] = [normalised(phrase) for phrase in banned]
 
     def add(self, phrase: str) -> str | None:
-        """Take *phrase* in and return None, or the code of what it repeats: exact, normalised or near duplicate."""
+        """Add *phrase* and return None; if it repeats an earlier one, return how: duplicate_exact, _normalised or _near."""
         if phrase in self._exact:
             return "duplicate_exact"
         folded = normalised(phrase)
@@ -58,7 +58,7 @@ class Distinct:
 
 
 def clean_list(entries: Sequence[str], *, at_most: int, banned: Iterable[str] = (), words: tuple[int, int] = (1, 3)) -> PhraseList:
-    """Keep the first *at_most* fit entries: *words* long, not *banned*, no repeat. The rest is dropped with a code."""
+    """Keep the first *at_most* valid entries: *words* (fewest, most) long, no repetition and not *banned*. Drop the rest with a code."""
     seen = Distinct(banned)
     kept: list[str] = []
     dropped: list[DroppedPhrase] = []

@@ -31,8 +31,8 @@ from piiloom.generation.stages import (
 )
 from piiloom.generation.stages.judging import JUDGES, judge_stages
 
-# What each item goes through on its own, in this order; a run may add judges. Before them come the stages that run once a pair or
-# topic, after them the one that sees all items.
+# The stages that each item passes by itself, in order; a run may add judges. Before them come the stages that run once per pair or
+# topic, after them screening, which sees all items.
 RECIPES: Mapping[RecipeName, tuple[Stage, ...]] = MappingProxyType(
     {
         "staged": (values.STAGE, situation.STAGE, peripheral.STAGE, question.STAGE, paraphrase.STAGE, spans.STAGE),
@@ -48,7 +48,7 @@ FIRST_STAGE = topics.NAME
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How far an item got: ``done`` is the last stage it passed, ``rejection`` why it went no further."""
+    """How far an item got: ``done`` is the last stage it passed (None: none), ``rejection`` why it was rejected, if it was."""
 
     item: Item
     done: str | None = None
@@ -56,12 +56,12 @@ class Outcome:
 
 
 def item_stages(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[Stage, ...]:
-    """List what each item of a run by *recipe* with *judges* goes through on its own, in order."""
+    """List the item stages of a run by *recipe* with *judges*, in order."""
     return (*RECIPES[recipe], *judge_stages(judges))
 
 
 def all_item_stages() -> tuple[Stage, ...]:
-    """List what items of any run go through, so that those of each recipe stand in its order."""
+    """List the item stages of all recipes, merged so that the stages of each recipe keep their order."""
     found: list[Stage] = []
     for stages in RECIPES.values():
         place = len(found)
@@ -88,13 +88,13 @@ def _with_shared(stages: Sequence[Stage]) -> tuple[str, ...]:
 
 
 def templates_of(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[str, ...]:
-    """List the templates that a run by *recipe* with *judges* may send; kept with every record."""
-    shared = () if recipe == "story" else (*topics.TEMPLATES, *subtopics.TEMPLATES)  # the bank of stories answers those
+    """List the names of the templates that a run by *recipe* with *judges* may send; they are stored with every record."""
+    shared = () if recipe == "story" else (*topics.TEMPLATES, *subtopics.TEMPLATES)  # stories come with their own
     return (*shared, *(name for stage in item_stages(recipe, judges) for name in stage.templates))
 
 
 def stages_after(done: str | None, recipe: RecipeName, judges: Collection[JudgementKind]) -> Sequence[Stage]:
-    """List the stages that an item which has passed *done* still has before it."""
+    """List the stages that remain for an item whose last passed stage is *done* (None: all item stages)."""
     stages = item_stages(recipe, judges)
     if done is None:
         return stages
@@ -103,7 +103,7 @@ def stages_after(done: str | None, recipe: RecipeName, judges: Collection[Judgem
 
 
 async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) -> Outcome:
-    """Take an item through *stages*; a rejection ends its way and is kept in the outcome."""
+    """Take an item through *stages*; a rejection ends this and becomes part of the returned outcome."""
     item, done, sink = outcome.item, outcome.done, ctx.calls.sink
     name = str(item.plan.index)
     for stage in stages:

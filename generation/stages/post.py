@@ -17,7 +17,7 @@ from piiloom.generation.stages.texts import check_first_person, check_length, re
 from piiloom.taxonomy.registers import SECOND_HAND
 
 NAME = "post"
-WORDS_A_FACT, WORDS_BESIDE = 15, 15  # what a fact takes up at least, with the words around it, and the matter beside the facts
+WORDS_A_FACT, WORDS_BESIDE = 15, 15  # fewest words per fact (with those around it), and for the rest of the text
 
 
 class PostStage:
@@ -27,7 +27,7 @@ class PostStage:
     templates = ("case_post",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its passage."""
+        """Return the item with its passage."""
         case = item.case
         if case is None:
             raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)

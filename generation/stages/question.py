@@ -25,13 +25,13 @@ NAME = "question"
 
 
 class QuestionStage:
-    """Asks three times for one question."""
+    """Asks for a question in three steps: draft, personal, abstracted."""
 
     name = NAME
     templates = ("question_draft", "question_personal", "question_abstracted")
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its question."""
+        """Return the item with its question; raises ``ItemRejected`` if it has no situation yet."""
         if item.situation is None:
             raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
         situation = item.situation.text
@@ -77,7 +77,10 @@ class QuestionStage:
 
 
 def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], common_words: frozenset[str] = frozenset()) -> None:
-    """Raise ``Fault`` for the question *text* when it gives away what the gate of finished records would find."""
+    """Raise ``Fault`` if the question *text* leaks something that the screening gate for question leaks would find.
+
+    *common_words* are words that this gate ignores.
+    """
     expected = Expectations(
         pair=pair,
         values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in values),

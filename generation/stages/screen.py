@@ -24,7 +24,7 @@ RECORD_ID_LENGTH = 24
 
 
 class Screening:
-    """Makes records of items and holds them against the gates."""
+    """Turns items into records and checks them with the screening gates."""
 
     def __init__(self, config: RunConfig, model: str | None, templates: tuple[str, ...], bank: Bank | None) -> None:
         self._config, self._model, self._bank = config, model, bank
@@ -36,11 +36,11 @@ class Screening:
         self._templates = tuple((t.id, t.sha256) for t in map(open_library(config.prompts).find, templates))
 
     def prime(self, record: Record) -> None:
-        """Let the gates remember a record accepted earlier in this run."""
+        """Add a record accepted earlier in this run to the memory of the gates, which detect duplicates."""
         self._gates.prime(record)
 
     def accept(self, item: Item) -> Record:
-        """Make the record of *item*; raises ``ItemRejected`` with the code of the first gate that refuses it."""
+        """Return the record of *item*; raises ``ItemRejected`` with the code of the first gate that refuses it."""
         record = self._record(item)
         verdict = self._gates.check(record, self._expected(item))
         if verdict is not None:
@@ -85,20 +85,20 @@ class Screening:
         values = tuple(
             ExpectedValue(id=v.id, text=surfaces.get(v.id, v.text), entity_type=v.entity_type, relevance=v.relevance) for v in item.values
         )
-        # The text of a case has as many words as its values need; the stage post has held it to that.
+        # The length of a case's text depends on its number of values; the stage post has checked it already.
         low, high = (1, None) if item.case is not None else plan.context_words
         high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
         return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language, high_types=high_types)
 
 
 def _rationale(scenario: Scenario, item: Item) -> str:
-    """Why each type that matters here changes the answer: "health: …; occupation: …"."""
+    """Return why each type that matters here changes the answer: "health: …; occupation: …"."""
     reasons = {**scenario.rationale, **{kind: also.why for kind, also in scenario.also.items()}}
     return "; ".join(f"{kind}: {reasons[kind]}" for kind in dict.fromkeys(v.entity_type for v in item.high_values()) if kind in reasons)
 
 
 def _group_keys(item: Item) -> tuple[str, ...]:
-    """Name what must not be split between train and test: texts grown from one story, scenario or triplet, and records of one text."""
+    """Return the keys of groups that must not be split between train and test: same story, scenario or triplet, and same text."""
     plan = item.plan
     if plan.told is not None:
         grown_from = f"story:{plan.told.story}"

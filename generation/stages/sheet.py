@@ -24,12 +24,12 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "sheet"
 FEWEST_VALUES = 3
-SPARE = 2.0  # so many values are drawn for one that is kept
+SPARE = 2.0  # number of values drawn per kept value
 DECISIONS = 2
-MOST_MORE = 3  # so many values may be added to those that were drawn
+MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
 _FIGURE = re.compile(r"\d+")
-_PRESSING = 0.4  # share of cases that have to be settled by a certain day
+_PRESSING = 0.4  # share of cases with a deadline
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -81,13 +81,13 @@ class _Sheet:
 
 
 class SheetStage:
-    """Asks for the case of a text."""
+    """Asks for the case of a text: its situation, decisions, and the values that fit."""
 
     name = NAME
     templates = ("case_sheet",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its case; values that were struck are gone from it."""
+        """Return the item with its case and without the struck values."""
         if not item.values:
             raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
         sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
@@ -119,7 +119,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
 
 
 def kept_of(values: int) -> tuple[int, int]:
-    """The fewest and the most of so many *values* that a text has: twice as many are drawn as it needs."""
+    """Return the (fewest, most) values to keep of *values* drawn ones; about half of them (1 / ``SPARE``) are needed."""
     most = max(FEWEST_VALUES, round(values / SPARE))
     return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
 
@@ -156,13 +156,13 @@ def _read(data: Any, item: Item) -> _Sheet:
 
 
 def free_ids(item: Item) -> tuple[str, ...]:
-    """The ids for values that the matter of *item* adds to those that were drawn."""
+    """Return the ids for the values that the model may add to those drawn for *item*."""
     drawn = len(item.plan.wanted)
     return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1))
 
 
 def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item) -> list[tuple[ItemValue, str]]:
-    """The values that the matter adds to those that are *kept*, each with its use; raises ``Fault`` for one that can be none."""
+    """Read the values that the model adds to the *kept* ones; returns (value, use) pairs. Raises ``Fault`` for an invalid one."""
     free, kinds = free_ids(item), load_taxonomy().types
     if [entry["id"] for entry in entries] != list(free[: len(entries)]):
         raise Fault("more_ids", f"the ids under more are {', '.join(free)}, in this order, and no others")
@@ -181,7 +181,10 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
 
 
 def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Each value as its writer says it; names, codes and figures stay. Raises ``Fault`` for other words than a value can have."""
+    """Return the wording of each kept value, by id; an empty ``said`` keeps the drawn text.
+
+    Raises ``Fault`` if a name, code or figure is changed, or if the wording is no valid value.
+    """
     said = {value.id: " ".join(facts[value.id]["said"].split()) or value.text for value in kept}
     for value in kept:
         text = said[value.id]
@@ -194,7 +197,7 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> dict[str, Mapping[str, Any]]:
-    """*entries* by the id of their value; raises ``Fault`` unless each of *values* has exactly one."""
+    """Return *entries* by value id; raises ``Fault`` unless there is exactly one for each of *values*."""
     known = [value.id for value in values]
     found: dict[str, Mapping[str, Any]] = {}
     for entry in entries:

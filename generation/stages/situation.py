@@ -25,7 +25,7 @@ class SituationStage:
     templates = ("situation",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its situation."""
+        """Return the item with its situation."""
         plan, values = item.plan, item.high_values()
 
         def accept(data: Any) -> MarkedText:

@@ -21,9 +21,9 @@ from piiloom.generation.stages.asking import Ask, Fault, ask
 from piiloom.generation.stages.texts import value_variables
 
 NAME = "spans"
-# Reasons for which asking is pointless: the text itself is damaged, or longer values claim every mention.
+# Reasons for which asking the model is pointless: the text is damaged, or longer values cover every mention.
 HOPELESS = frozenset({"broken_mark", "overlap", "empty"})
-# How many more words than the value other words for it may have.
+# How many words longer than the value a span from the model may be.
 SPARE_WORDS = 4
 
 
@@ -34,7 +34,7 @@ class SpansStage:
     templates = ("span_retrieval",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its spans."""
+        """Return the item with its spans; raises ``ItemRejected`` if a value has no exact span."""
         passage = item.passage
         if passage is None:
             raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
@@ -81,7 +81,7 @@ class SpansStage:
 
 
 def _read_span(reply: str, text: str, value: ItemValue) -> str:
-    """Give the words of *text* that *reply* names; raises ``Fault`` when it has no such words or they cannot be *value* alone."""
+    """Return the words of *text* that *reply* quotes; raises ``Fault`` if they are not in it or are too long to be *value* alone."""
     place = locate_reply(text, reply)
     if place is None:
         raise Fault("not_in_text", "it must be copied from the text character by character, whole words only")

@@ -24,13 +24,16 @@ NAME = "story"
 
 
 class StoryStage:
-    """Tells the story of an item."""
+    """Has the composer write the item's story."""
 
     name = NAME
     templates: tuple[str, ...] = ()
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item text, values, spans and question; rejected when the story cannot be told or has no such question."""
+        """Return the item with text, values, spans and question.
+
+        Raises ``ItemRejected`` if the story cannot be told or has too few questions that can be asked together.
+        """
         plan = item.plan
         told, share = plan.told, plan.share
         if told is None or share is None or ctx.stories is None:
@@ -43,7 +46,7 @@ class StoryStage:
 
 
 def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str) -> ToldStory:
-    """The text that all items of it get; one that is tried anew gets another."""
+    """Write the text that all its items share; an item that is tried again (*drawn* > 0) gets another text."""
     rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
     asked = question_round(plan_of(story), telling, share.records, rounds)
     try:

@@ -18,12 +18,12 @@ TEMPLATES: tuple[str, ...] = ("subtopics",)
 
 
 def topic_key(pair: Pair, topic: str) -> str:
-    """Name a topic of a pair in ledgers: ``age+health/night shifts``."""
+    """Return the key of a topic of a pair in the store: ``age+health/night shifts``."""
     return f"{pair_key(pair)}/{topic}"
 
 
 async def run(pair: Pair, topic: str, ctx: StageContext) -> PhraseList:
-    """List the subtopics of *topic*; raises ``ItemRejected`` when no usable list comes."""
+    """Ask for the subtopics of *topic*; raises ``ItemRejected`` if no reply is usable."""
     count = ctx.config.subtopics_per_topic
 
     def accept(data: Any) -> PhraseList:

@@ -23,10 +23,10 @@ SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][
 
 
 def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
-    """Strip the marks of *reply*; every one of *values* must be there verbatim (marked or as whole words).
+    """Strip the marks of *reply* and check that it holds each of *values* verbatim (marked, or as whole words).
 
-    Raises ``Fault`` naming the value's id for a value that is missing or was altered, and for broken marks. Values that
-    stand there but were not marked are located, so that the result mentions each of them.
+    Values that are present but not marked are located, so the result has a mention of each value. Raises ``Fault`` for a missing or
+    altered value (naming its id), for broken marks, and for a reply that talks about its task.
     """
     marked = strip_marks(reply.strip())
     if BROKEN_MARK.search(marked.text):
@@ -47,12 +47,12 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
 
 
 def _plain(text: str) -> str:
-    """*text* as two spellings of a value are compared: without case and typographic apostrophes."""
+    """Return *text* for comparing spellings of a value: lower case, with plain apostrophes."""
     return text.replace("’", "'").casefold()
 
 
 def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int) -> MarkedText:
-    """Read up to *most* sentences of *band* words in all with all of *values*; raises ``Fault`` for the first thing amiss."""
+    """Read at most *most* sentences that hold all *values* and have *band* words in total; raises ``Fault`` for the first fault."""
     sentences = read_marked(reply, values)
     check_length(sentences.text, band)
     check_sentences(sentences.text, most)
@@ -60,7 +60,7 @@ def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: in
 
 
 def check_no_meta(text: str) -> None:
-    """Raise ``Fault`` when *text* speaks of its task or of being an AI, as the gate of finished records would find later."""
+    """Raise ``Fault`` if *text* mentions its task or being an AI, which the screening gate for refusals would reject later."""
     verdict = _REFUSALS.check(Record(id="reply", context=text), Expectations(pair=("", "")))
     if verdict is not None:
         raise Fault(verdict.code, "it must be the text itself, without a word about the task or about being an AI")
@@ -87,12 +87,12 @@ def check_sentences(text: str, most: int) -> None:
 
 
 def other_texts(item: Item, values: Sequence[ItemValue]) -> list[str]:
-    """The texts of the item's values that are not among *values*: what a sentence with these must not say by chance."""
+    """Return the texts of the item's other values, which a sentence with *values* must not mention by chance."""
     return [value.text for value in item.values if value not in values]
 
 
 def value_variables(values: Iterable[ItemValue], ctx: StageContext) -> list[dict[str, str]]:
-    """Describe values to a template (and to the composer, which takes types by their bare names)."""
+    """Return *values* as template variables. The composer gets types by name, a model also gets the definition of the user's own types."""
     return [
         {
             "id": v.id,
@@ -107,6 +107,6 @@ def value_variables(values: Iterable[ItemValue], ctx: StageContext) -> list[dict
 
 
 def type_label(name: str, taxonomy: Taxonomy) -> str:
-    """The type as a model is told it: an own type with its definition, since the name alone may tell nothing."""
+    """Return the type as told to a model: a user-defined type with its definition, since its name alone may be unclear."""
     known = taxonomy.types.get(name)
     return f"{name}, that is: {known.definition.rstrip('.')}" if known is not None and known.own else name

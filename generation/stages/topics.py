@@ -17,12 +17,12 @@ Pair = tuple[str, str]
 
 
 def pair_key(pair: Pair) -> str:
-    """Name a pair in ledgers: ``age+health``."""
+    """Return the key of a pair in the store: ``age+health``."""
     return "+".join(pair)
 
 
 async def run(pair: Pair, ctx: StageContext) -> PhraseList:
-    """List the topics of *pair*; raises ``ItemRejected`` when no usable list comes."""
+    """Ask for the topics of *pair*; raises ``ItemRejected`` if no reply is usable."""
     count = ctx.config.topics_per_pair
 
     def accept(data: Any) -> PhraseList:

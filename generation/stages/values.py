@@ -32,11 +32,11 @@ class ValuesStage:
     templates = ("pii_value",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its values; rejected when no distinct ones can be had."""
+        """Return the item with its values; raises ``ItemRejected`` if no distinct values can be found."""
         drawn = [wanted for wanted in item.plan.wanted if ctx.config.values == "code" and not _is_asked(wanted, ctx.taxonomy)]
         values = list(draw_by_code(item, ctx.config.composer, drawn)) if drawn else []
         refused = item.refused
-        # Whoever a fact is told of comes first.
+        # Values about a person named by another value come last, since they need that value's text.
         for wanted in sorted((w for w in item.plan.wanted if w not in drawn), key=lambda w: w.subject.startswith("@")):
             value, again = await self._ask(wanted, values, item, ctx)
             values.append(value)
@@ -82,24 +82,24 @@ class ValuesStage:
 
 
 def subject_of(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
-    """Whose value it is; "@v3" becomes the word that value v3 has for the person."""
+    """Return the person the value belongs to; "@v3" is replaced by the text of value v3, if it is in *taken*."""
     return next((v.text for v in taken if f"@{v.id}" == wanted.subject), wanted.subject)
 
 
 def replace_values(item: Item, values: tuple[ItemValue, ...], *, refused: int | None = None) -> Item:
-    """Give *item* its values and nothing of the later stages."""
+    """Return *item* with *values* and without the results of later stages; *refused* replaces its count, if given."""
     return Item(plan=item.plan, values=values, refused=item.refused if refused is None else refused)
 
 
 def _is_asked(wanted: WantedValue, taxonomy: Taxonomy) -> bool:
-    """Whether the value is of an own type, or a subtype of it, whose values only the model gives."""
+    """Whether the value is of a user-defined type or subtype whose values come from the model only."""
     kind = taxonomy.get(wanted.entity_type)
     chosen = [subtype for subtype in kind.subtypes if not wanted.subtypes or subtype.name in wanted.subtypes]
     return any(subtype.generator is not None and subtype.generator.kind == "model" for subtype in chosen)
 
 
 def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedValue]) -> tuple[ItemValue, ...]:
-    """Draw the values *drawn* of the item from one persona; rejected when the persona has no distinct ones."""
+    """Draw values for *drawn*, all from one persona; raises ``ItemRejected`` if the persona has no distinct ones."""
     plan = item.plan
     rng = derive_rng("values", plan.seed % composer.value_draws if composer.value_draws else plan.seed)
     place = {wanted.id: number for number, wanted in enumerate(drawn)}
@@ -115,7 +115,7 @@ def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedV
 
 
 def _owner(wanted: WantedValue, place: Mapping[str, int]) -> str:
-    """Whose value it is, as ``draw_values`` takes it: "@1" for the person that request 1 names."""
+    """Return the subject in the form that ``draw_values`` takes: "@1" for the person that the request at position 1 (from 0) names."""
     return f"@{place[wanted.subject[1:]]}" if wanted.subject.startswith("@") else wanted.subject
 
 
@@ -127,7 +127,7 @@ def _drawn(requests: Sequence[ValueRequest], locale: str, composer: ComposerSett
 
 
 def fit_value(value: str, avoid: list[str]) -> str:
-    """*value* in single spaces; raises ``Fault`` where it can stand in no text, or shares a word with one of *avoid*."""
+    """Return *value* with single spaces; raises ``Fault`` if it is malformed or shares a content word with one of *avoid*."""
     text = " ".join(value.split())
     if FORBIDDEN & set(text) or not 1 <= count_words(text) <= 8:
         raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")

@@ -32,20 +32,20 @@ _WEIGHT: Mapping[Relevance | None, str] = {"high": MAIN, "low": NOTHING, None: O
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objection:
-    """A value whose label the judge contradicts (``verdict``), or is unsure of (None)."""
+    """A value whose label the judge contradicts; ``verdict`` is the judge's label, None if it is unsure."""
 
     judgement: Judgement
     verdict: Relevance | None
 
 
 class VerdictStage:
-    """Has labels judged, and acts on what the judge says."""
+    """Has the labels judged, and handles disagreements by the run's ``on_disagreement``."""
 
     name = NAME
     templates = judge_relevance.STAGE.templates
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Give the item its judgements; rejected where labels are contradicted and the run does not make good for it."""
+        """Return the item with its judgements; raises ``ItemRejected`` if a disagreement remains that the policy does not resolve."""
         judged = await judge_relevance.STAGE.run(item, ctx)
         objections = objections_to(judged)
         if not objections:
@@ -62,7 +62,7 @@ class VerdictStage:
 
 
 def objections_to(item: Item) -> tuple[Objection, ...]:
-    """The values of *item* whose label its newest judgements contradict or are unsure of."""
+    """Return the values of *item* whose label its judgements contradict or are unsure of."""
     found = []
     for judgement in item.judgements:
         grade = round(judgement.score * HIGHEST)
@@ -80,7 +80,7 @@ def _relabelled(item: Item, objections: Sequence[Objection]) -> Item:
 
 
 async def _redone(item: Item, objections: Sequence[Objection], ctx: StageContext) -> Item:
-    """*item* with another question for its text, which is judged anew."""
+    """Return *item* with a new question for its text, judged again; raises ``ItemRejected`` if there is no valid one."""
     assert item.case is not None  # noqa: S101 - the stage has looked
     number = item.plan.share.number if item.plan.share else 0
     told = [(one.judgement.value_id, _WEIGHT[one.verdict], one.judgement.reason) for one in objections]

@@ -1,1 +1,1 @@
-"""For every subtype, how one value of a persona is drawn: one module a type, each with its ``KINDS``."""
+"""Functions that draw one value of a persona for each subtype: one module per entity type, each with its ``KINDS``."""

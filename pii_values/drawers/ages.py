@@ -15,7 +15,7 @@ _WHOLE_DECADE: Final = 0.2  # share of ages told as the whole decade
 
 
 def _written(topic: str) -> Drawer:
-    """The age as number and in words, put as *topic* of the wording says."""
+    """Return a drawer for the age as a number or in words, in the forms of the wording topic *topic*."""
 
     def draw(p: Persona, rng: random.Random, _: int) -> str:
         words = listing("numbers", p.locale)
@@ -35,7 +35,7 @@ def _age_group(p: Persona, rng: random.Random, _: int) -> str:
     fits = [part for part, years in _PARTS_OF_DECADE if year in years]
     part = "any" if p.age >= 20 and rng.random() < _WHOLE_DECADE else fits[int(rng.random() * len(fits))]
     given = {"decade": listing("decades", p.locale)[decade - 1], "tens": str(decade * 10)}
-    # "10s" and "100s" are said of years, not of people.
+    # "10s" and "100s" are not used for ages of people.
     topic = f"age_group_{part}" if 2 <= decade <= 9 else f"age_group_{part}_words"
     return phrase("wording", topic if has_topic("wording", topic, p) else f"age_group_{part}", p, rng, given)
 

@@ -10,7 +10,7 @@ from piiloom.pii_values.lexicons import fitting, phrase
 from piiloom.pii_values.persona import Persona
 
 _SAME_SYSTEM: Final = 0.6  # share of medicines and procedures that belong to the body system of the persona's condition
-_ENOUGH: Final = 4  # fewer medicines than this for a system would make them dominate
+_ENOUGH: Final = 4  # only with more entries than this for a body system is it used; fewer would be repeated too often
 
 
 def _condition(p: Persona, rng: random.Random, attempt: int) -> str:

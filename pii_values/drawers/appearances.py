@@ -10,7 +10,7 @@ from piiloom.pii_values.drawers.kind import Kind, listed
 from piiloom.pii_values.lexicons import phrase
 from piiloom.pii_values.persona import Persona
 
-_CLASHES: Final = 3  # attempts after which a height or weight is put one unit higher: its number is another value's
+_CLASHES: Final = 3  # attempts after which height or weight is raised by one unit, since its number clashes with another value
 
 
 def _hair(p: Persona, rng: random.Random, attempt: int) -> str:

@@ -9,7 +9,7 @@ from piiloom.pii_values import contacts, documents, identifiers, networks
 from piiloom.pii_values.drawers.kind import Kind
 from piiloom.pii_values.persona import Persona
 
-_GLUED_AFTER: Final = 4  # attempts after which addresses are written so that the name is no word of its own
+_GLUED_AFTER: Final = 4  # attempts after which addresses contain no part of the name as a whole word
 
 
 def _email(p: Persona, rng: random.Random, attempt: int) -> str:

@@ -20,7 +20,7 @@ def _nationality(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 def _citizen(p: Persona, rng: random.Random, attempt: int) -> str:
-    """What the persona is by their nationality; who comes from elsewhere may also have become a citizen here."""
+    """Draw a phrase for the persona's citizenship; people from elsewhere may also have become citizens of their new country."""
     here = profile(p.locale)
     at_home = p.origin == p.country
     nationality = _nationality(p, rng, attempt)

@@ -1,7 +1,8 @@
-"""What a drawer is, and the parts most drawers are made of.
+"""The drawer type, and helpers to build drawers.
 
-A drawer takes (persona, generator, attempt). Attempt 0 gives the persona's own fact where it has one; later attempts, made
-when a value clashes with another one in the same text, give another value that fits the same person where there can be one.
+A drawer is a function of (persona, random generator, attempt) that returns the text of a value. Attempt 0 gives the persona's own
+fact if there is one. Later attempts are made if a value clashes with another one in the same text; they give another value that
+fits the same person, if possible.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ Drawer = Callable[[Persona, random.Random, int], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One subtype: ``share`` is its weight when any subtype will do (0: only when asked for by name).
+    """One subtype and its drawer. ``share``: its weight if any subtype may be drawn (0: drawn only by name).
 
-    ``fixed``: a person has exactly one value of it, in one or a few spellings, so it is drawn before the others. ``grown``: only
-    of people of age is it told.
+    ``fixed``: a person has exactly one such value, in one or a few spellings, so it is drawn before others. ``grown``: it applies to
+    adults only.
     """
 
     subtype: str
@@ -32,10 +33,10 @@ class Kind:
 
 
 def listed(lexicon: str, topic: str | None = None) -> Drawer:
-    """Any entry of a lexicon that fits the persona."""
+    """Return a drawer for any entry of a lexicon (topic) that fits the persona."""
     return lambda p, rng, _: phrase(lexicon, topic, p, rng)
 
 
 def own_or(fact: Callable[[Persona], str], other: Drawer) -> Drawer:
-    """The persona's own fact, then what *other* draws."""
+    """Return a drawer that gives the persona's own *fact* at attempt 0, and what *other* draws later."""
     return lambda p, rng, attempt: fact(p) if attempt == 0 else other(p, rng, attempt)

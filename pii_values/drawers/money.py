@@ -16,7 +16,7 @@ from piiloom.pii_values.sampling import Weighted, weighted
 
 _PARTS: Final[dict[Period, float]] = {"month": 12, "week": 52, "hour": 2080}  # of a year's full-time pay
 _PAID_BY_THE_HOUR: Final = 2  # highest usual education of jobs that are paid by the hour
-# Pay whose digits another value has (38,500 at the age of 38) is put higher from the fourth attempt on.
+# From this attempt on, pay is raised, since its digits clash with another value (38,500 at the age of 38).
 _CLASHES: Final = 4
 
 

@@ -9,7 +9,7 @@ from piiloom.pii_values import people
 from piiloom.pii_values.drawers.kind import Kind
 from piiloom.pii_values.persona import Persona
 
-_GLUED_AFTER: Final = 4  # attempts after which handles are written so that the name is no word of its own
+_GLUED_AFTER: Final = 4  # attempts after which handles contain no part of the name as a whole word
 
 
 def _username(p: Persona, rng: random.Random, attempt: int) -> str:

@@ -10,7 +10,7 @@ from piiloom.pii_values.lexicons import has_topic, phrase
 from piiloom.pii_values.occupations import jobs_for, told_title
 from piiloom.pii_values.persona import Persona
 
-_FIELD_FREE: Final = frozenset({"minor", "retired", "jobless", "home"})  # ways of working whose activities need no job
+_FIELD_FREE: Final = frozenset({"minor", "retired", "jobless", "home"})  # activities of these do not depend on a job's field
 
 
 def _job_title(p: Persona, rng: random.Random, attempt: int) -> str:
@@ -19,7 +19,7 @@ def _job_title(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 def _activity(p: Persona, rng: random.Random, attempt: int) -> str:
-    """What the persona does for a living, then what people of other jobs do that they could hold."""
+    """Draw what the persona does for a living; from attempt 3 on, what people in other jobs open to them do."""
     if p.work in _FIELD_FREE:
         return phrase("activities", p.work, p, rng)
     field = p.job.field if attempt < 3 else jobs_for(p.locale, p.education.level, p.age).draw(rng).field

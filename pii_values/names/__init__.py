@@ -1,1 +1,1 @@
-"""Which names people bear where: an index that opens in milliseconds, its builders, and pools to draw from."""
+"""Names by country and gender: an index that opens in milliseconds, the code that builds it, and pools to draw names from."""

@@ -1,4 +1,4 @@
-"""Building the large index from the ``names-dataset`` package, on this machine and for its user only (docs/names.md says why).
+"""Build the large names index from the ``names-dataset`` package, on this machine and for its user only (docs/names.md says why).
 
 The package keeps two pickles: 1.9 GB when both are loaded. They are read one after the other here, which takes half of that.
 """
@@ -32,11 +32,11 @@ class _Entry(Protocol):
 
 
 def build_index(out: Path, *, countries: Collection[str] | None = None, watch: Watch = lambda *_: None) -> int:
-    """Write the index of ``names-dataset`` to *out* and give its size in bytes; of *countries* (alpha-2) only, if given.
+    """Write the index of ``names-dataset`` to *out* and return its size in bytes; with *countries* (alpha-2), only of these.
 
-    *watch* is told a step, what is done in it ("reading", "packing") and how much of it (0 to 1). Raises ``UsageError`` when
-    the package is missing or a country is not in it, ``DataError`` when its data are of another kind, ``OutputError`` when *out*
-    cannot be written; nothing half-written is left.
+    *watch* is called with the step, what it does ("reading", "packing") and its progress (0 to 1). Raises ``UsageError`` if the
+    package is missing or lacks a country, ``DataError`` if its data have an unexpected form, ``OutputError`` if *out* cannot be
+    written; no partial file is left.
     """
     folder = _package()
     known, names = _countries()
@@ -66,14 +66,14 @@ def _package() -> Path:
 
 
 def _countries() -> tuple[frozenset[str], Mapping[str, str]]:
-    """The codes of the 105 countries of the package, and their names as it shows them."""
+    """Return the codes of the 105 countries of the package, and country names by code as the package shows them."""
     import pycountry  # noqa: PLC0415 - it comes with names-dataset, which most never install
 
     names = {country.alpha_2: country.name for country in pycountry.countries}
     return frozenset(_CODES.split()), names
 
 
-# As names-dataset 3.3.1 has them; what else comes up in the data is an error, not dropped.
+# The countries of names-dataset 3.3.1; any other country in the data is an error, rather than dropped.
 _CODES: Final = (
     "AE AF AL AO AR AT AZ BD BE BF BG BH BI BN BO BR BW CA CH CL CM CN CO CR CY CZ DE DJ DK DZ EC EE EG ES ET FI FJ FR GB GE GH GR GT HK "
     "HN HR HT HU ID IE IL IN IQ IR IS IT JM JO JP KH KR KW KZ LB LT LU LY MA MD MO MT MU MV MX MY NA NG NL NO OM PA PE PH PL PR PS PT QA "
@@ -82,7 +82,7 @@ _CODES: Final = (
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells how much of it was read."""
+    """A file wrapper that reports how much of the file was read."""
 
     def __init__(self, file: IO[bytes], size: int, tell: Callable[[float], None]) -> None:
         self._file, self._size, self._tell, self._read = file, size, tell, 0
@@ -104,7 +104,7 @@ def _loaded(path: Path, step: Step, watch: Watch) -> dict[str, _Entry]:
         with path.open("rb") as raw, _without_collector():
             counted = io.BufferedReader(_Counted(raw, size, lambda share: watch(step, "reading", share)), 1 << 18)
             with gzip.GzipFile(fileobj=counted) as file:
-                # The data of an installed package, which importing it would load in the same way.
+                # Safe as importing the installed package, which would unpickle the same data.
                 loaded = pickle.load(file)  # noqa: S301
     except (OSError, EOFError, pickle.UnpicklingError) as error:
         raise DataError(f"names-dataset cannot be read: {type(error).__name__}", where=path.name, remedy="Install it again.") from error
@@ -115,7 +115,7 @@ def _loaded(path: Path, step: Step, watch: Watch) -> dict[str, _Entry]:
 
 @contextmanager
 def _without_collector() -> Any:
-    # Millions of small dicts, none of them garbage: looking for some takes longer than reading them.
+    # The data are millions of small dicts without garbage; garbage collection would take longer than reading them.
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -37,7 +37,7 @@ Gender = Literal["female", "male"]
 _DATA: Final = files("piiloom.pii_values") / "data"
 _FOLDER: Final = _DATA / "names_index"
 _SOURCE: Final = "built-in: Faker (MIT) and lists of our own"
-_UNRANKED: Final = 0.1  # what a list counts that only tells that a name occurs
+_UNRANKED: Final = 0.1  # weight of a list that only says that a name occurs
 
 
 class _FakerList(FileModel):
@@ -78,7 +78,7 @@ class _Heritage(NamedTuple):
 
 
 def build() -> bytes:
-    """The bytes of the built-in index."""
+    """Build the built-in index and return its bytes (not compressed)."""
     gathered = Gathered()
     sources = load_yaml(_FOLDER / "sources.yaml", _Sources)
     for source in sorted(_FOLDER.iterdir(), key=lambda entry: entry.name):
@@ -92,7 +92,7 @@ def build() -> bytes:
 
 
 def _heritages(wanted: Mapping[str, str]) -> Iterator[tuple[str, _Heritage]]:
-    # Read without the checks of heritage.py, which would also read all of Faker's lists.
+    # Read directly, since heritage.py would also read all of Faker's lists.
     data = read_document(_DATA / "names.yaml").data["heritages"]
     for key, country in wanted.items():
         yield country, _Heritage(data[key]["female"], data[key]["male"], data[key]["family"])
@@ -180,7 +180,7 @@ def _written(gathered: Gathered) -> bytes:
 
 
 def main() -> int:
-    """Write the file, or compare; gives the exit code."""
+    """Write the file, or compare it with ``--check``; returns the exit code (1 if the file is not up to date)."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only say whether the file is what the sources make")
     target = Path(str(_FOLDER / BUILTIN))

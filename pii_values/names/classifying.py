@@ -1,11 +1,13 @@
-"""Gender, country and UN region of a name, from the parts that ``parsing`` finds and a names index.
+"""Estimate gender, country and UN region of a name from its parts (see ``parsing``) and a names index.
 
-With s_g(c) and s_f(c) the shares of the bearers of the given and the family name who live in country c,
-P(c) ∝ (s_g(c) + ε) · (s_f(c) + ε) with ε = 0.005; a part that the index does not know counts as a constant. A region's share
-is the sum over its countries. The gender's share is that of the given name's bearers; without one, the form of the family name
-(Ivanova) decides. Both orders of the parts are tried: the one whose parts are better known, and whose countries overlap more, wins.
+Let s_g(c) and s_f(c) be the shares of bearers of the given and the family name who live in country c. Then
 
-Names of countries that a large index does not have (Vietnam, the Pacific) are known from the built-in one.
+    P(c) ∝ (s_g(c) + ε) · (s_f(c) + ε) with ε = 0.005
+
+where the factor of a part that is not in the index is constant. A region's share is the sum over its countries. The gender's share
+is that among bearers of the given name; if that is unknown, the form of the family name (Ivanova) decides. Both orders of the parts
+are compared by how well the parts are known and how much their countries overlap. For countries that a large index lacks (Vietnam,
+the Pacific), the built-in index is used.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ Known = Literal["both", "given", "family", "none"]
 Shares = Mapping[str, float]
 _SMOOTHING: Final = 0.005
 _SHOWN: Final = 3
-# Names in reversed order are believed where they fit so much better.
+# The reversed order of the parts is used if it fits better by this factor.
 _REVERSED: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameFacts:
-    """``known``: which parts the index knows. Shares are probabilities; None and empty where nothing is known."""
+    """What is known about a name. ``known``: the parts found in the index. Shares are probabilities; None or empty if unknown."""
 
     name: str
     title: str
@@ -46,7 +48,7 @@ class NameFacts:
     region_share: float | None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return it as plain data for JSON."""
         return asdict(self) | {"countries": [{"country": code, "share": share} for code, share in self.countries]}
 
 
@@ -64,7 +66,7 @@ class Classifier:
         return self._index.source
 
     def classify(self, name: str) -> NameFacts:
-        """What *name* tells; never raises for any text."""
+        """Estimate the facts of *name*; never raises, whatever the text."""
         parts = parted(name)
         given, family = self._ordered(parts)
         first, last = self._shares("first", given), self._shares("last", (family,) if family else ())
@@ -90,7 +92,7 @@ class Classifier:
         )
 
     def _ordered(self, parts: Parts) -> tuple[tuple[str, ...], str]:
-        """Given and family names, turned round where the family name seems to stand first."""
+        """Return (given names, family name), swapped if the family name seems to come first."""
         if not parts.given or not parts.family:
             return parts.given, parts.family
         turned = ((*parts.given[1:], parts.family), parts.given[0])
@@ -103,7 +105,7 @@ class Classifier:
         return sum((first.get(code, 0.0) + _SMOOTHING) * (last.get(code, 0.0) + _SMOOTHING) for code in {*first, *last})
 
     def _shares(self, kind: Literal["first", "last"], names: Sequence[str]) -> Shares:
-        """By country, for the first spelling of *names* that is known."""
+        """Return the shares by country of the first spelling of *names* that is known; empty if none is."""
         for spelling in _spellings(names, last=kind == "last"):
             large = _shares_in(self._index, kind, spelling)
             small = _shares_in(self._small, kind, spelling) if self._lacking else {}
@@ -129,7 +131,7 @@ class Classifier:
 
 
 def _spellings(names: Sequence[str], *, last: bool) -> Iterable[str]:
-    """What to look for: the whole, joined in three ways, then its words, the first given and the last family name first."""
+    """Yield the spellings to look up: all words joined in three ways, then single words (given: first one first; family: last first)."""
     words = [word for name in names for word in name.split()]
     if len(words) > 1:
         yield " ".join(words)
@@ -176,5 +178,5 @@ def _standard() -> Classifier:
 
 
 def classify(name: str, index: NamesIndex | None = None) -> NameFacts:
-    """Classify one name; for many with an index of one's own, make a ``Classifier``."""
+    """Classify one name. For many names with a custom index, create a ``Classifier`` instead."""
     return (_standard() if index is None else Classifier(index)).classify(name)

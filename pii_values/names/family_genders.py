@@ -1,4 +1,4 @@
-"""Family names that tell a gender: Novák and Nováková, Ivanov and Ivanova."""
+"""Family names whose form depends on gender: Novák and Nováková, Ivanov and Ivanova."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _File(FileModel):
 
 @cache
 def _endings() -> Mapping[str, tuple[tuple[str, Borne], ...]]:
-    """By country: ends of names, longest first."""
+    """Return by country the (ending, gender) pairs of family names, longest ending first."""
     found: dict[str, tuple[tuple[str, Borne], ...]] = {}
     for entry in load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "family_genders.yaml", _File).endings:
         ends: list[tuple[str, Borne]] = [(end, "female") for end in entry.female]
@@ -36,7 +36,7 @@ def _endings() -> Mapping[str, tuple[tuple[str, Borne], ...]]:
 
 
 def borne_by(family: str, country: str) -> Borne | None:
-    """Who bears this form of a family name in *country*; None: women and men, or it is not known."""
+    """Return the gender that bears this form of a family name in *country*; None if both do, or if it is unknown."""
     name = family.casefold()
     return next((gender for end, gender in _endings().get(country, ()) if name.endswith(end)), None)
 

@@ -1,4 +1,4 @@
-"""Gathering names from many lists: where each occurs, how often, and who bears it."""
+"""Gather names from many lists: in which countries each occurs, how often, and the gender of its bearers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, Literal
 from piiloom.pii_values.names.sensible import tidy
 
 Kind = Literal["first", "last", "first_native", "last_native"]
-LARGEST: Final[Mapping[Kind, int]] = {"first": 400, "last": 450, "first_native": 100, "last_native": 150}  # taken of one list
+LARGEST: Final[Mapping[Kind, int]] = {"first": 400, "last": 450, "first_native": 100, "last_native": 150}  # most names taken from one list
 
 
 @dataclass(slots=True)
 class Entry:
-    """``weights``: by country, how much it counts that the name is listed there; ``female`` and ``male``: the same by who bears it."""
+    """The data of one name. ``weights``: sum of list weights by country; ``female``, ``male``: sum of list weights by gender."""
 
     weights: dict[str, float] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
@@ -23,12 +23,12 @@ class Entry:
     both: bool = False
 
     def shares(self) -> dict[str, int]:
-        """Thousandths by country, in the order of the codes."""
+        """Return the share of each country in thousandths, sorted by country code."""
         total = sum(self.weights.values())
         return {country: round(1000 * self.weights[country] / total) for country in sorted(self.weights)}
 
     def genders(self) -> tuple[int | None, int | None]:
-        """Thousandths who are female and male; None for both where everybody bears it."""
+        """Return the (female, male) shares in thousandths; (None, None) if the name is for any gender or nothing is known."""
         total = self.female + self.male
         if self.both or not total:
             return None, None
@@ -37,7 +37,7 @@ class Entry:
 
 
 class Gathered:
-    """Lists are added one by one; the first list of a country ranks highest."""
+    """A collector of name lists, which are added one by one; names of a country's first list get the highest ranks."""
 
     def __init__(self) -> None:
         self._entries: dict[Kind, dict[str, Entry]] = {"first": {}, "last": {}, "first_native": {}, "last_native": {}}
@@ -46,9 +46,9 @@ class Gathered:
     def add(
         self, kind: Kind, country: str, gender: str | None, names: Mapping[str, float], *, weight: float = 1.0, ranked: bool = True
     ) -> None:
-        """Add one list, its names with their frequencies (of any unit), which only rank them; what is no name in it is left out.
+        """Add one list. *names* has frequencies in any unit, used for ranking only; entries that are no valid names are left out.
 
-        *weight* is what being in the list counts.
+        *weight*: how much being in this list adds to a name's weights.
         """
         latin = kind in {"first", "last"}
         kept: dict[str, float] = {}
@@ -69,16 +69,16 @@ class Gathered:
                 entry.ranks[country] = place
 
     def countries(self) -> list[str]:
-        """All countries of which names were added, in ascending order."""
+        """Return all countries with names, in ascending order."""
         return sorted({country for entries in self._entries.values() for entry in entries.values() for country in entry.weights})
 
     def entries(self, kind: Kind) -> Mapping[str, Entry]:
-        """The names of one kind."""
+        """Return the entries of one kind, by name."""
         return self._entries[kind]
 
 
 def _largest(names: Mapping[str, float], limit: int) -> Sequence[tuple[str, float]]:
-    """The most frequent names, most frequent first; of a list without frequencies (they are alphabetical) names from all over it."""
+    """Return the *limit* most frequent names, most frequent first; of an (alphabetical) list without frequencies, evenly spaced ones."""
     ordered = sorted(names.items(), key=lambda item: -item[1])
     if len(ordered) > limit and ordered[0][1] == ordered[-1][1]:
         return [ordered[at * len(ordered) // limit] for at in range(limit)]

@@ -1,4 +1,4 @@
-"""The names index as it is used: most frequent names, names looked up, names of a country."""
+"""The names index: look up names, and list the most frequent names of a country."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN: Final = {"F": "Female", "M": "Male"}
 
 
 class NamesIndex:
-    """An opened index. ``source`` says what it was made of, ``where`` what it was opened from; it may be shared by threads."""
+    """An open index. ``source`` says what data it was built from, ``where`` from which file it was opened. It is thread-safe."""
 
     def __init__(self, opened: Opened, where: str) -> None:
         head = opened.header
@@ -37,20 +37,20 @@ class NamesIndex:
         self._lists: dict[tuple[str, str, str], Sequence[str]] = {}
 
     def countries(self) -> tuple[str, ...]:
-        """The alpha-2 codes of the countries that names are known of, in ascending order."""
+        """Return the alpha-2 codes of all countries with names, in ascending order."""
         return tuple(sorted(self._names))
 
     def table(self, kind: Literal["first", "last"], script: Script = "latin") -> Table | None:
-        """The table of first or last names in a script; None where the index has none."""
+        """Return the table of first or last names in a script; None if the index has none."""
         return self._tables.get(kind if script == "latin" else f"{kind}_native")
 
     def first_names(self, country: str, gender: str, *, script: Script = "latin") -> Sequence[str]:
-        """The first names of a country that more women ("female", "F") or men ("male", "M") bear, most frequent first."""
+        """Return the first names of a country borne mostly by women ("female", "F") or men ("male", "M"), most frequent first."""
         return self._list("first", _gender(gender) or "N", country, script)
 
     def last_names(self, country: str, gender: str | None = None, *, script: Script = "latin") -> Sequence[str]:
-        """The family names of a country, most frequent first; of those that differ by gender the forms of *gender*."""
-        from piiloom.pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML; opening an index should not
+        """Return the family names of a country, most frequent first; with *gender*, only its form of names that differ by gender."""
+        from piiloom.pii_values.names.family_genders import differs  # noqa: PLC0415 - it reads YAML, which opening an index should not do
 
         names = self._list("last", "N", country, script)
         table = self.table("last", script)
@@ -73,10 +73,10 @@ class NamesIndex:
     def top_names(
         self, n: int = 100, use_first_names: bool = True, country_alpha2: str | None = None, gender: str | None = None
     ) -> dict[str, Any]:
-        """The *n* most frequent names a country: ``{"NL": {"M": […], "F": […]}}``, of last names ``{"NL": […]}``.
+        """Return the *n* most frequent names by country: ``{"NL": {"M": […], "F": […]}}``, for last names ``{"NL": […]}``.
 
-        Answers and order (of the keys too) are those of ``NameDataset.get_top_names``; raises ``UsageError`` where that raises
-        ``ValueError``.
+        Results and order (including that of keys) are those of ``NameDataset.get_top_names``. Raises ``UsageError`` where that
+        method raises ``ValueError``.
         """
         if n <= 0:
             raise UsageError("the number of names must be positive")
@@ -95,14 +95,14 @@ class NamesIndex:
         return found
 
     def search(self, name: str) -> dict[str, Any]:
-        """What is known of *name* as a first and as a last name: countries, genders, ranks, as ``NameDataset.search`` gives it."""
+        """Return countries, genders and ranks of *name* as a first and as a last name, in the form of ``NameDataset.search``."""
         key = name.strip().title()
         return {"first_name": self._described(self.first, key), "last_name": self._described(self.last, key)}
 
     def _described(self, table: Table, key: str) -> dict[str, Any] | None:
         number = table.find(key)
         if table.plain and number is not None:
-            # Of the forms that differ in accents and capitals, the one that is asked for.
+            # Among the forms that differ in accents and case only, take the one asked for.
             number = next((at for at in table.like(key) if table.name(at).title() == key), number)
         if number is None:
             return None
@@ -118,7 +118,7 @@ class NamesIndex:
 
 
 def _bears(gender: str, table: Table, number: int, country: str) -> bool:
-    """Whether women ("F") or men bear a family name: its end tells it where that is so in the country, else the lists it is from."""
+    """Whether *gender* ("F", else men) bears a family name, by its ending if that decides in *country*, else by the source lists."""
     from piiloom.pii_values.names.family_genders import borne_by  # noqa: PLC0415 - as above
 
     by_end = borne_by(table.name(number), country)
@@ -138,16 +138,16 @@ def _gender(text: str | None) -> str | None:
 
 
 def user_file() -> Path:
-    """Where ``piiloom names build`` puts the index of this user."""
+    """Return the path to which ``piiloom names build`` writes the user's index."""
     base = os.environ.get("XDG_DATA_HOME") or ""
-    # The XDG specification has relative paths ignored.
+    # By the XDG specification, relative paths are ignored.
     folder = Path(base) if base.startswith("/") else Path("~/.local/share").expanduser()
     return folder / "piiloom" / FILE
 
 
 @cache
 def builtin() -> NamesIndex:
-    """The small index that comes with piiloom, unpacked once a process; see docs/names.md for what it was made of."""
+    """Return the small index that comes with piiloom, unpacked once per process; docs/names.md describes its sources."""
     source = files("piiloom.pii_values") / "data" / "names_index" / BUILTIN
     try:
         data = lzma.decompress(source.read_bytes())
@@ -157,9 +157,9 @@ def builtin() -> NamesIndex:
 
 
 def open_names(path: Path | None = None) -> NamesIndex:
-    """Open an index: *path*, or else what $PIILOOM_NAMES names, or else the user's own if there is one, or else the built-in one.
+    """Open an index: the file *path*, else that in $PIILOOM_NAMES, else the user's own if it exists, else the built-in one.
 
-    Raises ``DataError`` where the file named is no index that can be used.
+    Raises ``DataError`` if the file is not a usable index.
     """
     if path is None:
         named = os.environ.get(VARIABLE)

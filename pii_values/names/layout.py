@@ -57,21 +57,21 @@ _BUILD: Final = "Build it again with `piiloom names build`."
 
 
 class Opened:
-    """The header of an index and its body, mapped or in memory. The body is checked once; pages are read as they are needed."""
+    """The header and body of an index, memory-mapped or in memory. The body is checked once; pages are read on demand."""
 
     def __init__(self, header: Mapping[str, Any], body: memoryview) -> None:
         self.header = header
         self._body = body
 
     def section(self, table: Mapping[str, Any], name: str) -> memoryview:
-        """One section of *table*, as items of its type."""
+        """Return one section of *table* as a memoryview of items of its type."""
         offset, items = table["sections"][name]
         code = CODES[name]
         return self._body[offset : offset + items * struct.calcsize(code)].cast(code)
 
 
 def open_file(path: Path) -> Opened:
-    """Map an index; raises ``DataError`` with the remedy where it is missing, foreign, newer, cut short or damaged."""
+    """Memory-map an index; raises ``DataError`` if it is missing, truncated, damaged, of another version, or no index at all."""
     where = str(path)
     try:
         with path.open("rb") as file:
@@ -90,7 +90,7 @@ def open_file(path: Path) -> Opened:
 
 
 def open_bytes(data: bytes, where: str) -> Opened:
-    """Read an index that is in memory; *where* names it in errors, which are those of ``open_file``."""
+    """Open an index that is in memory; *where* names it in errors. Raises the same errors as ``open_file``."""
     version_checked(data[: HEAD.size], where)
     _, _, length, header_sum, body_sum, size = HEAD.unpack(data[: HEAD.size])
     view = memoryview(data)
@@ -101,7 +101,7 @@ def open_bytes(data: bytes, where: str) -> Opened:
 
 
 def version_checked(head: bytes, where: str) -> None:
-    """Raise ``DataError`` unless *head* begins an index that this version of piiloom reads, on this machine."""
+    """Raise ``DataError`` unless *head* is the start of an index that this version of piiloom can read on this machine."""
     if len(head) < HEAD.size or not head.startswith(MAGIC):
         raise DataError("this is no names index", where=where, remedy="Name a file that `piiloom names build` has made.")
     version = HEAD.unpack(head)[1]
@@ -114,7 +114,7 @@ def version_checked(head: bytes, where: str) -> None:
 
 
 def _checksum(file: BinaryIO) -> int:
-    # Read, not mapped: pages that are only summed up should not count as memory of this process.
+    # Read instead of mapped, so that pages read only for the checksum do not count as memory of this process.
     total = 0
     while chunk := file.read(_CHUNK):
         total = zlib.crc32(chunk, total)

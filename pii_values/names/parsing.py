@@ -1,4 +1,4 @@
-"""A full name in its parts: nameparser's, put right where names of Bangladesh, India and Pakistan come out as titles."""
+"""Split a full name into parts with nameparser, with corrections for names from Bangladesh, India and Pakistan it takes for titles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 
-# Short for Mohammed: a given name, which nameparser takes for a title or lets stand as if it were the name itself.
+# Short forms of the given name Mohammed, which nameparser takes for titles or does not expand.
 _SHORTENED: Final = {"md": "Mohammed", "mohd": "Mohammed", "muhd": "Mohammed", "mhd": "Mohammed", "md.": "Mohammed", "mohd.": "Mohammed"}
 _FEMALE: Final = frozenset("mrs ms miss lady dame madam mme mlle smt smt. mst mst. sra señora frau mevrouw signora begum".split())
 _MALE: Final = frozenset("mr sir lord mister shri sri shree sr señor herr meneer monsieur signor".split())
@@ -14,7 +14,7 @@ _HONORIFICS: Final = frozenset("smt smt. mst mst. shri sri shree ch ch. km kum b
 
 
 class Parts(NamedTuple):
-    """``given`` are all given names in order; ``gender`` is what a title says ("F", "M"), else None."""
+    """The parts of a name. ``given``: all given names in order. ``gender``: the gender that a title implies ("F", "M"), else None."""
 
     title: str
     given: tuple[str, ...]
@@ -24,7 +24,7 @@ class Parts(NamedTuple):
 
 
 def parted(name: str) -> Parts:
-    """The parts of *name*, in Western order unless a comma says otherwise."""
+    """Return the parts of *name*, assuming Western order unless there is a comma."""
     human_name = _parser()
     words = name.split()
     titles = []
@@ -41,7 +41,7 @@ def parted(name: str) -> Parts:
 
 def _parser() -> Any:
     try:
-        from nameparser import HumanName  # noqa: PLC0415 - only who classifies needs it
+        from nameparser import HumanName  # noqa: PLC0415 - optional, needed only here
     except ImportError as error:
         raise UsageError("the package nameparser is not installed", remedy="Run: pip install nameparser") from error
     return HumanName

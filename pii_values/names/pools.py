@@ -1,18 +1,17 @@
-"""Pools of names to cast people from: by gender and country, ten groups of gender × UN region.
+"""Pools of names to draw people from, by gender and country; gender × UN region makes ten groups.
 
-A pool is a tuple without repeats, any entry as likely as any other: no name part dominates, as it would with real frequencies.
-``countries`` gives the countries of a region to draw from evenly; a country stands in it once for each ten names that its smallest
-pool has, ten times at most, so that a short list is not drawn threadbare and a long one does not stand for its whole region.
-Countries that the index lacks, or knows few names of (the large one has no Vietnam and no Pacific island but Fiji), come from the
-built-in index. A pool is made when it is first asked for.
+A pool is a tuple without repeats, to be drawn from uniformly, so that no name dominates as it would with real frequencies.
+``countries`` lists the countries of a region to draw from uniformly. A country is listed once per ten names in its smallest pool, at
+most ten times, so that short lists are not overused and long ones do not dominate their region. Countries that the index lacks, or
+for which it has few names (the large one has no Vietnam and no Pacific island but Fiji), come from the built-in index. A pool is
+built on first use.
 
-``english_only`` keeps, of each country's names, those in plain ASCII that are in use in an English-speaking country as well:
-listed there (in the large index: among the 10,000 most frequent) in the United States, the United Kingdom, Canada, Australia,
-Ireland or New Zealand. Joyce of Kenya and Daniel of Korea stay, Wanjiru and Minjun go. Countries that are left with too few names
-drop out; each region keeps some.
+``english_only`` keeps only names in plain ASCII that are also in use in an English-speaking country: listed (in the large index:
+among the 10,000 most frequent) in the United States, the United Kingdom, Canada, Australia, Ireland or New Zealand. Joyce of Kenya
+and Daniel of Korea stay, Wanjiru and Minjun are removed. Countries with too few names left are dropped; each region keeps some.
 
-``script="native"`` gives names in the script of their country where that is another than the Latin one and the built-in index has
-enough of them; elsewhere the Latin names.
+``script="native"`` gives names in the native script of their country if it is not Latin and the built-in index has enough of them,
+else Latin names.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Gender = Literal["female", "male"]
 Kind = Literal["first", "last"]
 GENDERS: Final[tuple[Gender, Gender]] = ("female", "male")
 ENGLISH: Final = ("US", "GB", "CA", "AU", "IE", "NZ")
-# A country is drawn from when each of its pools has so many names; with the English-only filter, and in a script of its own, fewer do.
+# Fewest names that each pool of a country must have; the limit is lower with ``english_only`` and for native scripts.
 _ENOUGH: Final = 40
 _ENOUGH_FEW: Final = 10
 _NAMES_A_TURN: Final = 10
@@ -43,7 +42,7 @@ _ONE_WORD: Final = re.compile(r"\S{1,20}")
 
 
 class NamePools:
-    """Pools over an index. ``largest``: names of higher rank than this in their country are left out."""
+    """Name pools over an index. ``largest``: names with a rank number above this in their country are left out."""
 
     def __init__(self, index: NamesIndex, *, script: Script = "latin", english_only: bool = False, largest: int = 1500) -> None:
         self._index = index
@@ -56,11 +55,11 @@ class NamePools:
         self._by_region: dict[Region, tuple[str, ...]] = {}
 
     def groups(self) -> tuple[tuple[Gender, Region], ...]:
-        """The ten groups of gender × region, always in the same order."""
+        """Return the ten (gender, region) groups, always in the same order."""
         return tuple(product(GENDERS, REGIONS))
 
     def countries(self, region: Region) -> tuple[str, ...]:
-        """Alpha-2 codes of the countries of a region that have enough names, to draw from evenly: larger ones stand there repeatedly."""
+        """Return alpha-2 codes of the region's countries with enough names, to draw from uniformly; larger ones are listed repeatedly."""
         if region not in self._by_region:
             known = sorted({*self._index.countries(), *self._small.countries()})
             turns = {code: self._turns(code) for code in known if region_of(code) == region}
@@ -68,11 +67,11 @@ class NamePools:
         return self._by_region[region]
 
     def given(self, country: str, gender: Gender) -> tuple[str, ...]:
-        """Given names that at least four in five bearers of which are of the gender; empty where none is known."""
+        """Return the given names of which at least 80% of bearers have the gender; empty if none is known."""
         return self._pool("first", country, gender)
 
     def family(self, country: str, gender: Gender | None = None) -> tuple[str, ...]:
-        """Family names, of those that differ by gender (Novák, Nováková) the forms of *gender*; without one the forms of both."""
+        """Return the family names; of names that differ by gender (Novák, Nováková), only the forms of *gender* if it is given."""
         return self._pool("last", country, gender)
 
     def _pool(self, kind: Kind, country: str, gender: Gender | None) -> tuple[str, ...]:
@@ -86,7 +85,7 @@ class NamePools:
         return self._index if self._index.where == "built-in" else builtin()
 
     def _source(self, country: str) -> tuple[NamesIndex, Script]:
-        """Where the names of a country come from: the first of the possible sources that has enough, or else that has most."""
+        """Return the index and script for a country: the first possible source with enough names, else the one with the most."""
         if country not in self._sources:
             possible: list[tuple[NamesIndex, Script]] = [(self._index, "latin")]
             if self._index is not self._small:
@@ -106,7 +105,7 @@ class NamePools:
         return 0 if size < least else max(1, size // _NAMES_A_TURN)
 
     def _smallest(self, source: tuple[NamesIndex, Script], country: str) -> int:
-        """How many names the smallest pool of a country has; not counted any further than it matters."""
+        """Return the size of the smallest pool of a country, counted only up to the number that matters for ``_turns``."""
         limit = _NAMES_A_TURN * _MOST_TURNS
         pools: tuple[tuple[Kind, Gender], ...] = tuple(product(("first", "last"), GENDERS))
         return min(sum(1 for _ in islice(self._names(*source, kind, country, gender), limit)) for kind, gender in pools)
@@ -133,7 +132,7 @@ class NamePools:
     def _fit(self, name: str, script: Script, table: Table) -> str | None:
         if script == "native":
             return name if is_native(name) and _ONE_WORD.fullmatch(name) else None
-        # The names of the built-in index were tidied when it was made.
+        # The names of the built-in index were tidied when it was built.
         fitted = name if table.plain else tidy(name)
         return fitted if fitted is not None and (fitted.isascii() or not self._english_only) else None
 
@@ -145,5 +144,5 @@ def _in_english_use(table: Table, number: int) -> bool:
 
 @lru_cache(maxsize=4)
 def pools_of(index: NamesIndex, *, script: Script = "latin", english_only: bool = False) -> NamePools:
-    """The pools over an index that is open, with whatever of them was made before: who fills one corpus after another shares them."""
+    """Return the (cached) pools over an open index, so that filling several corpora reuses pools that are built already."""
     return NamePools(index, script=script, english_only=english_only)

@@ -21,23 +21,23 @@ class _File(FileModel):
 
 @cache
 def _regions() -> Mapping[str, tuple[Region, str]]:
-    """Region and name by alpha-2 code."""
+    """Return (region, country name) by alpha-2 code."""
     read = load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "regions.yaml", _File)
     return {code: (region, name) for region, countries in read.regions.items() for code, name in countries.items()}
 
 
 def region_of(country: str) -> Region:
-    """The region of a country (alpha-2); raises ``UsageError`` for what is no code of ISO 3166-1 or, as Antarctica, in no region."""
+    """Return the region of a country (alpha-2); raises ``UsageError`` for an unknown code or a territory without region (Antarctica)."""
     return _known(country)[0]
 
 
 def country_name(country: str) -> str:
-    """The short English name of a country (alpha-2); raises as ``region_of``."""
+    """Return the short English name of a country (alpha-2); raises the same errors as ``region_of``."""
     return _known(country)[1]
 
 
 def countries_of(region: Region) -> tuple[str, ...]:
-    """The codes of the countries of a region, in ascending order."""
+    """Return the codes of the countries of a region, in ascending order."""
     return tuple(sorted(code for code, (its, _) in _regions().items() if its == region))
 
 

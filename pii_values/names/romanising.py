@@ -1,4 +1,4 @@
-"""Names of other scripts in Latin letters, by the tables of ``data/names_index/romanising.yaml``."""
+"""Romanize names of other scripts with the tables of ``data/names_index/romanising.yaml``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _tables() -> _File:
 
 
 def romanised(name: str, table: str) -> str:
-    """*name* in Latin letters, each part with a capital; raises ``UsageError`` for an unknown table or letter."""
+    """Return *name* in Latin letters, each part capitalized; raises ``UsageError`` for an unknown table or letter."""
     if table == "korean":
         return _korean(name)
     script = _tables().scripts.get(table)
@@ -78,7 +78,7 @@ def _part(text: str, script: _Script) -> str:
 
 
 def _korean(name: str) -> str:
-    """Syllable by syllable: sound changes across syllables are not written, as in the names of people."""
+    """Romanize Korean syllable by syllable; as usual for personal names, sound changes across syllables are not written."""
     tables = _tables().korean
     found = []
     for letter in name:

@@ -1,4 +1,4 @@
-"""Which entries of a list are names that can stand in a text, and how they are written."""
+"""Decide which entries of a name list are real names that can be used in a text, and how they are written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _listed() -> frozenset[str]:
 
 @cache
 def no_names() -> frozenset[str]:
-    """Words that stand in lists of names and are none, case-folded: titles, honorifics, common words of our languages."""
+    """Return words (case-folded) that occur in name lists and are no names: titles, honorifics, common words of our languages."""
     return STOP_WORDS | _listed()
 
 
@@ -45,24 +45,24 @@ _PARTICLES: Final = frozenset("de den der het in ten ter te van von zu zur".spli
 
 
 def tidy(raw: str) -> str | None:
-    """The name as it is written in a text, or None for what is none: "Mcbride" gives "McBride", "Dr. Lee" and "EDNA (2)" nothing."""
+    """Return the name as written in a text, None if *raw* is no name: "Mcbride" gives "McBride", "Dr. Lee" and "EDNA (2)" give None."""
     if raw.isascii() and raw.isalpha() and len(raw) > 1 and raw[0].isupper() and raw[1:].islower() and raw[:2] != "Mc":
-        return None if raw.casefold() in no_names() else raw  # nearly all, and much quicker
+        return None if raw.casefold() in no_names() else raw  # fast path for nearly all names
     name = unicodedata.normalize("NFC", raw.strip()).replace("‘", "’").replace("ʻ", "’").replace("`", "’")
     if len(name) < 2 or not _NAME.fullmatch(name) or not _well_spelled(name):
         return None
     words = name.split(" ")
-    # In longer names "de" and "la" are at home, and so are syllables such as "In-ho"; titles are not.
+    # Names of several words may contain stop words ("de", "la"), but no titles.
     if any(word.casefold() in _listed() for word in words) if len(words) > 1 else name.casefold() in no_names():
         return None
     return _MC.sub(lambda match: f"Mc{match.group(1).upper()}", name)
 
 
 def _well_spelled(name: str) -> bool:
-    """Whether *name* is in Latin letters and begins and ends with a capitalised word, and no word is all capitals."""
+    """Whether *name* is in Latin letters, begins and ends with a capitalized word, and has no word in all capitals."""
     # "de la Cruz" may stand after a given name only, "Chia-ling" anywhere.
     words = name.split(" ")
-    # Dutch and German particles are small where a given name stands before them; the caller sees to names that stand alone.
+    # Dutch and German particles are lower-case after a given name; the caller handles names without one.
     first = (words[0] in _PARTICLES and len(words) > 1) or words[0].lstrip("’'")[0].isupper()
     capitalised = first and words[-1].lstrip("’'")[0].isupper()
     shouted = any(len(part) > 1 and part.isupper() for part in re.split(r"[ -]", name))
@@ -70,5 +70,5 @@ def _well_spelled(name: str) -> bool:
 
 
 def is_native(name: str) -> bool:
-    """Whether *name* is one of another script than the Latin one, without Latin letters, digits or brackets."""
+    """Whether *name* is a name in a non-Latin script, without Latin letters, digits or brackets."""
     return bool(_NATIVE.fullmatch(name)) and name not in no_names()

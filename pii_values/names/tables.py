@@ -1,4 +1,4 @@
-"""One table of a names index: names by number, found by binary search, listed by rank."""
+"""One table of a names index: names have numbers, are found by binary search, and are listed by rank."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _NO_LETTERS: Final = str.maketrans({"-": " ", "'": None, "’": None, "ʼ": None
 
 @lru_cache(maxsize=4096)
 def plain_key(name: str) -> str:
-    """*name* as it is compared where accents and capitals do not count: "Đặng" and "dang" are one, "Al-Amin" and "al amin" too."""
+    """Return *name* for comparison without accents and case: "Đặng" equals "dang", and "Al-Amin" equals "al amin"."""
     text = name.casefold().translate(_LETTERS).translate(_NO_LETTERS)
     if not text.isascii():
-        # Marks above and below Latin letters go; the vowel signs of other scripts are more than accents.
+        # Remove the accents of Latin letters, but not the vowel signs of other scripts.
         text = "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f")
     return text
 
 
 class Where(NamedTuple):
-    """``share``: thousandths of the bearers who live in the country; ``rank`` among the names there, None where it is not listed."""
+    """A name in one country. ``share``: thousandths of its bearers who live there. ``rank``: its rank there, None if it is not listed."""
 
     country: str
     share: int
@@ -33,7 +33,7 @@ class Where(NamedTuple):
 
 
 class Table:
-    """The names of one kind. Numbers of names follow the order of the file."""
+    """The names of one kind. A name's number is its position in the file."""
 
     def __init__(self, opened: Opened, head: Mapping[str, Any], countries: Sequence[str]) -> None:
         self.plain: bool = head["plain"]
@@ -52,11 +52,11 @@ class Table:
         return self._length
 
     def name(self, number: int) -> str:
-        """A name by its number."""
+        """Return the name with this number."""
         return str(self._text[self._text_at[number] : self._text_at[number + 1]], "utf-8")
 
     def find(self, name: str) -> int | None:
-        """The number of exactly this name (in a plain table: the first that differs in accents and capitals only)."""
+        """Return the number of exactly this name (in a plain table: of the first that is equal by ``plain_key``), None if unknown."""
         number = self._first_alike(plain_key(name)) if self.plain else self._first_from(name.encode("utf-8", "surrogatepass"))
         if number == self._length:
             return None
@@ -64,7 +64,7 @@ class Table:
         return number if (plain_key(found) == plain_key(name) if self.plain else found == name) else None
 
     def like(self, name: str) -> list[int]:
-        """The numbers of all names that are the same but for accents and capitals; in other than plain tables the one in title case."""
+        """Return the numbers of all names equal by ``plain_key``; in a table that is not plain, only that of the name in title case."""
         number = self.find(name if self.plain else name.strip().title())
         if number is None:
             return []
@@ -76,7 +76,7 @@ class Table:
         return found
 
     def _first_from(self, key: bytes) -> int:
-        """The first name that is not before *key*; UTF-8 sorts as the characters do."""
+        """Return the number of the first name not less than *key*; UTF-8 bytes sort like code points."""
         text, starts = self._text, self._text_at
         low, high = 0, self._length
         while low < high:
@@ -98,7 +98,7 @@ class Table:
         return low
 
     def places(self, number: int) -> Iterator[Where]:
-        """The countries of a name, in the order of their codes."""
+        """Yield the countries of a name, in the order in which the file has them."""
         rank_at = self._ranks_at[number]
         for at in range(self._shares_at[number], self._shares_at[number + 1]):
             share = self._share[at]
@@ -109,20 +109,20 @@ class Table:
             yield Where(self._countries[self._country[at]], share & ~RANKED, rank)
 
     def genders(self, number: int) -> tuple[int | None, int | None]:
-        """Thousandths of the bearers who are female and male; None where that is not known."""
+        """Return the (female, male) shares of the bearers in thousandths; None if unknown."""
         if not self._gender:
             return None, None
         female, male = self._gender[2 * number], self._gender[2 * number + 1]
         return None if female == UNKNOWN else female, None if male == UNKNOWN else male
 
     def listed(self, of: str, country: str) -> Sequence[int]:
-        """The numbers of the names of a gender class ("F", "M", "N") in a country, most frequent first."""
+        """Return the numbers of the names of a gender class ("F", "M", "N") in a country, most frequent first."""
         start, length = self._lists.get((of, country), (0, 0))
         return self._listed[start : start + length]
 
 
 class RankedNames(Sequence[str]):
-    """Names in order of rank, read from the file as they are asked for."""
+    """A sequence of names in order of rank, read from the file on access."""
 
     def __init__(self, table: Table, numbers: Sequence[int]) -> None:
         self._table = table

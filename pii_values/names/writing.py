@@ -1,4 +1,4 @@
-"""Writing a names index: rows are added in ascending order, then the file appears whole or not at all."""
+"""Write a names index: rows are added in ascending order, then the file is written atomically."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOST_COUNTRIES: Final = 256
 
 
 class TableWriter:
-    """One table.
+    """Builds one table of an index.
 
-    ``classed``: its lists are apart for women and men; ``gendered``: shares of women and men are kept; ``plain``: names are
-    sorted by ``tables.plain_key``, not as they are written.
+    ``classed``: there are separate ranked lists for women and men. ``gendered``: shares of women and men are stored. ``plain``: names
+    are sorted by ``tables.plain_key`` instead of by their spelling.
     """
 
     def __init__(self, countries: Sequence[str], *, classed: bool, gendered: bool, plain: bool) -> None:
@@ -34,11 +34,11 @@ class TableWriter:
         self._columns: dict[str, array[int]] = {name: array(code) for name, code in CODES.items()}
         self._text = bytearray()
         self._lists: dict[tuple[GenderClass, int], array[int]] = {}
-        self._seen: dict[str, dict[str, None]] = {"": {}, "F": {}, "M": {}}  # countries in the order in which they come up
+        self._seen: dict[str, dict[str, None]] = {"": {}, "F": {}, "M": {}}  # countries in order of first appearance
         self._inner: dict[str, dict[str, None]] = {}  # and the gender classes of a country
 
     def add(self, name: str, shares: Mapping[str, int], ranks: Mapping[str, int], female: int | None, male: int | None) -> None:
-        """Add a name: thousandths by country, ranks in some of these countries, thousandths who are female and male."""
+        """Add a name: shares by country in thousandths, ranks in some of these countries, female and male shares in thousandths."""
         column = self._columns
         column["text_at"].append(len(self._text))
         column["shares_at"].append(len(column["country"]))
@@ -64,7 +64,7 @@ class TableWriter:
             self._seen[of].setdefault(country)
 
     def finish(self, offset: int) -> tuple[dict[str, Any], list[bytes]]:
-        """The table's part of the header and its sections, of which the first begins at *offset* of the body."""
+        """Return the table's part of the header and its sections as bytes; the first section begins at *offset* in the body."""
         column = self._columns
         column["text_at"].append(len(self._text))
         column["shares_at"].append(len(column["country"]))
@@ -72,7 +72,7 @@ class TableWriter:
         lists: list[list[Any]] = []
         for (of, number), keys in sorted(self._lists.items()):
             lists.append([of, number, len(column["listed"]), len(keys)])
-            # Equal ranks stay in the order of the names, as in a stable sort of the table.
+            # Names of equal rank keep the order of the table, as in a stable sort.
             column["listed"].extend(key & 0xFFFFFFFF for key in sorted(keys))
         sections: dict[str, tuple[int, int]] = {}
         parts: list[bytes] = []
@@ -95,7 +95,7 @@ def gender_class(female: int | None, male: int | None) -> GenderClass:
 
 
 def packed(tables: Mapping[str, TableWriter], countries: Mapping[str, str], source: str) -> bytes:
-    """A whole index; *countries* are names by code, in the order of their numbers."""
+    """Return the bytes of a whole index; *countries* are country names by code, in the order of their numbers."""
     if len(countries) > _MOST_COUNTRIES:
         raise ValueError("too many countries for this version of the file")
     described: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def packed(tables: Mapping[str, TableWriter], countries: Mapping[str, str], sour
 
 
 def save(data: bytes, path: Path) -> None:
-    """Write *data* to *path* by way of a temporary file beside it; raises ``OutputError`` and leaves nothing half-written."""
+    """Write *data* to *path* via a temporary file next to it; raises ``OutputError`` and never leaves a partial file."""
     scratch: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

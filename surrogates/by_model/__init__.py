@@ -1,1 +1,1 @@
-"""Values of the wordy kinds asked of a language model: one sentence leaves for each value, and never anything around it."""
+"""Ask a language model for values that are free text (organizations, occupations, ...). Each request contains one sentence only."""

@@ -1,7 +1,7 @@
-"""Ask for values in any order, with a result that does not depend on it.
+"""Ask for values concurrently, with a result that does not depend on the order of the replies.
 
-The first replies of a document's values come when they come, but they are judged in text order, since a value must differ from those
-before it. So equal replies give equal values at every concurrency.
+Requests of one document run concurrently, but their replies are judged in text order, because a value must differ from those before
+it. So equal replies give equal values at every concurrency.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from piiloom.surrogates.by_model.value_requests import ValueRequest
 
 
 class Outcome(NamedTuple):
-    """``got`` is the value, or why none could be had."""
+    """The result of one request. ``got`` is the value, or a ``Lost`` with the reason why there is none."""
 
     request: ValueRequest
     got: str | Lost
 
 
 class _Page:
-    """What the values of one document must know of each other; ``turn`` is set when the value before is decided."""
+    """State shared by the requests of one document.
+
+    ``taken`` holds the values used so far (folded). ``turn`` is the event that the most recent request sets when it is done.
+    """
 
     __slots__ = ("document", "taken", "turn")
 
@@ -38,7 +41,11 @@ class _Page:
 
 
 class Asker:
-    """Gives requests to *calls*; to be asked in the order of the documents, at most *concurrency* at once."""
+    """Sends requests through *calls*.
+
+    ``work`` must be called in input order, because requests of one document form a chain. *concurrency* is the number of requests
+    in flight, from which the tolerance for errors is derived (``Patience``).
+    """
 
     def __init__(self, calls: Calls, terms: Terms, concurrency: int) -> None:
         self._calls, self._terms = calls, terms
@@ -46,7 +53,7 @@ class Asker:
         self._page: _Page | None = None
 
     def work(self, request: ValueRequest) -> Coroutine[Any, Any, Outcome]:
-        """What becomes of *request*. Errors that no other request could escape are raised."""
+        """Return a coroutine that gives the outcome of *request*. It raises errors that would hit every other request, too."""
         if self._page is None or self._page.document != request.document:
             self._page = _Page(request.document)
         before, self._page.turn = self._page.turn, asyncio.Event()

@@ -1,4 +1,4 @@
-"""Before anything is sent: all requests of an input, on the disk, and what sending them would mean."""
+"""Collect all requests of an input on disk, before anything is sent, and estimate what sending them means."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from piiloom.surrogates.planning import Plan
 
 Planned = Callable[[Document], tuple[Plan, Any]]
 
-# For the estimate: bytes of prompt a token, tokens of a reply, and of the thinking before it where a model thinks.
+# For the cost estimate: prompt bytes per token, tokens per reply, and thinking tokens per reply for models that think.
 _BYTES_A_TOKEN: Final = 4
 _REPLY_TOKENS: Final = 20
 _THINKING_TOKENS: Final = 150
@@ -35,10 +35,12 @@ _SHOWN_KINDS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskPlan:
-    """What is about to be sent. ``values`` are requests; ``characters`` those of the sentences (code points, each sentence once).
+    """Summary of what is about to be sent.
 
-    ``known`` values have an original that is known, which is not sent. Costs are None where no price is known: ``about_usd`` if
-    each first reply is accepted, ``most_usd`` if every one is refused and as long as it may be. ``digest`` tells plans apart.
+    ``values`` is the number of requests; ``characters`` counts the code points of the sentences, each sentence once per document.
+    ``known`` is the number of values whose original is known; it is not sent. The costs are None if the price is unknown:
+    ``about_usd`` assumes that each first reply is accepted, ``most_usd`` that all replies are refused and have the maximum length.
+    ``digest`` identifies the plan: equal input and settings give an equal digest.
     """
 
     provider: str
@@ -56,12 +58,12 @@ class AskPlan:
 
     @property
     def host(self) -> str:
-        """The machine that the sentences go to."""
+        """The host that the sentences are sent to."""
         return urlsplit(self.endpoint).netloc or self.endpoint
 
 
 def describe(plan: AskPlan) -> str:
-    """What leaves this machine, in words for whoever has to agree."""
+    """Return a text that tells the user what would leave this machine, and what it costs."""
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in list(plan.kinds.items())[:_SHOWN_KINDS])
     more = f" and {len(plan.kinds) - _SHOWN_KINDS} more kinds" if len(plan.kinds) > _SHOWN_KINDS else ""
     sent = (
@@ -84,7 +86,10 @@ def describe(plan: AskPlan) -> str:
 
 
 class RequestSpool:
-    """The requests in a file without a name, so that it is gone whatever happens; a context manager. Written once, then read."""
+    """A spool of requests in an unnamed temporary file, which disappears even after a crash. A context manager.
+
+    Write all requests with ``add`` first, then iterate over them.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -97,7 +102,7 @@ class RequestSpool:
         self._fh.close()
 
     def add(self, request: ValueRequest) -> bytes:
-        """Write one; gives its bytes."""
+        """Append *request* and return its marshalled bytes."""
         data = marshal.dumps((*request[:6], tuple(request.sentence), *request[7:]), 2)
         self._fh.write(data)
         return data
@@ -113,7 +118,7 @@ class RequestSpool:
 
 
 class _Sums:
-    """What the requests of an input come to."""
+    """Running totals and costs of the requests of an input."""
 
     def __init__(self, terms: Terms, spec: ModelSpec) -> None:
         self._terms, self._spec = terms, spec
@@ -148,7 +153,7 @@ class _Sums:
 
 
 def collect(documents: Iterable[Document], planned: Planned, terms: Terms, provider: Provider, spool: RequestSpool) -> AskPlan:
-    """Write the requests of all *documents* to *spool*, in order, and say what they are."""
+    """Write the requests of all *documents* to *spool*, in input order, and return their summary. Nothing is sent."""
     sums = _Sums(terms, getattr(provider, "spec", UNKNOWN))
     fingerprint = hashlib.sha256()
     for document in documents:

@@ -1,4 +1,4 @@
-"""Values by a model, between the two passes of a run: collect, say what would leave, ask, and keep the values for the filling.
+"""Draw values by a model before the texts are filled: collect the requests, get the user's consent, ask, and keep the values.
 
 ::
 
@@ -6,8 +6,8 @@
     run_surrogates(inputs, out, replace(factory, given=drawn.values), …)
     drawn.put_rejects(out)
 
-Replies are journaled in the store as those of all paid calls are: a killed run pays again at most for what was in flight, and a
-second run of the same seed for nothing.
+Replies are journaled in the store, as for all paid calls. A killed run pays again at most for the calls in flight, and a second run
+with the same seed pays for nothing.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from piiloom.surrogates.inputs.source import iter_documents
 from piiloom.surrogates.work import WorkFactory
 
 VALUES: Final = "values.sqlite"
-_PACE_S: Final = 0.01  # as in generation: a commit takes 1 to 3 ms, with one row or with thirty
+_PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
 _ALL: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class AskProgress:
-    """``done`` of ``total`` values are decided, ``rejected`` of them left to code; ``spent_usd`` counts earlier sittings, too."""
+    """Progress: ``done`` of ``total`` values are decided, ``rejected`` of them left to code. ``spent_usd`` includes earlier runs."""
 
     done: int
     total: int
@@ -66,7 +66,10 @@ class AskProgress:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """``values`` is the file for ``WorkFactory.given``. ``rejects`` are the rows for ``put_rejects``; both lie in the folder given."""
+    """The result of ``draw_by_model``.
+
+    ``values`` is the file for ``WorkFactory.given``, ``rejects`` the file with the rejected values; both are in the folder passed to it.
+    """
 
     values: Path
     rejects: Path
@@ -74,7 +77,10 @@ class Drawn:
     report: dict[str, Any] = field(default_factory=dict)
 
     def put_rejects(self, out: Path) -> Path | None:
-        """Put ``rejects.jsonl`` into the finished folder *out*; None where nothing was rejected."""
+        """Copy ``rejects.jsonl`` into the finished folder *out* and return its path; None if nothing was rejected.
+
+        Raises ``OutputError`` if it cannot be written.
+        """
         return put_rejects(self.rejects, out)
 
 
@@ -97,11 +103,13 @@ def draw_by_model(
     sink: EventSink = unheard,
     retry: RetryPolicy | None = None,
 ) -> Drawn:
-    """Ask the model of *wish* for the wordy values of all documents; what it cannot give is left to code, with a row.
+    """Ask the model of *wish* for the free-text values of all documents. Code draws those that it cannot give; each gets a reject row.
 
-    *agree* is told what would leave this machine (``describe``) and says whether it may; it is not asked when nothing would. *folder*
-    must exist and be seen by all workers; replies are kept in the DuckDB file *store*. Raises ``UsageError`` (no agreement, unknown
-    provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and stores; what was paid for is kept.
+    *agree* gets the text of ``describe`` and returns whether the sentences may be sent; it is not called if there are none. *folder*
+    must exist and be readable by all workers. Replies are kept in the DuckDB file *store*. *watch* is called after each value.
+
+    Raises ``UsageError`` (no consent, unknown provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and
+    stores. Replies that were paid for are kept in any case.
     """
     provider = _open_provider(wish)
     try:
@@ -126,7 +134,7 @@ def _open_provider(wish: ModelWish) -> Provider:
 
 
 def _in_a_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a coroutine to its end, also where a loop is running already (a notebook): then in a thread of its own."""
+    """Run a coroutine to its end. If an event loop is already running (a notebook), run it in a separate thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -137,7 +145,7 @@ def _in_a_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 class _Desk:
-    """One sitting: the run in the store, the line to the provider, the values as they are decided."""
+    """One asking session: opens the run in the store, sends the requests to the provider, and records each value as it is decided."""
 
     def __init__(self, plan: AskPlan, terms: Terms, wish: ModelWish, watch: Watch, folder: Path) -> None:
         self._plan, self._terms, self._wish, self._watch = plan, terms, wish, watch
@@ -177,7 +185,7 @@ class _Desk:
             set_run_status(store, run.id, status)
 
     async def _answer(self, spool: RequestSpool, line: Line, provider: Provider, consume: Callable[[Outcome], None]) -> None:
-        at_once = self._wish.concurrency + self._wish.concurrency // 2  # some replies are still being kept while others are asked for
+        at_once = self._wish.concurrency + self._wish.concurrency // 2  # more than in flight: some outcomes are still being stored
         asker = Asker(line.calls, self._terms, self._wish.concurrency)
         try:
             await OrderedRun(
@@ -190,11 +198,11 @@ class _Desk:
                 gauge=line.items,
             ).run()
         finally:
-            await line.calls.drain()  # what is under way is paid for; the next sitting finds it
+            await line.calls.drain()  # calls in flight are paid for, so wait for them: the next run finds their replies
             await provider.aclose()
 
     def _run(self, store: Store) -> RunRow:
-        """The run of this plan and seed: an earlier sitting's, whose spending counts, or a new one."""
+        """Return the run of this plan and seed: an earlier one, whose spending counts toward the budget, or a new one."""
         plan, seed = self._plan, self._terms.seed
         known = find_run(store, plan.digest, seed)
         if known is not None:
@@ -226,7 +234,7 @@ class _Desk:
         self._watch(AskProgress(done, self._plan.values, rejected, totals.answered_now, totals.replayed, totals.spent_usd))
 
     def _report(self) -> dict[str, Any]:
-        """What ``report.json`` says: equal for equal replies, so neither money nor time."""
+        """Return the entry for ``report.json``. It is equal for equal replies, so it has neither costs nor times."""
         plan = self._plan
         return {
             "provider": plan.provider,

@@ -1,4 +1,4 @@
-"""Whether a reply is a value that can stand in the gap. What is wrong is named to the model, and never quotes it."""
+"""Check whether a reply is a value that fits the gap. The fault is told to the model in a message that never quotes the reply."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 LONGEST: Final = 80
 _MOST_WORDS: Final = 12
 _MOST_DIGITS: Final = 5
-_COPIED_WORDS: Final = 4  # so many words of the sentence in a row are a copy
+_COPIED_WORDS: Final = 4  # this many consecutive words of the sentence count as a copy
 _FORBIDDEN: Final = frozenset('[]{}<>|⟦⟧`*_#~^\\="“”„«»')
 _LETTERS: Final = re.compile(r"\d+|[^\W\d_]+")
 _BEGINNING: Final = re.compile(r"\w|['’][ts][ -]")  # the second as in Dutch: "'t Anker"
@@ -37,12 +37,15 @@ _NOTHING_EXPECTED: Final = Expectations(pair=("name", "name"))
 
 
 def folded(value: str) -> str:
-    """What two spellings of one value share: letters and digits in lower case, without accents."""
+    """Normalize *value* for comparison: letters and digits only, in lower case and without accents."""
     return " ".join(_LETTERS.findall(plain(value)))
 
 
 def accepted(reply: Any, request: ValueRequest, *, language: str, taken: Collection[str]) -> str:
-    """The value in *reply*; *taken* are folded values that stand for something else in the document. Raises ``Fault``."""
+    """Return the value in *reply* (``{"value": ...}``). Raises ``Fault`` with a message for the model if it cannot be used.
+
+    *taken* holds the folded values that the document already uses for something else.
+    """
     value = _written(reply["value"])
     for check in _CHECKS:
         check(value, request, language)
@@ -61,7 +64,7 @@ def _written(value: str) -> str:
     text = " ".join(value.split())
     if len(text) > LONGEST or len(text.split()) > _MOST_WORDS:
         raise Fault("too_long", f"it is longer than {LONGEST} characters or {_MOST_WORDS} words")
-    # Joiners are part of the spelling of some languages, all else of these categories is invisible or private.
+    # Zero-width joiners belong to the spelling of some languages. All else in these categories is invisible or private use.
     if any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs"} and c not in "\u200c\u200d" for c in text):
         raise Fault("invisible", "it holds invisible characters")
     return text
@@ -95,7 +98,7 @@ def _no_tag(value: str, request: ValueRequest, language: str) -> None:
     words = " ".join(_without_article(folded(value).split()))
     gap = folded(request.sentence.gap)
     known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(words)
-    # A role ("nurse") is a word for a tag and a fine value of another kind.
+    # Roles ("nurse") are allowed: they are words of tags, but also valid values of another kind (occupation).
     if words in {gap, request.kind} or (known is not None and known.what in {"value", "name", "blank"}):
         raise Fault("tag_word", "it only names the kind of thing; give one such thing")
 

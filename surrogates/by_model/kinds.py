@@ -1,4 +1,4 @@
-"""Which kinds a model may be asked for, and what it is told of them."""
+"""The kinds that a model may be asked for, and the descriptions that it gets."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from piiloom.surrogates.by_model.kinds_file import ModelKind, ModelKindsFile
 
-# Kinds whose values are words of their own. Not among them: whatever must agree with a person, a country or a checksum (names,
-# contacts, ids, dates, ages, places, nationality …), which code draws better than any model.
+# Kinds whose values are free text. Values that must agree with a person, a country or a checksum (names, contacts, ids, dates, ages,
+# places, nationality …) are not among them: code draws those better than any model.
 BY_MODEL: Final = frozenset(
     "organisation company employer school university hospital department bank charity club authority course degree field "
     "occupation landmark product condition medication religion political".split()
@@ -26,20 +26,20 @@ def _file() -> ModelKindsFile:
 
 
 def told_of(kind: str) -> ModelKind:
-    """What is told of *kind*, one of ``BY_MODEL``."""
+    """Return the description of *kind*, one of ``BY_MODEL``; raises ``KeyError`` for another."""
     return _file().kinds[kind]
 
 
 def described_kinds() -> frozenset[str]:
-    """The kinds that have a description."""
+    """Return the kinds that have a description."""
     return frozenset(_file().kinds)
 
 
 def language_name(language: str) -> str:
-    """The English name of an ISO 639-1 code, or words that give the code."""
+    """Return the English name of the language with an ISO 639-1 code, or a phrase with the code if the name is unknown."""
     return _file().languages.get(language, f"the language with the ISO 639-1 code {language}")
 
 
 def has_latin_letters(language: str) -> bool:
-    """Whether a first letter from A to Z can be asked for."""
+    """Whether the language is written in Latin script, so that a first letter from A to Z can be asked for."""
     return language not in _file().other_scripts

@@ -1,4 +1,4 @@
-"""The form of ``data/model_kinds.yaml``."""
+"""The schema of ``data/model_kinds.yaml``."""
 
 from __future__ import annotations
 

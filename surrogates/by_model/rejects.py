@@ -1,4 +1,4 @@
-"""``rejects.jsonl``: each value that a model could not give, with the reason and its last reply. Code drew it instead."""
+"""Write ``rejects.jsonl``: each value that a model could not give, with the reason and its last reply. Code draws it instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_REPLY: Final = 2000
 
 
 class RejectRows:
-    """Writes the rows to *path*; a context manager."""
+    """A writer of reject rows to the JSONL file *path*; a context manager."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -33,7 +33,7 @@ class RejectRows:
         self._fh.close()
 
     def add(self, request: ValueRequest, lost: Lost) -> None:
-        """Write the row of a value that could not be had: the document's id and number, and its first mention's place in the input."""
+        """Write the row of a value that the model could not give: document, span of the first mention, reason, and last reply."""
         row = {
             "id": request.id,
             "document": request.document,
@@ -50,7 +50,10 @@ class RejectRows:
 
 
 def put_rejects(rows: Path, out: Path) -> Path | None:
-    """Put the rows into the finished folder *out*, whole or not at all; None where there are none. Raises ``OutputError``."""
+    """Copy the file *rows* into the finished folder *out*, atomically, and return its path; None if it is empty.
+
+    Raises ``OutputError`` if it cannot be written.
+    """
     if not rows.stat().st_size:
         return None
     target = out / REJECTS

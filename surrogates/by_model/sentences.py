@@ -1,8 +1,7 @@
-"""The sentence that a mention stands in, as far as it may leave the machine.
+"""Extract the sentence around a mention, as far as it may leave the machine.
 
-Borders are drawn rather too early than too late: a full stop that may belong to an abbreviation ends the sentence as well. Lines,
-tabs and 200 code points to either side end it in any case. Other mentions of the sentence show as the tags that they are; where
-what was redacted is known, by their kind alone.
+In doubt the sentence is cut short: a full stop that may belong to an abbreviation ends it. Line breaks, tabs and a distance of 200
+code points on either side always end it. Other mentions in it appear as their tags, or as their kind if the original value is known.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from piiloom.surrogates.mentions import Mention
 REACH: Final = 200
 _LONGEST_TAG: Final = 80
 _LINE_END: Final = re.compile("[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Signs that end a sentence wherever they stand, and those that do so before white space, a capital or a mention.
+# Signs that always end a sentence, and signs that do so only before white space, a capital letter or a mention.
 _END: Final = re.compile(r"[。！？｡।॥۔؟]+|[.!?…]+[\"'“”’»)\]*_]*")
 _ALWAYS: Final = frozenset("。！？｡।॥۔؟")
-# Titles and the like that never end a sentence, with their full stop.
+# Abbreviations whose full stop never ends a sentence.
 _NEVER_LAST: Final = re.compile(
     r"(?<!\w)(?:dr|mr|mrs|ms|prof|drs|mevr|dhr|sra|dra|messrs|e\.g|i\.e|bijv|p\.ex|z\.b|vs|approx|ca)\.$", re.IGNORECASE
 )
 
 
 class Sentence(NamedTuple):
-    """``before`` + ``gap`` + ``after`` is what a model may see: the gap is the mention's tag."""
+    """What a model may see: ``before`` + ``gap`` + ``after``, where ``gap`` is the mention's tag."""
 
     before: str
     gap: str
@@ -34,7 +33,10 @@ class Sentence(NamedTuple):
 
 
 def sentence_of(text: str, mentions: Sequence[Mention], number: int, *, known: bool) -> Sentence:
-    """The sentence of mention *number*. *known*: the mentions are no placeholders, so what stands there must not be shown."""
+    """Return the sentence around ``mentions[number]``.
+
+    *known* says that the mentions are original values and not placeholders, so each is shown as its kind, e.g. "[company]".
+    """
     mention = mentions[number]
     first = last = number
     start, end = _begin(text, mentions, number), _end(text, mentions, number)
@@ -56,7 +58,7 @@ def _tag(text: str, mention: Mention, *, known: bool) -> str:
 
 
 def _shown(text: str, start: int, end: int, mentions: Sequence[Mention], *, known: bool) -> str:
-    """The text from *start* to *end*, in which the *mentions* lie."""
+    """Return the text from *start* to *end* with the *mentions* in it replaced by their tags."""
     pieces, at = [], start
     for mention in mentions:
         pieces += [text[at : mention.start], _tag(text, mention, known=known)]
@@ -66,7 +68,10 @@ def _shown(text: str, start: int, end: int, mentions: Sequence[Mention], *, know
 
 
 def _begin(text: str, mentions: Sequence[Mention], number: int) -> int:
-    """Where the sentence begins: behind the last border before the mention."""
+    """Return the start of the sentence: after the last border before the mention, at most ``REACH`` code points back.
+
+    A mention is never cut: if the limit falls inside one, the sentence begins after it.
+    """
     upto = mentions[number].start
     limit = max(0, upto - REACH)
     for before in range(number - 1, -2, -1):
@@ -84,7 +89,7 @@ def _begin(text: str, mentions: Sequence[Mention], number: int) -> int:
 
 
 def _end(text: str, mentions: Sequence[Mention], number: int) -> int:
-    """Where the sentence ends: behind its sign, or before the line's end."""
+    """Return the end of the sentence: after its final sign or before the line break, at most ``REACH`` code points on."""
     at = mentions[number].end
     limit = min(len(text), at + REACH)
     for after in range(number + 1, len(mentions) + 1):
@@ -121,7 +126,7 @@ def _first_border(text: str, low: int, high: int, ceiling: int) -> int | None:
 
 
 def _ends(text: str, match: re.Match[str], edge: int) -> bool:
-    """Whether the sign ends a sentence; a mention begins, or the text ends, at *edge*."""
+    """Whether the matched sign ends a sentence. *edge* is where the next mention begins or the text ends."""
     if match.group()[0] in _ALWAYS:
         return True
     after = match.end()
@@ -137,7 +142,7 @@ def _skip_blanks(text: str, at: int, high: int) -> int:
 
 
 def _next_word(text: str, low: int, high: int) -> int:
-    """Behind the first white space from *low* on, so that no part of a word is shown; *low* itself where there is none."""
+    """Return the position after the first white space from *low* on, so that no partial word is shown; *low* if there is none."""
     at = low
     while at < high and not text[at].isspace():
         at += 1

@@ -1,4 +1,4 @@
-"""What a user wishes of a model, and what every call of a run has in common."""
+"""The user's settings for a model, and what all calls of a run have in common."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _SAMPLING: Final = SamplingSettings(max_output_tokens=256)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelWish:
-    """Which model, and how it is asked. ``prices`` as --price takes them, in USD per million tokens.
+    """Settings: which model to ask, and how.
 
-    ``unpriced`` accepts calls of unknown cost. ``prompts`` is a folder with a template of the user's own. ``attempts``: how often
-    one value is asked for before code draws it.
+    ``prices`` has the format of --price, in USD per million tokens. ``rpm`` and ``tpm`` limit requests and tokens per minute.
+    ``unpriced`` accepts calls of unknown cost. ``prompts`` is a folder with a custom template. ``attempts`` is the number of tries for
+    one value before code draws it. Raises ``UsageError`` if ``attempts`` or ``concurrency`` is below 1.
     """
 
     provider: str
@@ -48,7 +49,7 @@ class ModelWish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What makes a call of a request, beside the request."""
+    """Everything besides the request that determines a call: template, seed, language, country and number of attempts."""
 
     template: PromptTemplate
     seed: int
@@ -58,12 +59,15 @@ class Terms:
 
     @classmethod
     def of(cls, wish: ModelWish, settings: Settings) -> Terms:
-        """The terms of a run; raises ``ConfigError`` for a template that cannot be used."""
+        """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
         template = open_library(wish.prompts).find(TEMPLATE)
         return cls(template=template, seed=settings.seed, language=settings.language, country=settings.country, attempts=wish.attempts)
 
     def call(self, request: ValueRequest, attempt: int, fault: str | None) -> PromptCall:
-        """The call of one attempt (from 0). Nothing of the document is in it but the request's sentence."""
+        """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before.
+
+        It contains nothing of the document except the request's sentence.
+        """
         kind = told_of(request.kind)
         variables: dict[str, Any] = {
             "before": request.sentence.before,

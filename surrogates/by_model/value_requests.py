@@ -1,4 +1,4 @@
-"""What is asked for: one request for each value of a document that a model is to draw."""
+"""Build the requests: one for each value of a document that a model shall draw."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from piiloom.surrogates.planning import NOBODY, PERSON, Plan
 from piiloom.surrogates.seeds import mix, seed_of
 
 _LETTERS: Final = 3
-# How often English names and nouns begin with a letter, roughly; rare ones would lead to odd values.
+# Initial letters, repeated roughly as often as English names and nouns begin with them. Rare letters would lead to odd values.
 _FIRST: Final = "AAABBBBCCCCDDDEEFFFGGGHHHIIJKLLLMMMMNNOOPPPPRRRSSSSSTTTUVW"
 _VOWELS: Final = "AAAEEIIOO"
 
 
 class ValueRequest(NamedTuple):
-    """One value: ``numbers`` are the value numbers of the document's plan that share it; the sentence is that of the first mention.
+    """A request for one value.
 
-    ``document`` is the place in the input, ``id`` the document's; ``start`` and ``end`` are the first mention's. ``sound`` is what
-    an English article before it asks for, ``genitive``: an -s hangs on it. ``originals`` are what is known to have stood there.
+    ``numbers`` are the value numbers of the document's plan that share the value. ``sentence``, ``start`` and ``end`` are those of its
+    first mention. ``document`` is the document's index in the input, ``id`` its id. ``sound`` is the initial sound that an English
+    article before it requires; ``genitive``: an -s follows. ``originals`` are the known original values, which must not be used.
     """
 
     document: int
@@ -39,11 +40,14 @@ class ValueRequest(NamedTuple):
 
     @property
     def item_id(self) -> str:
-        """What the journal calls it."""
+        """The item id in the journal."""
         return f"{self.document}/v{self.numbers[0] + 1}"
 
     def letters(self, seed: int, language: str) -> list[str]:
-        """First letters to propose: the newest models take no temperature, so that variety must come from the prompt."""
+        """Return three initial letters to propose to the model; none if the language is not in Latin script.
+
+        The newest models have no temperature setting, so variety must come from the prompt.
+        """
         if not has_latin_letters(language):
             return []
         own = seed_of("first letters", seed, self.document, self.numbers[0])
@@ -57,7 +61,7 @@ class ValueRequest(NamedTuple):
 
 
 class _Value:
-    """The mentions of one value, by their numbers."""
+    """The mentions of one value (``places``, indices into the plan's mentions) and its value numbers."""
 
     def __init__(self) -> None:
         self.places: list[int] = []
@@ -65,10 +69,10 @@ class _Value:
 
 
 def requests_of(document: Document, plan: Plan, language: str) -> Iterator[ValueRequest]:
-    """The requests of a planned document, in text order.
+    """Yield the requests of a planned document, in text order.
 
-    What belongs to a person (an occupation, an employer) is one value for them. If the corpus shares that person, it is left to code,
-    which draws the same everywhere.
+    A value that belongs to a person (an occupation, an employer) is one request for all its mentions. If several documents share that
+    person, the value is left to code, which draws the same one in each of them.
     """
     values: dict[tuple[object, ...], _Value] = {}
     for place, mention in enumerate(plan.mentions):
@@ -101,7 +105,7 @@ def _request(document: Document, plan: Plan, value: _Value, language: str) -> Va
         start=first.start,
         end=first.end,
         sentence=sentence_of(plan.text, plan.mentions, value.places[0], known=document.mentions is not None),
-        # Articles that contradict each other cannot both be met: the first one counts.
+        # Mentions with contradictory articles cannot all be satisfied, so the first article counts.
         sound=next((sound for one in mentions if (sound := needed_sound(plan.text, one.start, language)) != ANY), ANY),
         genitive=any(genitive_follows(plan.text, one.end) for one in mentions),
         originals=tuple(dict.fromkeys(one.original for one in mentions if one.original)),
@@ -109,7 +113,7 @@ def _request(document: Document, plan: Plan, value: _Value, language: str) -> Va
 
 
 def _sendable(sentence: Sentence) -> bool:
-    """Whether UTF-8 can hold it: a lone surrogate cannot be sent."""
+    """Whether the sentence can be encoded as UTF-8; one with a lone surrogate cannot be sent."""
     try:
         "".join(sentence).encode()
     except UnicodeEncodeError:

@@ -1,1 +1,1 @@
-"""Who is behind the mentions: clusters, what the text tells of them, balanced groups, people and their names."""
+"""Casting: give each person mentioned in a text a gender, a region and a name, balanced over the corpus."""

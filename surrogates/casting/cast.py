@@ -1,4 +1,4 @@
-"""From a group and a seed to a person whose name fits all places where it will stand."""
+"""Draw a person from a group and a seed, with a name that fits every place in the text where it is inserted."""
 
 from __future__ import annotations
 
@@ -15,29 +15,33 @@ from piiloom.surrogates.persona import Persona
 from piiloom.surrogates.seeds import below, mix
 
 _NAME: Final = 0x61
-_TRIES: Final = 48  # names of a country that are tried for one that is free and fits everywhere
-_MOST_TAKEN: Final = 1000  # names that are not given again; more would leave too few to choose from
-_COUNTRIES: Final = 8  # countries of the region that are tried; then sound and genitive are given up
+_TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
+_MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left
+_COUNTRIES: Final = 8  # draws of a country in the region; after that, sound and genitive are ignored
 
 
 class Pools(Protocol):
-    """Where names come from (``piiloom.pii_values.names.pools.NamePools``)."""
+    """The interface that names are read from; implemented by ``piiloom.pii_values.names.pools.NamePools``."""
 
     def countries(self, region: Region) -> tuple[str, ...]:
-        """Countries of a region, as often as each is to be drawn."""
+        """Return the countries of a region; a country is repeated according to its weight in the draw."""
         ...
 
     def given(self, country: str, gender: Gender) -> tuple[str, ...]:
-        """Given names, any as likely as another."""
+        """Return the given names; each entry is equally likely to be drawn."""
         ...
 
     def family(self, country: str, gender: Gender | None = None) -> tuple[str, ...]:
-        """Family names, any as likely as another, in the forms of *gender*."""
+        """Return the family names in the forms for *gender*; each entry is equally likely to be drawn."""
         ...
 
 
 class Needs(NamedTuple):
-    """What the places ask of a name: the sound that the given and the family name begin with, and that an -s can be hung on them."""
+    """What the surrounding text requires of a name.
+
+    The sounds are ``ANY``, ``VOWEL`` or ``CONSONANT`` (see ``fitting``): what the name must begin with. The genitive flags say that
+    an -s follows in the text, so the name must not end in a sibilant.
+    """
 
     given_sound: int = ANY
     family_sound: int = ANY
@@ -46,18 +50,18 @@ class Needs(NamedTuple):
 
 
 NO_NEEDS: Final = Needs()
-Taken = dict[str, None]  # names that a document has given, in order
-# A country, its given names and its family names, and how many these are.
+Taken = dict[str, None]  # the names already used in a document, oldest first
+# Country, given names, family names, number of given names, number of family names.
 _Names = tuple[str, Sequence[str], Sequence[str], int, int]
 
 
 class Caster:
-    """Casts people; *country* is where those live of whom the text tells nothing else."""
+    """Draws people from the name pools. *country* (ISO 3166 alpha-2) is where they live."""
 
     def __init__(self, pools: Pools, country: str) -> None:
         self._pools = pools
         self._country = country
-        # Of each group its countries, as often as each is to be drawn; their names are looked up when first asked for.
+        # The countries of each group, repeated by weight. Their names are looked up on first use.
         self._countries = [pools.countries(region) for _, region in GROUPS]
         self._names: list[list[_Names | None]] = [[None] * len(countries) for countries in self._countries]
         self._own: dict[tuple[str, Gender], _Names] = {}
@@ -65,10 +69,11 @@ class Caster:
     def cast(
         self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: Needs = NO_NEEDS, origin: str | None = None
     ) -> Persona:
-        """The person of *seed* in a group (a place in ``GROUPS``), with no name that is *taken* in the document already.
+        """Return the person that *seed* determines in *group* (an index into ``GROUPS``).
 
-        *origin* overrides the country that the names are from. The names are added to *taken*; of thousands of people in one document
-        the first are forgotten again, so that those far apart may bear one name.
+        Names in *taken* are avoided, and the new names are added to it. If no free name is found, a used one is repeated. When *taken*
+        is full, its older half is dropped, so in a document with thousands of people two that are far apart may share a name.
+        *origin* overrides the country that the names come from. Raises ``UsageError`` if that country has no names.
         """
         if len(taken) >= _MOST_TAKEN:
             for name in list(islice(taken, _MOST_TAKEN // 2)):
@@ -81,7 +86,7 @@ class Caster:
             if origin:
                 known = self._own.get((origin, gender)) or self._named(origin, gender)
             else:
-                at = (seed >> 8 + 4 * turn) % len(names)  # other bits at each turn
+                at = (seed >> 8 + 4 * turn) % len(names)  # each turn uses other bits of the seed
                 known = names[at] or self._of_group(group, at)
             country, givens, families, how_many_given, how_many_family = known
             given, family = givens[given_seed % how_many_given], families[family_seed % how_many_family]
@@ -99,7 +104,7 @@ class Caster:
         return found
 
     def _named(self, country: str, gender: Gender) -> _Names:
-        """The pools of a country and gender; raises ``UsageError`` for a country without names."""
+        """Return the pools of a country and gender. Raises ``UsageError`` if there are no names for it."""
         givens, families = self._pools.given(country, gender), self._pools.family(country, gender)
         if not givens or not families:
             raise UsageError(f"no names of {country} are known", remedy="Take --groups exact, or another --locale or names index.")
@@ -108,7 +113,10 @@ class Caster:
 
 
 def _suited(names: Sequence[str], seed: int, taken: Taken, sound: int, genitive: bool) -> tuple[str, bool]:
-    """The first of the names that *seed* gives that is free and fits, and True; a free one and False where none does."""
+    """Try names in an order that *seed* determines, and return the first that is free and fits, with True.
+
+    If none of ``_TRIES`` does, return a free one (or, failing that, the first one tried) with False.
+    """
     first = names[below(seed, len(names))]
     if first not in taken and not sound and not genitive:
         return first, True

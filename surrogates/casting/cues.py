@@ -1,6 +1,7 @@
-"""What a text tells of a person's gender: titles and words of kinship before the name, pronouns and nouns after it.
+"""Infer a person's gender from the text: titles and kinship words before the name, pronouns and nouns after it.
 
-One language is one file of ``data/cues``. Words before a name weigh more than what follows: a pronoun may be somebody else's.
+Each language has one file in ``data/cues``. Words before a name are more reliable than words after it, because a pronoun may refer to
+somebody else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.mentions import Gender
 
-AFTER: Final = 80  # code points after a mention in which a pronoun is taken to be the person's
+AFTER: Final = 80  # code points after a mention within which a pronoun is taken to refer to the person
 _BEFORE: Final = 26
 _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
@@ -41,17 +42,20 @@ class _CuesFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """The cue words of one language, as they may stand between blanks: in small letters, with a capital, with a sign behind."""
+    """The cue words of one language, in every spelling that may stand between blanks.
+
+    Spellings are lower case, capitalized and upper case, each with and without a punctuation mark at the end.
+    """
 
     before: dict[str, Gender]
     after: dict[str, Gender]
     words_after: frozenset[str]
-    ends: frozenset[str]  # of the words before: the last three signs, with a blank before short ones
+    ends: frozenset[str]  # the last three characters of the words in ``before``; words shorter than that include the blank before them
 
 
 @cache
 def cues_of(language: str) -> Cues | None:
-    """The cues of a language; None where there is no file for it."""
+    """Return the cues of a language (ISO 639-1), or None if there is no file for it."""
     source = files("piiloom.surrogates") / "data" / "cues" / f"{language}.yaml"
     if not source.is_file():
         return None
@@ -79,10 +83,13 @@ def _spelled(words: dict[str, Gender], signs: str) -> dict[str, Gender]:
 
 
 def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
-    """The gender that a title or a word of kinship right before *start* tells; an initial may stand between."""
+    """Return the gender indicated by a title or kinship word right before *start*; an initial may stand between.
+
+    Return None if there is no such word.
+    """
     if start < 3 or text[start - 1] not in _BLANKS:
         return None
-    # Most words end otherwise than any that tells; an initial or a second blank is looked at closely.
+    # Fast path: most words do not end like any cue word. An initial or a second blank needs the full check below.
     if start > 3 and text[start - 4 : start - 1] not in cues.ends and text[start - 2] not in _DOT_OR_BLANK:
         return None
     words = text[max(0, start - _BEFORE) : start].split()
@@ -95,7 +102,10 @@ def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
 
 
 def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
-    """The gender of the first pronoun or noun after *end* that is told before *limit* (``AFTER`` code points on, or the next person)."""
+    """Return the gender of the first cue word between *end* and *limit*, or None.
+
+    The caller sets *limit* to ``AFTER`` code points after *end* or to the next person, whichever comes first.
+    """
     window = text[end:limit]
     words = window.split()
     if cues.words_after.isdisjoint(words):
@@ -105,7 +115,7 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
         gender = known.get(word)
         if gender is None:
             continue
-        # A pronoun of the second sentence on is more likely somebody else's.
+        # After two sentence ends, a pronoun more likely refers to somebody else.
         before = window[: window.find(word)]
         return gender if sum(map(before.count, _SENTENCE_ENDS)) < 2 else None
     return None

@@ -1,8 +1,8 @@
-"""Groups of people (gender × UN region), handed out in exact balance over what the texts leave open.
+"""Assign people to groups (gender × UN region) in exact balance, as far as the texts leave the gender open.
 
-The whole corpus is looked at first: each person to be cast is one byte (``OPEN``, ``FEMALE``, ``MALE``), in input order. Which
-open ones become women, and who comes from where, is decided by a permutation that seed and place determine, so that it depends
-neither on the number of workers nor on the version of a library.
+A first pass over the corpus yields one byte per person (``OPEN``, ``FEMALE`` or ``MALE``), in input order. A seeded permutation of
+the positions then decides which open people become women and which region each person is from. The result depends neither on the
+number of workers nor on the version of a library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from piiloom.surrogates.seeds import mix
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
 GENDERS: Final[tuple[Gender, ...]] = ("female", "male")
-# A group's number is its place here; even distribution means as many people in each.
+# A group's number is its index here. With equal weights, each group gets the same number of people.
 GROUPS: Final[tuple[tuple[Gender, Region], ...]] = tuple((gender, region) for gender in GENDERS for region in REGIONS)
 OPEN, FEMALE, MALE = 0, 1, 2
 CODES: Final[dict[Gender | None, int]] = {None: OPEN, "female": FEMALE, "male": MALE}
@@ -34,14 +34,17 @@ _PART: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How many of each gender and region there are to be, in any unit; equal ones mean exact balance."""
+    """Relative weights of the genders (order of ``GENDERS``) and regions (order of ``REGIONS``); equal weights give exact balance."""
 
     genders: tuple[float, float] = (1.0, 1.0)
     regions: tuple[float, float, float, float, float] = (1.0, 1.0, 1.0, 1.0, 1.0)
 
     @classmethod
     def parse(cls, text: str) -> Weights:
-        """``"female=2,Africa=3"``: those not named weigh 1; raises ``UsageError`` for unknown names and numbers below 0."""
+        """Parse weights such as ``"female=2,Africa=3"``; names that are left out weigh 1.
+
+        Raises ``UsageError`` for unknown names, for numbers that are negative or not finite, and if all genders or all regions weigh 0.
+        """
         found: dict[str, float] = {}
         names = {name.casefold(): name for name in (*GENDERS, *REGIONS)}
         for part in filter(None, (p.strip() for p in text.split(","))):
@@ -62,12 +65,15 @@ class Weights:
 
 
 def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]:
-    """*total* shared out by *weights* with the largest remainders; ties go to the places from *first* on, round and round."""
+    """Split *total* into whole shares in proportion to *weights*, by the largest remainder method.
+
+    Ties are resolved in index order starting at *first*, cyclically.
+    """
     whole = sum(weights)
     exact = [total * weight / whole for weight in weights]
     shares = [int(part) for part in exact]
     count = len(weights)
-    # Rounded, so that equal remainders stay equal whatever floating point makes of them.
+    # Round the remainders, so that floating-point error does not break ties.
     order = sorted(range(count), key=lambda i: (-round(exact[i] - shares[i], 9), (i - first) % count))
     for place in order[: total - sum(shares)]:
         shares[place] += 1
@@ -75,7 +81,10 @@ def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]
 
 
 def assign(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[np.uint8]:
-    """The group (a place in ``GROUPS``) of each person, in the order of *codes*. Takes four bytes a person while it works."""
+    """Return each person's group as an index into ``GROUPS``, shape ``(len(codes),)``, in the order of *codes*.
+
+    *codes* holds one byte per person (``OPEN``, ``FEMALE`` or ``MALE``). The work takes about four bytes of memory per person.
+    """
     weights = weights or Weights()
     known = np.frombuffer(codes, dtype=np.uint8)
     total, is_open = len(known), known == OPEN
@@ -89,14 +98,17 @@ def assign(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[n
         members = ~women if number else women
         count = int(np.count_nonzero(members))
         ends = np.cumsum(quotas(count, weights.regions, first=start), dtype=np.uint64)
-        start += count % len(REGIONS)  # what is left over goes on where the first gender's ended
+        start += count % len(REGIONS)  # the second gender's leftover people go to the regions after those that got the first gender's
         for part, ranks in _ranked(members, seed, _REGION_SALT + number):
             groups[part][members[part]] = np.searchsorted(ends, ranks, side="right") + number * len(REGIONS)
     return groups
 
 
 def _ranked(members: NDArray[np.bool_], seed: int, salt: int) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
-    """Part by part, where each of the *members* in it comes when all of them are shuffled."""
+    """Yield, for each slice of ``_PART`` people, the slice and the shuffled ranks of the *members* in it.
+
+    The ranks are those in one shuffle of all members, so they run from 0 to the number of members - 1 over all slices.
+    """
     count, seen = int(np.count_nonzero(members)), 0
     for at in range(0, len(members), _PART):
         part = slice(at, at + _PART)
@@ -107,10 +119,10 @@ def _ranked(members: NDArray[np.bool_], seed: int, salt: int) -> Iterator[tuple[
 
 
 def _shuffled(places: NDArray[np.uint64], count: int, seed: int, salt: int) -> NDArray[np.uint64]:
-    """Where *places* below *count* come in a permutation that *seed* and *salt* determine, without the others being looked at.
+    """Map *places* (numbers below *count*) through a permutation that *seed* and *salt* determine; no other numbers are computed.
 
-    A Feistel network permutes the numbers below a power of four; those that it leads to *count* or beyond are led on until they are
-    below (cycle walking: Black and Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
+    A Feistel network permutes the numbers below a power of four. A result of *count* or more is put through the network again until
+    it is below *count* (cycle walking: Black and Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
     """
     half = np.uint64(max(1, ((count - 1).bit_length() + 1) // 2))
     mask = np.uint64((1 << int(half)) - 1)
@@ -128,7 +140,7 @@ def _shuffled(places: NDArray[np.uint64], count: int, seed: int, salt: int) -> N
 
 
 def _scrambled(values: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
-    """SplitMix64's finalizer of *values* and *key*, its better half."""
+    """Return the upper 32 bits, which mix best, of SplitMix64's finalizer over *values* and *key*."""
     z = values * _GOLDEN ^ key
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -136,5 +148,5 @@ def _scrambled(values: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]
 
 
 def spread(counts: Mapping[str, int]) -> int:
-    """The difference between the largest and the smallest of *counts*; 0 for none."""
+    """Return the difference between the largest and the smallest of *counts*; 0 if it is empty."""
     return max(counts.values()) - min(counts.values()) if counts else 0

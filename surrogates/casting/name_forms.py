@@ -1,4 +1,4 @@
-"""A person's name as it is written: full, given, family, formal, initials, nickname, "family, given"."""
+"""The ways of writing a person's name: full, given, family, formal, initials, nickname, "family, given"."""
 
 from __future__ import annotations
 
@@ -39,23 +39,26 @@ _EAST_ASIAN: Final = "\u3040"  # kana, Chinese characters and Hangul lie from he
 
 
 def initials(given: str) -> str:
-    """The initials of a given name: "J.B." for "Jan Bart", "J.-P." for "Jean-Pierre"; a name in a script without capitals stays whole."""
+    """Return the initials of a given name: "J.B." for "Jan Bart", "J.-P." for "Jean-Pierre".
+
+    In a script without capitals this is the first character of each part, with a full stop.
+    """
     parts = given.split()
     return "".join("-".join(f"{piece[0].upper()}." for piece in part.split("-") if piece) for part in parts)
 
 
 def alone(family: str) -> str:
-    """A family name that stands alone: "van den Berg" becomes "Van den Berg"."""
+    """Capitalize a family name for use without the given name: "van den Berg" becomes "Van den Berg"."""
     return family[0].upper() + family[1:]
 
 
 def written(persona: Persona, form: str) -> str:
-    """The name of *persona* in a form of ``SUBTYPES``; "full" for any other."""
+    """Return the name of *persona* in *form*, a key of ``SUBTYPES``; any other form gives the full name."""
     return _FORMS.get(form, _full)(persona)
 
 
 def _full(persona: Persona) -> str:
-    # Chinese, Japanese and Korean names in their own script: the family name first, and no blank.
+    # Chinese, Japanese and Korean names in their own script: family name first, without a space.
     if persona.given[0] >= _EAST_ASIAN:
         return f"{persona.family}{persona.given}"
     return f"{persona.given} {persona.family}"

@@ -1,4 +1,7 @@
-"""Which form of a name a text of its kind uses: given names among students, initials and family name in a Dutch judgment."""
+"""Choose the form of a name that is usual for a role and language.
+
+Students, for example, are called by their given names; a Dutch judgment uses initials and family name.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class _RegistersFile(BaseModel):
 
 
 class Register:
-    """The forms of one language."""
+    """The usual name forms of one language, by role. Forms are keys of ``name_forms.SUBTYPES``."""
 
     def __init__(self, source: _Register) -> None:
         self._tag: tuple[str, ...] = tuple(_plain(style) for style, weight in source.tag.items() for _ in range(weight))
@@ -50,11 +53,11 @@ class Register:
                 self._roles[role] = ("full" if role in full else style, style)
 
     def of_tag(self, seed: int) -> str:
-        """The form of a general tag, where each mention is somebody new."""
+        """Draw the form for a general tag such as "[NAME]", where each mention is a new person; weighted as in the data file."""
         return self._tag[below(seed, len(self._tag))]
 
     def of_role(self, role: str) -> tuple[str, str]:
-        """The forms of a role's first mention in a document and of later ones."""
+        """Return the form for the first mention of a role in a document and the form for later mentions."""
         return self._roles.get(role, self._default)
 
 
@@ -64,6 +67,6 @@ def _plain(style: Style) -> str:
 
 @cache
 def register_of(language: str) -> Register:
-    """The register of a language; English stands in for those without one."""
+    """Return the register of a language (ISO 639-1); the English one if it has none."""
     known = load_yaml(files("piiloom.surrogates") / "data" / "registers.yaml", _RegistersFile).registers
     return Register(known.get(language) or known["en"])

@@ -1,1 +1,1 @@
-"""Texts from files: what is a document in each format, and how a file is written again with other words in it."""
+"""Input files: read documents from each format, and write a file again with new texts in it."""

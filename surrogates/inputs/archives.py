@@ -1,7 +1,7 @@
-"""Zip files: members are unpacked as streams to names of our own, never to names that the archive gives.
+"""Zip files: members are unpacked as streams to file names that we choose, never to names from the archive.
 
-Refused, with the member's name: paths that are absolute or lead upwards, links, encrypted and doubled members, and what unpacks to
-more than was allowed (a zip bomb).
+Refused with a ``DataError`` that names the member: absolute paths and paths with "..", links, encrypted and duplicate members, and
+members that unpack to more than is allowed (zip bombs).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ENCRYPTED: Final = 0x1
 
 
 class Allowance:
-    """How many bytes may still come out of archives."""
+    """Budget of bytes that may be unpacked from all archives of an input."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
 
     def take(self, size: int, where: str) -> None:
-        """Use *size* bytes; ``DataError`` when that is too much."""
+        """Use *size* bytes of the budget. Raises ``DataError`` when it is exceeded."""
         self.used += size
         if self.used > self.limit:
             raise DataError(
@@ -42,7 +42,7 @@ class Allowance:
 
 @contextmanager
 def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
-    """The archive; ``DataError`` when it is none, or damaged."""
+    """Open a zip file. Raises ``DataError`` if it is damaged or no zip file; also for such errors while it is read in the block."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -51,7 +51,7 @@ def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
 
 
 def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
-    """The files in *archive*, in its order; ``DataError`` for a member that is not to be trusted."""
+    """Return the files in *archive*, in its order, without folders. Raises ``DataError`` for a member that is refused (see above)."""
     found: list[zipfile.ZipInfo] = []
     taken: set[str] = set()
     for info in archive.infolist():
@@ -77,7 +77,10 @@ def _check_path(info: zipfile.ZipInfo, where: str) -> None:
 
 
 def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowance: Allowance, name: str) -> int:
-    """Unpack a member to *target* and give its size; ``DataError`` when it is too much, or suspiciously much for what was packed."""
+    """Unpack a member to the new file *target* and return its size in bytes.
+
+    Raises ``DataError`` if *allowance* is exceeded, or for over 100 MB at a compression ratio above 200.
+    """
     where = f"{name}/{info.filename}"
     if allowance.used + info.file_size > allowance.limit:
         allowance.take(info.file_size, where)

@@ -1,4 +1,4 @@
-"""Where files may be cut: between rows. Whole files where the format has none."""
+"""Cut files into parts between rows. Files of formats without rows stay whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _BLOCK = 1 << 16
 
 
 def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
-    """The ends of the parts of *file* (open as *fh*), in order; bytes, or rows for Parquet. The last one is its size."""
+    """Yield the end offset of each part of *file* (open as *fh*), in order: bytes, or rows for Parquet. The last one is the file's size.
+
+    Yields nothing for an empty file. Raises ``DataError`` for a JSON array or a table that cannot be cut.
+    """
     layout = file.layout
     if isinstance(layout, ParquetLayout):
         yield from (min(at + layout.batch, file.size) for at in range(0, file.size, layout.batch))
@@ -34,7 +37,7 @@ def _cut_lines(fh: BinaryIO, size: int, chunk_bytes: int) -> Iterator[int]:
     at = 0
     while at < size:
         at += chunk_bytes
-        fh.seek(at - 1)  # a chunk that ends with a line is not made longer
+        fh.seek(at - 1)  # if a line ends exactly here, the part is not extended
         while block := fh.read(_BLOCK):
             found = block.find(b"\n")
             if found >= 0:
@@ -46,7 +49,10 @@ def _cut_lines(fh: BinaryIO, size: int, chunk_bytes: int) -> Iterator[int]:
 
 
 class _ArrayCutter:
-    """Cuts the array of a .json file between its elements. The bytes are scanned as Latin-1: what JSON is made of is ASCII."""
+    """Cuts the array of a .json file between its elements.
+
+    The bytes are decoded as Latin-1, so offsets are bytes; JSON's syntax is ASCII.
+    """
 
     def __init__(self, fh: BinaryIO, file: InputFile, chunk_bytes: int) -> None:
         self._fh, self._file, self._chunk = fh, file, chunk_bytes
@@ -56,7 +62,7 @@ class _ArrayCutter:
         self._at = 0
 
     def cuts(self) -> Iterator[int]:
-        """See ``cuts`` of the module."""
+        """See the function ``cuts``. A file that holds no array is one part."""
         self._more()
         if self._text.startswith(UTF8_BOM.decode("latin-1")):
             self._at = len(UTF8_BOM)
@@ -100,12 +106,12 @@ class _ArrayCutter:
                 return ""
 
     def _element(self) -> None:
-        """Go behind the element that begins here."""
+        """Advance to the end of the element that begins here."""
         while True:
             try:
                 _, end = self._scan(self._text, self._at)
             except (ValueError, StopIteration):
-                if not self._more():  # what is cut off by the block reads like what is wrong
+                if not self._more():  # an element that the block cuts off fails like a malformed one, so read on first
                     raise self._fault("an element cannot be read") from None
             except RecursionError:
                 raise self._fault("an element is nested too deeply") from None

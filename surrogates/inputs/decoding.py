@@ -1,7 +1,7 @@
-"""Which encoding a file has, and the way to UTF-8 and back.
+"""Detect a file's encoding, and convert it to UTF-8 and back.
 
-Everything inside works on UTF-8. A file in another encoding is written again as UTF-8 first, and its mirror in its own encoding;
-that the bytes come back the same is checked before anything else is done.
+All readers work on UTF-8. A file in another encoding is converted to UTF-8 first, and its mirror is converted back. Before anything
+else it is checked that the round trip gives the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from piiloom.surrogates.inputs.faults import line_at
 from piiloom.surrogates.inputs.parts import InputFile
 
 UTF8_BOM: Final = codecs.BOM_UTF8
-# The longer marks first: UTF-32's begins like UTF-16's.
+# The longer byte-order marks first: UTF-32-LE's begins with UTF-16-LE's.
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -44,10 +44,10 @@ _BLOCK: Final = 1 << 20
 
 
 def known_encoding(name: str, where: str = "--encoding") -> str:
-    """Python's name for the encoding *name*; ``UsageError`` with the nearest names when there is none."""
+    """Return Python's name for the encoding *name*. Raises ``UsageError`` with similar names if there is none."""
     try:
         found = codecs.lookup(name).name
-        "".encode(found)  # what is a codec but no text encoding ("zlib") fails here
+        "".encode(found)  # fails for codecs that are no text encodings ("zlib")
     except (LookupError, ValueError):
         near = difflib.get_close_matches(name.lower(), _COMMON, n=2, cutoff=0.5) or ["utf-8", "cp1252", "latin-1"]
         raise UsageError(f"there is no encoding {name!r}", where=where, remedy=f"Try --encoding {' or '.join(near)}") from None
@@ -55,7 +55,10 @@ def known_encoding(name: str, where: str = "--encoding") -> str:
 
 
 def encoding_of(head: bytes, file_format: str, told: str | None, name: str) -> tuple[str, bytes]:
-    """The encoding of a file that begins with *head*, and its mark: by the mark, else *told*, else what XML declares, else UTF-8."""
+    """Return the encoding of a file that begins with *head*, and its byte-order mark (empty if there is none).
+
+    The mark decides, else *told* (the user's setting), else the XML declaration, else UTF-8. Raises ``UsageError`` for an unknown name.
+    """
     if head.startswith(UTF8_BOM):
         return "utf-8", UTF8_BOM
     for mark, encoding in _MARKS:
@@ -70,9 +73,9 @@ def encoding_of(head: bytes, file_format: str, told: str | None, name: str) -> t
 
 
 def to_utf8(file: InputFile, target: Path) -> int:
-    """Write the file's text to *target* as UTF-8, without its mark; gives the size.
+    """Write the file's text to *target* as UTF-8, without its byte-order mark. Return the size in bytes.
 
-    Raises ``DataError`` with line and offset where the bytes do not fit the encoding, or when they would not come back the same.
+    Raises ``DataError`` if the bytes do not fit the encoding (with line and offset), or if encoding the text gives other bytes.
     """
     decoder = codecs.getincrementaldecoder(file.encoding)("strict")
     encoder = codecs.getincrementalencoder(file.encoding)("strict")
@@ -100,7 +103,7 @@ def to_utf8(file: InputFile, target: Path) -> int:
 
 
 def _does_not_fit(file: InputFile, offset: int) -> DataError:
-    # A decoder keeps the first bytes of a sign that a block cuts: the offset may lie before the block.
+    # The decoder keeps the first bytes of a character that a block cuts, so the offset may be before the block.
     return DataError(
         f"the byte at offset {offset} is not {file.encoding.upper()}",
         where=f"{file.name}:{line_at(file.path, offset)}",
@@ -128,7 +131,10 @@ codecs.register_error("piiloom.json", _escaped_for_json)
 
 
 class MirrorEncoder:
-    """From the UTF-8 of a mirror to the file's own encoding. XML and JSON have escapes for signs that it lacks."""
+    """Incremental encoder from a mirror's UTF-8 to the file's encoding.
+
+    In XML and JSON, characters that the encoding lacks are written as escapes.
+    """
 
     def __init__(self, file: InputFile) -> None:
         self._name = file.name
@@ -138,7 +144,7 @@ class MirrorEncoder:
         self._encoder = codecs.getincrementalencoder(file.encoding)(errors)
 
     def encode(self, block: bytes, *, last: bool = False) -> bytes:
-        """The next bytes; ``DataError`` when a surrogate has a sign that the encoding lacks."""
+        """Return the encoded bytes of *block*. Raises ``DataError`` for a character that the encoding lacks and that has no escape."""
         try:
             return self._encoder.encode(self._decoder.decode(block, final=last), final=last)
         except UnicodeEncodeError as error:

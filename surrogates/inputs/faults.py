@@ -1,4 +1,4 @@
-"""Where in a file something is wrong, named as people look for it."""
+"""Errors in input files, with the file and line as a user looks for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN: Final = 12
 
 
 def line_at(path: Path, offset: int) -> int:
-    """The 1-based line of the byte *offset* (line feeds end lines)."""
+    """Return the 1-based line of the byte *offset* in the file at *path*. Lines end at line feeds."""
     line = 1
     with path.open("rb") as fh:
         while offset > 0 and (block := fh.read(min(_BLOCK, offset))):
@@ -24,13 +24,13 @@ def line_at(path: Path, offset: int) -> int:
 
 
 def fault(part: Part, raw: str, at: int, message: str, remedy: str | None = None) -> DataError:
-    """An error at *raw*[at] of *part*, with file and line."""
+    """Return the error for a fault at character *at* of *raw*, the text of *part*, with file and line."""
     before = raw[:at].encode("utf-8", "surrogatepass")
     return DataError(message, where=f"{part.file.name}:{line_at(part.file.path, part.start) + before.count(10)}", remedy=remedy)
 
 
 def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: str) -> DataError:
-    """The byte at *offset* does not fit the encoding."""
+    """Return the error for a byte at *offset* that is not valid in the encoding."""
     return DataError(
         f"byte 0x{byte:02x} at offset {offset} is not {encoding.upper()}",
         where=f"{file.name}:{line}",
@@ -39,22 +39,25 @@ def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: st
 
 
 def cannot_read(name: str, error: OSError) -> DataError:
-    """The system does not let us read."""
+    """Return the error for a file that the operating system does not let us read."""
     return DataError(f"the file cannot be read ({error.strerror or type(error).__name__})", where=name)
 
 
 def shown(names: Sequence[str]) -> str:
-    """The first dozen of *names*, and how many more there are."""
+    """Join the first twelve *names* for a message, and say how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more if names else "nothing"
 
 
 def no_column(file: str, field: str, names: Sequence[str], option: str) -> UsageError:
-    """The table has no column *field*, which *option* names."""
+    """Return the error for a table without the column *field*, which the user named with *option*."""
     return UsageError(f"there is no column {field!r}; the table has: {shown(names)}", where=file, remedy=f"Name another with {option}")
 
 
 def no_text(file: str, missing: Sequence[str], keys: Sequence[str]) -> UsageError:
-    """No row of the file has a text; *missing* are the fields that were asked for and are in no row, *keys* those of the first row."""
+    """Return the error for a file in which no row has a text.
+
+    *missing* are the requested fields that are in no row, *keys* the fields of the first row.
+    """
     what = f"no row has the field {', '.join(map(repr, missing))}" if missing else "no row has a text"
     return UsageError(f"{what}; the first one has: {shown(keys)}", where=file, remedy="Name the field with --text-field")

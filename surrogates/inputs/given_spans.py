@@ -1,7 +1,7 @@
-"""Spans that come with a text: the mentions they make, and how they read when the text has changed.
+"""Spans that come with a text: convert them to mentions, and update them in the mirror when the text has changed.
 
-A span is an object with a start, an end and a type under the names that other tools give them, or a list ``[start, end, type]``
-as spaCy and doccano write it.
+A span is an object with a start, an end and a type, under the key names that common tools use, or a list ``[start, end, type]`` as
+spaCy and doccano write it.
 """
 
 from __future__ import annotations
@@ -21,27 +21,30 @@ START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
 END_KEYS: Final = ("end", "end_position", "end_offset", "stop")
 TYPE_KEYS: Final = ("type", "entity_type", "label", "entity_group", "entity")
 _KEYS: Final[tuple[tuple[str, ...], ...]] = (START_KEYS, END_KEYS, TYPE_KEYS)
-_COPIES: Final = frozenset({"text", "entity_value"})  # by definition what stands there
-_WORDS: Final = _COPIES | {"value", "word", "surface"}  # what stands there, maybe in other spelling
+_COPIES: Final = frozenset({"text", "entity_value"})  # keys whose value must equal the text of the span
+_WORDS: Final = _COPIES | {"value", "word", "surface"}  # keys whose value is the text of the span, maybe in another spelling
 _LIST: Final = 3  # fewest elements of a span that is a list: start, end, type
-_TELLING: Final = 4  # code points from which on an original in another field is hardly chance
+_TELLING: Final = 4  # shortest original (code points) that is searched for in other fields; shorter ones match by chance
 
 
 class GivenSpans(NamedTuple):
-    """``mentions`` are sorted and disjoint; ``dropped`` spans overlapped a longer one (or an earlier one as long)."""
+    """The mentions of one text's spans, sorted and disjoint.
+
+    ``dropped`` counts spans left out because they overlap a longer one, or an earlier one of the same length.
+    """
 
     mentions: tuple[Mention, ...]
     dropped: int
 
     def told_in(self, *rest: str) -> bool:
-        """Whether one of the JSON pieces *rest* still holds an original."""
+        """Whether one of the pieces of JSON source in *rest* contains an original of at least four characters."""
         known = {mention.original for mention in self.mentions if len(mention.original) >= _TELLING}
         spelled = known | {encode_basestring_ascii(name)[1:-1] for name in known}
         return any(name in piece for piece in rest for name in spelled)
 
 
 class GivenSpan(NamedTuple):
-    """A span as a row has it; ``start_at`` and ``end_at`` are the keys (or places in the list) of the two numbers."""
+    """A span as given in a row. ``start_at`` and ``end_at`` are the keys (or list indices, as text) of the two offsets."""
 
     start: int
     end: int
@@ -51,7 +54,7 @@ class GivenSpan(NamedTuple):
 
     @classmethod
     def of(cls, item: Any) -> GivenSpan | None:
-        """The span that *item* of a row is; None when it is none."""
+        """Parse *item* of a row's spans. Return None if it is no span."""
         starts, ends, types = _KEYS
         if isinstance(item, list):
             item = dict(zip(("0", "1", "2"), item, strict=False)) if len(item) >= _LIST else {}
@@ -66,17 +69,20 @@ class GivenSpan(NamedTuple):
         return cls(item[start_at], item[end_at], of_type, start_at, end_at)
 
     def tells_words(self, key: str, value: Any, text: str) -> bool:
-        """Whether the *value* under *key* is what stands there in *text*, maybe in other spelling."""
+        """Whether the *value* under *key* repeats the text of the span, by its key or because it is equal."""
         return isinstance(value, str) and (key in _WORDS or value == text[self.start : self.end])
 
 
 def looks_like_spans(value: Any) -> bool:
-    """Whether *value* is a list of spans, and not an empty one."""
+    """Whether *value* is a non-empty list of spans."""
     return isinstance(value, list) and bool(value) and all(GivenSpan.of(item) is not None for item in value)
 
 
 def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
-    """The mentions that *spans* of *text* make. ``ValueError`` says which span is at fault and why, without words of the text."""
+    """Convert the *spans* of *text* to mentions; *kind_of* maps (entity type, subtype) to a kind.
+
+    Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
+    """
     if not isinstance(spans, list):
         raise ValueError("is no list of spans")  # noqa: TRY004 - all faults of spans are reported alike
     read = [_checked(item, position, text) for position, item in enumerate(spans)]
@@ -104,7 +110,7 @@ def _checked(item: Any, position: int, text: str) -> GivenSpan:
 
 
 class SpanRewriter:
-    """Writes the spans of a row anew: places and words in the new text; an original that stayed there would be a leak."""
+    """Updates the spans of a row: offsets, and copies of the span's text, in which an original would be a leak."""
 
     __slots__ = ("_hit", "_text")
 
@@ -112,7 +118,7 @@ class SpanRewriter:
         self._hit, self._text = hit, text
 
     def __call__(self, raw: str, filled: Filled, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
-        """(start, end, new JSON) of each number and word that tells of the text, in order."""
+        """Return (start, end, new JSON) for each offset and each copy of the text to replace in *raw*, in order. *spell* escapes text."""
         moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in filled.placed)
         changes: list[tuple[int, int, str]] = []
         for item, hits in zip(self._hit.value, _items(raw, self._hit.start, self._hit.value), strict=True):
@@ -131,7 +137,7 @@ class SpanRewriter:
 
 
 def _items(raw: str, start: int, spans: list[Any]) -> Iterator[list[Hit]]:
-    """The values of each span in the list that stands at *start*, with their places in *raw*."""
+    """Yield, for each span of the list at *start*, its values with their positions in *raw*."""
     scan = key_scanner(None)
     at = blank_end(raw, start + 1)
     for item in spans:
@@ -146,7 +152,7 @@ def _items(raw: str, start: int, spans: list[Any]) -> Iterator[list[Hit]]:
 
 
 def _elements(raw: str, at: int, scan: Scan) -> tuple[list[Hit], int]:
-    """The elements of the list at *at*, by their numbers, and where it ends."""
+    """Return the elements of the list at *at* (paths are their indices), and the offset of its end."""
     hits: list[Hit] = []
     at = blank_end(raw, at + 1)
     while raw[at] != "]":

@@ -1,7 +1,7 @@
-r"""JSON rows: an object a line, or the objects of an array.
+r"""Read JSON rows: one object per line, or the objects of an array.
 
-Lines end at ``\n`` alone; blank ones are no rows. A row whose text field is missing, null or no text has no document and stays as
-it is; the notes count it.
+Only ``\n`` ends a line; blank lines are no rows. A row whose text field is missing, null or no string has no document, stays as it is,
+and is counted in the notes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply
 
 
 def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) -> list[str]:
-    """Those of *fields* that no row of a file with so many *rows* has, by the counts of its *notes*."""
+    """Return the *fields* that are in none of a file's *rows* rows, according to the counts in its *notes*."""
     return [name for name in fields if notes.get(NO_FIELD + name, 0) == rows]
 
 
 class JsonReader:
-    """Reads rows of one part; *looking* also looks at keys and checks."""
+    """Reads the rows of one part, whose text is *raw*. With *looking*, also notes JSON keys that look like placeholders."""
 
     def __init__(self, part: Part, raw: str, settings: InputSettings, *, looking: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
@@ -50,14 +50,14 @@ class JsonReader:
         self._scan = key_scanner(self._see if self._look else None)
 
     def row(self, at: int) -> int:
-        """Take the object at *at*; gives where it ends."""
+        """Read the object at offset *at* and return the offset of its end. Raises ``DataError`` if it is malformed."""
         try:
             hits, keys, end = walk_object(self.raw, at, self.wanted, self._scan)
         except IndexError:
             raise self.fault(at, "not valid JSON: the row ends too early") from None
         except RecursionError:
             raise self.fault(at, f"JSON that cannot be read: {_DIGITS}") from None
-        except ValueError as error:  # JSONDecodeError is one; its words are those of the scanner, never of the row
+        except ValueError as error:  # includes JSONDecodeError
             where = getattr(error, "pos", at)
             raise self.fault(where if isinstance(where, int) else at, "not valid JSON") from None
         if self._look:
@@ -72,7 +72,7 @@ class JsonReader:
         return end
 
     def fault(self, at: int, message: str) -> Exception:
-        """An error with the line."""
+        """Return a ``DataError`` for offset *at*, with file and line."""
         return fault(self.part, self.raw, min(at, len(self.raw)), message, "Correct the row")
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
@@ -120,18 +120,18 @@ class JsonReader:
         known = self._known_keys.get(key)
         if known is None:
             known = self._look is not None and self._look(key)
-            if len(self._known_keys) < 10_000:  # keys that are data must not fill the memory
+            if len(self._known_keys) < 10_000:  # a bound on memory, in case the keys are data
                 self._known_keys[key] = known
         if known:
             self.notes.add(PLACEHOLDER_KEYS, self.line)
 
     def parsed(self, lines: int) -> Parsed:
-        """What was read."""
+        """Return what was read so far; *lines* is the number of line ends in the part."""
         return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys)
 
 
 def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
-    """A part of a file with an object a line."""
+    """Read a part of a file with one object per line. Raises ``DataError`` for a malformed line."""
     reader = JsonReader(part, raw, settings, looking=looking)
     lines = 0
     for start, end in _lines(raw):
@@ -151,7 +151,7 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) 
 
 
 def read_array(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
-    """A part of a file that holds an array of objects, or one object."""
+    """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` for a malformed element."""
     reader = JsonReader(part, raw, settings, looking=looking)
     at, seen = blank_end(raw, 0), 0
     if part.start == 0 and raw[at : at + 1] == "[":

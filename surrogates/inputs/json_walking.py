@@ -1,4 +1,4 @@
-"""Walking through a JSON object with the positions of what is wanted; what is not is skipped at the speed of the C scanner."""
+"""Find the positions of wanted values in a JSON object. All other values are skipped at the speed of the C scanner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 Wanted = dict[str, "Wanted"]
 Scan = Callable[[str, int], tuple[Any, int]]
-# The C scanners, which give the end of what they read; the stubs do not know them.
+# The C scanner for strings, which also returns the end offset. The type stubs do not have it.
 scanstring: Final[Callable[[str, int, bool], tuple[str, int]]] = vars(json.decoder)["scanstring"]
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _ESCAPE: Final = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
@@ -21,7 +21,7 @@ _FAR_ESCAPE: Final = re.compile(r"\\u(?!00[0-7])")
 
 
 class Hit(NamedTuple):
-    """A wanted value: its path, where its JSON stands, and what it is."""
+    """A wanted value: its dotted path, the range of its JSON source, and the parsed value."""
 
     path: str
     start: int
@@ -30,7 +30,7 @@ class Hit(NamedTuple):
 
 
 def wanted_tree(paths: Iterable[str]) -> Wanted:
-    """The keys to look for; "note.text" is the key "text" in the object "note", or a key with a dot in its name."""
+    """Return the tree of keys to look for. "note.text" means the key "text" in the object "note", or a key with a dot in its name."""
     tree: Wanted = {}
     for path in paths:
         tree.setdefault(path, {})
@@ -41,7 +41,7 @@ def wanted_tree(paths: Iterable[str]) -> Wanted:
 
 
 def key_scanner(see: Callable[[str], None] | None) -> Scan:
-    """The scanner of values; *see* hears the keys of the objects in them."""
+    """Return a scanner: (text, offset) -> (value, end). *see* is called with each key of the objects inside the values."""
     if see is None:
         return _scanner(json.JSONDecoder())
 
@@ -59,7 +59,7 @@ def _scanner(decoder: json.JSONDecoder) -> Scan:
 
 
 def blank_end(text: str, at: int) -> int:
-    """The first position from *at* that is no white space."""
+    """Return the offset of the first character from *at* on that is no JSON white space."""
     if text[at : at + 1] > " ":
         return at
     match = _BLANK.match(text, at)
@@ -67,9 +67,9 @@ def blank_end(text: str, at: int) -> int:
 
 
 def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hit], list[str], int]:
-    """The wanted values of the object at *at*, the keys on the way, and where it ends.
+    """Return the wanted values of the object at *at*, the keys that were passed, and the offset of its end.
 
-    Raises ``ValueError`` (of any kind), ``IndexError`` or ``RecursionError`` when it is malformed.
+    Raises ``ValueError`` (or a subclass), ``IndexError`` or ``RecursionError`` if the object is malformed.
     """
     hits: list[Hit] = []
     keys: list[str] = []
@@ -83,7 +83,7 @@ class _Walk(NamedTuple):
     keys: list[str]
 
     def through(self, at: int, wanted: Wanted, prefix: str) -> int:
-        """Go through the object at *at*, which lies at the path *prefix*; gives its end."""
+        """Walk through the object at *at*; *prefix* is its path with a dot. Return the offset of its end."""
         text = self.text
         at = blank_end(text, at + 1)
         if text[at] == "}":
@@ -121,7 +121,11 @@ class _Walk(NamedTuple):
 
 
 class JsonSlot:
-    """A JSON string literal; ``edits`` are other literals of the row that tell of the same text (its spans), made when it is filled."""
+    """A JSON string literal that holds a document's text.
+
+    ``edits`` computes the changes to the row's spans when the text is filled; then the slot is the whole row. ``inner`` is always the
+    range of the literal itself.
+    """
 
     __slots__ = ("_ascii", "_edits", "_row", "end", "inner", "start")
 
@@ -131,7 +135,7 @@ class JsonSlot:
         self.start, self.end = (hit.start, hit.end) if edits is None else row
 
     def rewritten(self, raw: str, filled: Filled) -> str:
-        """See ``Slot``. New signs are escaped as the literal, else the row, else the file has it."""
+        """See ``Slot``. Non-ASCII characters are escaped if the literal does so, else if the row does so, else if the file is all ASCII."""
         start, end = self.inner
         spell = _escaping if self._in_ascii(raw) else _as_they_are
         body = raw[start + 1 : end - 1]
@@ -163,7 +167,7 @@ SpanEdits = Callable[[str, Filled, Callable[[str], str]], list[tuple[int, int, s
 
 
 def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
-    """The pieces of the literal's inside ``raw[start:end]``."""
+    """Return the pieces of the inside of a literal, ``raw[start:end]``: each escape is a piece."""
     pieces: list[Piece] = []
     text, at = 0, start
     for match in _ESCAPE.finditer(raw, start, end):

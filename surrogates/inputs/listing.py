@@ -1,6 +1,6 @@
-"""Which files an input has: one file, or those of a folder, sorted by path.
+"""List the files of an input: one file, or those of a folder, each folder sorted by name.
 
-Hidden files and formats that nobody knows are left out and named. Links are followed inside the input only, and never in a circle.
+Hidden files and files of unknown formats are skipped and reported. Links must stay inside the input and must not form a cycle.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from piiloom.surrogates.inputs.settings import FORMATS, InputSettings
 
 
 class Listed(NamedTuple):
-    """A file of the input: its path inside the input, where it lies, and its format (or "zip")."""
+    """A file of the input: its path inside the input, its path on disk, and its format (or "zip")."""
 
     name: str
     path: Path
@@ -24,12 +24,15 @@ class Listed(NamedTuple):
 
 
 def format_of(name: str, told: str | None) -> str | None:
-    """The format that the suffix of *name* tells, or the one *told*."""
+    """Return the format by the suffix of *name*, or *told* (the user's setting) if the suffix is unknown."""
     return FORMATS.get(Path(name).suffix.lower(), told)
 
 
 def list_files(settings: InputSettings, skipped: list[str]) -> Iterator[Listed]:
-    """The files to read; names of those left out are added to *skipped*. ``UsageError`` when there is nothing to read."""
+    """Yield the files to read, and append the names of skipped ones to *skipped*.
+
+    Raises ``UsageError`` if there is nothing to read, and ``DataError`` for bad links, unreadable folders and names that are not UTF-8.
+    """
     root = settings.path
     if root.is_file():
         known = format_of(root.name, settings.format)

@@ -1,4 +1,4 @@
-"""Parquet: text columns of strings; a row is numbered where other formats have lines. pyarrow is imported when a file is there."""
+"""Parquet files: texts are in string columns; rows take the place of lines. pyarrow is imported only if there is such a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ROWS: Final = 65_536
 
 
 def pyarrow_modules(where: str) -> tuple[Any, Any]:
-    """``pyarrow`` and ``pyarrow.parquet``; ``UsageError`` where they are not installed."""
+    """Import and return ``pyarrow`` and ``pyarrow.parquet``. Raises ``UsageError`` if they are not installed."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -29,7 +29,7 @@ def pyarrow_modules(where: str) -> tuple[Any, Any]:
 
 
 def open_parquet(path: Path, name: str) -> Any:
-    """The ``ParquetFile``, read as a stream; ``DataError`` when it is none."""
+    """Open a ``ParquetFile`` for reading as a stream. Raises ``DataError`` if it is damaged or no Parquet file."""
     pyarrow, parquet = pyarrow_modules(name)
     try:
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
@@ -38,7 +38,7 @@ def open_parquet(path: Path, name: str) -> Any:
 
 
 def parquet_layout(path: Path, name: str, settings: InputSettings) -> tuple[ParquetLayout, int]:
-    """The text columns that the file has, and its rows. ``UsageError`` names the columns when there are none."""
+    """Return the file's layout and its number of rows. Raises ``UsageError`` if there is no text column, or one that holds no strings."""
     pyarrow, _ = pyarrow_modules(name)
     with open_parquet(path, name) as file:
         schema, meta = file.schema_arrow, file.metadata
@@ -66,7 +66,7 @@ def _is_text(pyarrow: Any, kind: Any) -> bool:
 
 
 class RowCursor:
-    """Goes forward through a file's rows, in whatever batches it comes."""
+    """Reads ranges of a file's rows in ascending order, independent of the batches in which they are read."""
 
     def __init__(self, path: Path, name: str, columns: Sequence[str] | None, batch: int) -> None:
         self._pyarrow, _ = pyarrow_modules(name)
@@ -77,7 +77,10 @@ class RowCursor:
         self._batches: Iterator[Any] = self._file.iter_batches(batch_size=batch, columns=columns, use_threads=False)
 
     def take(self, start: int, end: int) -> Any:
-        """The rows ``[start, end)`` as a table; *start* is not before the end of what was taken last."""
+        """Return the rows ``[start, end)`` as a table. *start* must not be before the end of the previous range.
+
+        Raises ``DataError`` if the file is damaged or ends too early.
+        """
         found: list[Any] = []
         while self.at < end:
             batch = self._left if self._left is not None else self._next()
@@ -103,10 +106,10 @@ class RowCursor:
 
 
 class ParquetParsed(Parsed):
-    """Rows of a Parquet file. ``mirrored`` gives the changes only, for the writer that has the other columns."""
+    """Rows of a Parquet file. ``mirrored`` returns only the changed cells; the writer of the mirror has the other columns."""
 
     def mirrored(self, filled: Sequence[Filled]) -> bytes:
-        """``marshal`` of (column, row in the part, new text)."""
+        """Return the marshalled list of (column, row in the part, new text) of changed cells; empty if none changed."""
         changed = [(*one.id_of_cell, done.text) for one, done in zip(self._cells(), filled, strict=True) if done.placed]
         return marshal.dumps(changed) if changed else b""
 
@@ -117,7 +120,7 @@ class ParquetParsed(Parsed):
 
 
 class CellPlace:
-    """A cell, as a ``Slot`` that has no place in a text."""
+    """The ``Slot`` of a Parquet cell, which has no position in a text. ``id_of_cell`` is (column, row in the part)."""
 
     __slots__ = ("end", "id_of_cell", "start")
 
@@ -131,7 +134,7 @@ class CellPlace:
 
 
 class ParquetReader:
-    """Keeps the file open between parts, since going forward is cheap and finding a row is not."""
+    """Reads parts of Parquet files. The file stays open between parts: reading on is cheap, seeking to a row is not."""
 
     def __init__(self) -> None:
         self._cursor: RowCursor | None = None
@@ -175,7 +178,7 @@ def _strings(column: Any) -> list[str | None]:
 
 
 def changed_table(table: Any, changes: bytes, file: InputFile) -> Any:
-    """*table* with the new texts of ``ParquetParsed.mirrored``."""
+    """Return *table* with the new texts in *changes*, a result of ``ParquetParsed.mirrored``."""
     if not changes:
         return table
     pyarrow, _ = pyarrow_modules(file.name)

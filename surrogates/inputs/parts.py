@@ -1,7 +1,7 @@
-"""The pieces in which an input is read: files, parts of files, and chunks of parts.
+"""The units in which an input is read: files, parts of files, and chunks of parts.
 
-A part is a run of whole rows of one file; a chunk is what one worker takes at a time. Where an input is cut decides nothing but
-memory: the documents and everything written are the same for any size of chunk.
+A part is a run of whole rows of one file. A chunk is the parts that a worker takes at a time. The chunk size affects only memory: the
+documents and all output are the same for any size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from piiloom.surrogates.mentions import Mention
 
 
 class TableLayout(NamedTuple):
-    """``columns`` are the (name, 0-based index) of the text fields, ``ids`` is the index of the id; ``head``: the first row is no data."""
+    """Layout of a CSV or TSV file.
+
+    ``columns`` are (name, 0-based index) of the text fields; ``ids`` is the index of the id column. ``head``: the first row is a header.
+    """
 
     delimiter: str
     quoted: bool
@@ -27,7 +30,7 @@ class TableLayout(NamedTuple):
 
 
 class ParquetLayout(NamedTuple):
-    """``columns`` are the text columns; ``batch`` rows are read together."""
+    """Layout of a Parquet file: ``columns`` are the text columns, ``ids`` is the id column. ``batch`` rows are read together."""
 
     columns: tuple[str, ...]
     ids: str | None
@@ -35,9 +38,10 @@ class ParquetLayout(NamedTuple):
 
 
 class InputFile(NamedTuple):
-    """``name`` is the path inside the input (with the archive's name before a member's); ``path`` is where its bytes lie as UTF-8.
+    """A file of the input. ``name`` is its path inside the input, for a member of an archive after the archive's path.
 
-    ``bom`` stands before the text in the original (UTF-8's is in the bytes at ``path``, too); ``encoding`` is the original's.
+    ``path`` is where its bytes are on disk as UTF-8; ``size`` is in bytes, or rows for Parquet. ``encoding`` is that of the original,
+    ``bom`` its byte-order mark (a UTF-8 mark is also in the bytes at ``path``). ``archive`` is the name of the zip file it is from.
     """
 
     number: int
@@ -52,7 +56,10 @@ class InputFile(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Bytes ``[start, end)`` of the file (rows, for Parquet). ``line`` is the 1-based line (row) of its start, once it has been counted."""
+    """A part of a file: bytes ``[start, end)``, or rows for Parquet.
+
+    ``line`` (the 1-based line or row of its start) and ``ascii`` (the JSON file is all ASCII) are known only after the counting pass.
+    """
 
     file: InputFile
     start: int
@@ -62,29 +69,35 @@ class Part(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """``parts`` lie one after another in the input."""
+    """What a worker takes at a time: consecutive ``parts`` of the input. ``number`` is 0-based."""
 
     number: int
     parts: tuple[Part, ...]
 
 
 class CannotSpell(Exception):
-    """A surrogate that the file's format has no way to write; the message says why, without the surrogate."""
+    """Raised if the file's format cannot represent a surrogate. The message gives the reason, but not the surrogate."""
 
 
 class Slot(Protocol):
-    """The place in a file where a document's text stands, as the file spells it: ``raw[start:end]``."""
+    """The range of a part's text, ``raw[start:end]``, that holds a document's text, escaped as the format requires."""
 
     start: int
     end: int
 
     def rewritten(self, raw: str, filled: Filled) -> str:
-        """What stands there when the text's replaced ranges have their surrogates; the rest as it was, sign by sign."""
+        """Return the new content of the range, with the surrogates put in and all other characters unchanged.
+
+        Raises ``CannotSpell`` if the format cannot represent a surrogate.
+        """
         ...
 
 
 class Found(NamedTuple):
-    """A document in a part: its text, the row's id (if any), lines below the part's start, and the field where there are several."""
+    """A document found in a part.
+
+    ``id`` is the row's, if it has one. ``line`` is 0-based from the part's start. ``field`` is set only if there are several text fields.
+    """
 
     text: str
     id: str | None
@@ -96,20 +109,23 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Notes:
-    """What was met besides documents: how often, and on which line (0-based from the part's start) first."""
+    """Notable things besides documents: how often each occurred, and its first line (0-based from the part's start)."""
 
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[str, int] = field(default_factory=dict)
 
     def add(self, what: str, line: int, times: int = 1) -> None:
-        """Count *what*."""
+        """Count *what*, which occurred *times* times on *line*."""
         self.counts[what] += times
         self.first.setdefault(what, line)
 
 
 @dataclass(slots=True)
 class Parsed:
-    """A part as it was read. ``rows`` counts all rows, ``lines`` line ends; ``keys`` are the fields of its first row."""
+    """A part as it was read: ``raw`` is its text, ``found`` its documents.
+
+    ``rows`` counts all rows, ``lines`` all line ends. ``keys`` are the fields of the first row. ``bom`` comes before ``raw`` in the file.
+    """
 
     raw: str
     found: list[Found]
@@ -120,7 +136,7 @@ class Parsed:
     bom: bytes = b""
 
     def mirrored(self, filled: Sequence[Filled]) -> bytes:
-        """The part's bytes with the documents' new texts (one for each of ``found``, in order)."""
+        """Return the part's bytes with the new texts of the documents; *filled* has one item per item of ``found``, in order."""
         pieces: list[str] = []
         at = 0
         for one, done in zip(self.found, filled, strict=True):

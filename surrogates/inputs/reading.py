@@ -1,4 +1,4 @@
-"""From a part's bytes to documents, whatever the format."""
+"""Read the documents of a part, in any format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHOLE_FILES: Final = ("txt", "xml")
 
 
 class TextSlot:
-    """A whole text file."""
+    """The ``Slot`` of a whole text file."""
 
     __slots__ = ("end", "start")
 
@@ -34,14 +34,17 @@ class TextSlot:
 
 
 class PartReader:
-    """Reads parts. ``looking`` is for the first time: then JSON keys are looked at, too."""
+    """Reads parts of any format. To be closed, since it keeps the current Parquet file open."""
 
     def __init__(self, settings: InputSettings) -> None:
         self._settings = settings
         self._parquet = ParquetReader()
 
     def read(self, part: Part, *, looking: bool = False) -> Parsed:
-        """What *part* holds. ``DataError`` with file and line where it cannot be read."""
+        """Read *part*. With *looking*, JSON keys that look like placeholders are noted, too; needed only in the first pass.
+
+        Raises ``DataError`` with file and line if it cannot be read.
+        """
         if part.file.format == "parquet":
             return self._parquet.read(part)
         data = _bytes_of(part)
@@ -69,7 +72,7 @@ class PartReader:
         return Parsed(raw, found, 1, raw.count("\n"), Notes())
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the Parquet file that is open, if any."""
         self._parquet.close()
 
 
@@ -86,7 +89,7 @@ def _bytes_of(part: Part) -> bytes:
 
 
 def documents_of(part: Part, parsed: Parsed, first: int, ids: Sequence[str] | None = None) -> list[Document]:
-    """The documents of a part that has been read; the first one is number *first*. *ids* replace those that the rows give."""
+    """Return the documents of a part that has been read, numbered from *first* on. *ids*, one per document, replace the rows' ids."""
     name, at = part.file.name, part.line
     whole = part.file.format in _WHOLE_FILES
     documents = []
@@ -98,10 +101,10 @@ def documents_of(part: Part, parsed: Parsed, first: int, ids: Sequence[str] | No
 
 
 def given_id(one: Found) -> str | None:
-    """The id that the row gives, with the field where there are several."""
+    """Return the row's id, or None. If there are several text fields, the field is appended: "ID#FIELD"."""
     return f"{one.id}#{one.field}" if one.id and one.field else one.id
 
 
 def placed_id(name: str, line: int | None, field: str) -> str:
-    """The id of a document whose row gives none."""
+    """Return the id of a document whose row has none: "NAME:LINE", or "NAME:LINE#FIELD"."""
     return f"{name}:{line}#{field}" if field else f"{name}:{line}"

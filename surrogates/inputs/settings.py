@@ -1,4 +1,4 @@
-"""What there is to say about an input: which files, which fields, which encoding."""
+"""Settings for reading an input: which files, which fields, which encoding."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ DEFAULT_MAX_UNPACKED: Final = 4 * 2**30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSettings:
-    """``path`` is a file or a folder; ``format`` is for files whose suffix tells none.
+    """Settings for reading an input. ``path`` is a file or a folder; ``format`` is for files with an unknown suffix.
 
-    ``text_fields`` are names (dotted in JSON: "note.text") or, in tables, 1-based numbers; without any, JSON rows give ``text``
-    (or ``context``), tables a column of that name. ``id_field`` defaults to ``id``. ``encoding`` is that of files that are not
-    UTF-8 and have no byte-order mark. ``delimiter`` None: by suffix and first line. ``quoting`` "auto": tables have quoted fields,
-    unless a tab-separated file's quotes do not fit that.
+    ``text_fields`` are names (dotted in JSON: "note.text") or, in tables, 1-based numbers; the default is ``text``, else ``context``.
+    ``id_field`` defaults to ``id``. ``encoding`` is for files without a byte-order mark; the default is what XML declares, else UTF-8.
+    ``delimiter`` None: by suffix and first line. ``quoting`` "auto": fields may be quoted, except in a tab-separated file whose quotes
+    do not pair.
 
-    Rows may bring spans (``spans_field``; without it ``spans`` where it looks like spans): with ``kind_of`` (entity type,
-    subtype → kind) they become the document's mentions. ``look_at_key`` says whether a JSON key looks like a placeholder. Both
-    must be picklable. ``max_unpacked`` bytes may come out of zip files; ``chunk_bytes`` are read together.
+    Rows may bring spans, in ``spans_field`` (default: ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype →
+    kind) they become the document's mentions. ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be
+    picklable. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about ``chunk_bytes`` bytes. Raises
+    ``UsageError`` for invalid values.
     """
 
     path: Path
@@ -71,11 +72,11 @@ class InputSettings:
 
     @property
     def takes_spans(self) -> bool:
-        """Whether spans of rows become mentions: they belong to one text, so only where there is one text field."""
+        """Whether spans of rows become mentions. Spans belong to one text, so there may be only one text field."""
         return self.use_spans and self.kind_of is not None and len(self.text_fields) <= 1
 
     def to_json(self) -> dict[str, Any]:
-        """What ``from_json`` needs to read the same documents again; no path."""
+        """Return what ``from_json`` needs to read the same documents again; no paths."""
         return {
             "format": self.format,
             "text_fields": list(self.text_fields),
@@ -91,7 +92,7 @@ class InputSettings:
 
     @classmethod
     def from_json(cls, path: Path, state: Mapping[str, Any]) -> InputSettings:
-        """The settings that ``to_json`` told, for the input at *path*; kinds of spans are all alike there."""
+        """Return the settings that ``to_json`` saved, for the input at *path*. All spans become mentions of the kind "generic"."""
         told = {key: value for key, value in state.items() if key not in {"spans", "text_fields"}}
         kind_of = _any_kind if state["spans"] else None
         return cls(path=path, text_fields=tuple(state["text_fields"]), use_spans=bool(state["spans"]), kind_of=kind_of, **told)

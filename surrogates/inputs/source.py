@@ -1,7 +1,7 @@
-"""An input made ready to be read, as often as needed, in the same chunks each time.
+"""Prepare an input so that it can be read several times, in the same chunks each time.
 
-Members of zip files are unpacked, and files in other encodings are written again as UTF-8, to a spool folder; they stay there until
-the run is over.
+Members of zip files are unpacked to a spool folder, and files in other encodings are converted to UTF-8 there. They stay until the run
+is over.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from piiloom.surrogates.inputs.reading import PartReader, documents_of
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.table_layouts import table_layout
 
-# Small files are taken together, but never so many that telling a worker about them takes long.
+# Most parts in one chunk: small files share a chunk, but the message about it to a worker must not get long.
 _MOST_PARTS: Final = 32
 _HEAD: Final = 1024
 
 
 class Source:
-    """The files of an input. ``prepare`` first; ``skipped`` names what was left out, ``archives`` where zip files lie."""
+    """The files of an input. Call ``prepare`` first.
+
+    ``skipped`` has the names of skipped files, ``archives`` the path of each zip file by its name. *spool* is an existing folder.
+    """
 
     def __init__(self, settings: InputSettings, spool: Path) -> None:
         self.settings = settings
@@ -47,7 +50,7 @@ class Source:
         self._cuts: dict[int, list[int]] = {}
 
     def prepare(self) -> None:
-        """List, unpack and look at all files. ``DataError`` or ``UsageError`` for what cannot be read."""
+        """List, unpack and convert all files and find their layouts. Raises ``DataError`` or ``UsageError`` if one cannot be read."""
         for listed in list_files(self.settings, self.skipped):
             try:
                 if listed.format == "zip":
@@ -61,7 +64,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes of all files (as they lie on the disk, for Parquet)."""
+        """Total bytes of all files as they are read: unpacked, and as UTF-8."""
         return sum(size for size, _ in self._stamps)
 
     def _unpack(self, listed: Listed) -> None:
@@ -101,7 +104,7 @@ class Source:
         self._stamps.append(_stamp(file.path))
 
     def chunks(self) -> Iterator[Chunk]:
-        """All parts of all files, in order. A file that has nothing in it is a part, too. ``DataError`` when a file has changed."""
+        """Yield the chunks of all files, in order. An empty file is one empty part. Raises ``DataError`` if a file has changed."""
         index, parts, size = 0, list[Part](), 0
         for file in self.files:
             if _stamp(file.path) != self._stamps[file.number]:
@@ -124,7 +127,7 @@ class Source:
             yield Part(file, 0, 0)
 
     def _ends(self, file: InputFile) -> Iterator[int]:
-        """Tables and arrays are searched for their cuts once."""
+        """Yield the ends of a file's parts. Tables and JSON arrays are searched only once; their ends are kept in memory."""
         known = self._cuts.get(file.number)
         if known is not None:
             yield from known
@@ -148,7 +151,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @contextmanager
 def open_source(settings: InputSettings) -> Iterator[Source]:
-    """A prepared source with a spool folder of its own, for those who only read."""
+    """Open a prepared source with a temporary spool folder, for reading outside a run."""
     with TemporaryDirectory(prefix="piiloom-") as spool:
         source = Source(settings, Path(spool))
         source.prepare()
@@ -157,7 +160,7 @@ def open_source(settings: InputSettings) -> Iterator[Source]:
 
 @dataclass(slots=True)
 class _Tally:
-    """What was read of a file so far."""
+    """Counts of one file while it is read."""
 
     file: InputFile
     rows: int = 0
@@ -176,15 +179,15 @@ class _Tally:
 
 
 def _check(tally: _Tally | None, settings: InputSettings) -> None:
-    """See to it that a file which has been read has a text, if it has JSON rows."""
+    """Raise ``UsageError`` if a JSON file that has been read has rows, but no text."""
     if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
         raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
 
 
 def iter_documents(settings: InputSettings) -> Iterator[Document]:
-    """All documents of an input in order, in this process; ids as the rows give them, doubled ones too.
+    """Yield all documents of an input in order, in this process. Ids are those of the rows; repeated ids are not changed.
 
-    ``UsageError`` when a JSON file has rows and none of them a text.
+    Raises ``UsageError`` if a JSON file has rows but no text, and the errors of ``Source.prepare`` and ``PartReader.read``.
     """
     with open_source(settings) as source:
         reader = PartReader(settings)

@@ -1,7 +1,7 @@
-"""Putting new words into a text that a file spells in its own way (escapes, entities, markup in between).
+"""Replace ranges of a text inside a file that encodes the text with escapes, entities or markup.
 
-A text is a row of pieces: runs that stand in the file as they are, and single characters that it spells otherwise. Between pieces
-the file may hold what is no text (tags): that is never touched.
+A text is a sequence of pieces: runs that are in the file literally, and single characters that the file escapes. Between pieces the
+file may have content that is no text (tags), which is never changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from piiloom.surrogates.documents import Filled
 
 
 class Piece(NamedTuple):
-    """``text[start:end]`` is spelt ``raw[raw_start:raw_end]``; equal lengths mean that both are the same signs, else it is one sign."""
+    """A piece: ``text[start:end]`` is written as ``raw[raw_start:raw_end]``.
+
+    Equal lengths mean that both are the same characters; otherwise the piece is one escaped character.
+    """
 
     start: int
     end: int
@@ -23,7 +26,10 @@ class Piece(NamedTuple):
 
 
 def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], filled: Filled, spell: Callable[[str], str]) -> str:
-    """``raw[start:end]`` with the surrogates of *filled*, each spelt by *spell* and put where the range it replaces begins."""
+    """Return ``raw[start:end]`` with the surrogates of *filled* put in.
+
+    Each surrogate is escaped by *spell* and put where the range that it replaces begins. *spell* is called once per surrogate, in order.
+    """
     starts = [piece.start for piece in pieces]
     out: list[str] = []
     at = start
@@ -45,7 +51,7 @@ def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], filled: Fil
 
 
 def respelt(text: str, filled: Filled, spell: Callable[[str], str]) -> str:
-    """The same for a text that the file spells as it is."""
+    """Return *text* with the surrogates of *filled*, each escaped by *spell*; for a text that is in the file literally."""
     out: list[str] = []
     at = 0
     for place in filled.placed:

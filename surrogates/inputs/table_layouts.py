@@ -1,4 +1,4 @@
-"""What a table looks like: its delimiter, whether it quotes, and which columns hold the texts."""
+"""Find a table's layout: its delimiter, whether fields are quoted, and which columns hold texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _DELIMITERS: Final = ",;\t|"
 
 
 def table_layout(path: Path, name: str, file_format: str, settings: InputSettings) -> TableLayout:
-    """The layout of the table at *path* (UTF-8). ``UsageError`` names its columns when no text column is named or one is not found."""
+    """Return the layout of the table at *path* (UTF-8).
+
+    Raises ``UsageError`` with the table's columns if there is no text column, or if a named column is missing or ambiguous.
+    """
     with path.open("rb") as fh:
         head = fh.read(_HEAD).decode("utf-8-sig", "replace")
         delimiter = settings.delimiter or _delimiter(head, file_format)
@@ -38,7 +41,7 @@ def _delimiter(head: str, file_format: str) -> str:
         return "\t"
     line = head.partition("\n")[0]
     outside = "".join(line.split('"')[::2])
-    return max(_DELIMITERS, key=outside.count)  # the first of equals: a comma
+    return max(_DELIMITERS, key=outside.count)  # the first one wins a tie: a comma
 
 
 def _text_columns(names: list[str], where: str, settings: InputSettings) -> tuple[tuple[str, int], ...]:
@@ -56,7 +59,7 @@ def _text_columns(names: list[str], where: str, settings: InputSettings) -> tupl
 
 
 def _is_all(name: str, settings: InputSettings) -> bool:
-    """Whether the table is all that is read: no other file can have the fields that it has not."""
+    """Whether the table is the only file of the input, so that no other file can have a missing field."""
     return settings.path.is_file() and name == settings.path.name
 
 

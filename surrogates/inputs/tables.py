@@ -1,7 +1,7 @@
-"""Tables: comma, semicolon or tab separated, with quoted fields that may hold line breaks (RFC 4180), or without any quoting.
+"""Read tables (CSV, TSV and the like), with quoted fields that may hold line breaks (RFC 4180), or without quoting.
 
-A field is quoted when it begins with a quote. What stands between a closing quote and the next delimiter belongs to the field, as
-Python's ``csv`` reads it. A row that is too short for a text column has no document there.
+A field is quoted if it begins with a quote. Characters between a closing quote and the next delimiter belong to the field, as in
+Python's ``csv``. A row that is too short for a text column has no document there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST_ROW: Final = 2**28
 
 
 class Cell(NamedTuple):
-    """A field: where it stands with its quotes, its value, and whether quotes are around it."""
+    """A field: its range including quotes, its unescaped value, and whether it is quoted."""
 
     start: int
     end: int
@@ -41,14 +41,14 @@ def _field_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[str]:
 
 @lru_cache(maxsize=32)
 def _rows_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[bytes]:
-    """As many whole fields as there are; group 1 is the last line end among them. Possessive: nothing is ever tried again."""
+    """Match as many whole fields as possible; group 1 is the last line end. Quantifiers are possessive, so there is no backtracking."""
     mark = re.escape(delimiter)
     field = rf'(?:"[^"]*+(?:""[^"]*+)*+"[^{mark}\r\n]*+|(?!")[^{mark}\r\n]*+)' if quoted else rf"[^{mark}\r\n]*+"
     return re.compile(rf"(?:{field}(?:{mark}|(\r\n|\n|\r(?!\Z))))*+".encode("ascii"))
 
 
 def rows_of(raw: str, layout: TableLayout) -> Iterator[list[Cell]]:
-    """The rows of *raw*. ``ValueError`` with the position as its argument when a quoted field is not closed."""
+    """Yield the rows of *raw*. Raises ``ValueError``, with the offset as its argument, if a quoted field is not closed."""
     row: list[Cell] = []
     size = len(raw)
     for match in _field_pattern(layout.delimiter, quoted=layout.quoted).finditer(raw):
@@ -70,9 +70,9 @@ def rows_of(raw: str, layout: TableLayout) -> Iterator[list[Cell]]:
 
 
 def cut_table(fh: BinaryIO, name: str, layout: TableLayout, chunk_bytes: int) -> Iterator[int]:
-    """The offsets at which the table may be cut: ends of rows, about *chunk_bytes* apart, the last one its end.
+    """Yield the byte offsets at which to cut the table: ends of rows, about *chunk_bytes* apart. The last one is the end of the file.
 
-    Raises ``DataError`` for a row over 256 MB, which is a quoted field that nobody closed.
+    Raises ``DataError`` for a row over 256 MB, which is taken for a quoted field that is not closed.
     """
     pattern = _rows_pattern(layout.delimiter, quoted=layout.quoted)
     at, buffer, want = 0, b"", chunk_bytes
@@ -84,7 +84,7 @@ def cut_table(fh: BinaryIO, name: str, layout: TableLayout, chunk_bytes: int) ->
             at, buffer, want = at + end, buffer[end:], chunk_bytes
             yield at
         elif len(buffer) >= want:
-            want = 2 * len(buffer)  # a row longer than the chunk: looked for again only when there is twice as much
+            want = 2 * len(buffer)  # a row longer than the chunk: try again only when the buffer has doubled
         if len(buffer) > _LONGEST_ROW:
             where = f"{name} (from byte {at} on)"
             raise DataError("a row is longer than 256 MB: a quoted field is not closed", where=where, remedy="Say --quoting none")
@@ -93,7 +93,10 @@ def cut_table(fh: BinaryIO, name: str, layout: TableLayout, chunk_bytes: int) ->
 
 
 def quotes_fit(fh: BinaryIO, name: str, delimiter: str) -> bool:
-    """Whether every field that begins with a quote also ends with one: then the quotes are the table's, otherwise the texts'."""
+    """Whether every field that begins with a quote also ends with one.
+
+    If so, quotes are the table's syntax; otherwise they are part of the texts.
+    """
     layout = TableLayout(delimiter, quoted=True, columns=(), ids=None, head=False)
     mark = re.escape(delimiter)
     field = rf'(?:"[^"]*+(?:""[^"]*+)*+"|(?!")[^{mark}\r\n]*+)'
@@ -115,7 +118,7 @@ def quotes_fit(fh: BinaryIO, name: str, delimiter: str) -> bool:
 
 
 class CellSlot:
-    """A field of a table."""
+    """The ``Slot`` of a table's field."""
 
     __slots__ = ("_cell", "_layout", "end", "start")
 
@@ -124,7 +127,7 @@ class CellSlot:
         self.start, self.end = cell.start, cell.end
 
     def rewritten(self, raw: str, filled: Filled) -> str:
-        """See ``Slot``. A field is put in quotes only when a surrogate brings what needs them."""
+        """See ``Slot``. An unquoted field is quoted only if a surrogate requires it."""
         cell = self._cell
         if cell.quoted:
             return spliced(raw, cell.start, cell.end, _pieces(raw, cell), filled, _doubled)
@@ -147,7 +150,7 @@ def _doubled(text: str) -> str:
 
 
 def _pieces(raw: str, cell: Cell) -> list[Piece]:
-    """The pieces of a quoted field: runs between doubled quotes, and what follows the closing quote."""
+    """Return the pieces of a quoted field: runs, doubled quotes, and the characters after the closing quote."""
     pieces: list[Piece] = []
     text, at, inside = 0, cell.start + 1, True
     while at < cell.end:
@@ -167,7 +170,7 @@ def _pieces(raw: str, cell: Cell) -> list[Piece]:
 
 
 def read_table(part: Part, raw: str, layout: TableLayout) -> Parsed:
-    """A part of a table."""
+    """Read a part of a table. Raises ``DataError`` if a quoted field is not closed."""
     parsed = Parsed(raw, [], 0, raw.count("\n") + raw.count("\r") - raw.count("\r\n"), Notes())
     head = layout.head and part.start == 0
     several = len(layout.columns) > 1

@@ -1,8 +1,8 @@
-"""XML: the text of a file is what its text nodes and CDATA sections hold, one after another; a file is one document.
+"""Read XML: a file is one document, and its text is the content of all text nodes and CDATA sections.
 
-Tags, attributes, comments, processing instructions and the document type stay as they are. Between two nodes that touch, with an
-end tag and a start tag between them and no white space, the text has a line break that the file has not. A placeholder may go
-over several nodes: its surrogate stands in the first. Entities other than XML's own, HTML's and numbers are text as they are spelt.
+Tags, attributes, comments, processing instructions and the document type stay as they are. If an end tag and a start tag separate two
+nodes and there is no white space, the text has a line break there that the file does not have. A placeholder may extend over several
+nodes; its surrogate goes into the first. Entities other than XML's, HTML's and numeric ones are kept as literal text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class _Text:
-    """The text as it grows."""
+    """The text of a file and its pieces, while it is read. ``cdata`` has the ranges of the text that are CDATA."""
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
@@ -39,13 +39,13 @@ class _Text:
         self.cdata: list[tuple[int, int]] = []
 
     def add(self, words: str, start: int, end: int) -> None:
-        """*words* are spelt ``raw[start:end]``."""
+        """Append *words*, which are written as ``raw[start:end]``."""
         self.words.append(words)
         self.pieces.append(Piece(self.length, self.length + len(words), start, end))
         self.length += len(words)
 
     def node(self, start: int, end: int) -> None:
-        """A text node, with its entities."""
+        """Append the text node ``raw[start:end]`` with its entities resolved."""
         at = start
         for match in _ENTITY.finditer(self.raw, start, end):
             sign = _sign(match)
@@ -67,7 +67,7 @@ def _sign(match: re.Match[str]) -> str | None:
 
 
 class XmlSlot:
-    """All text of the file."""
+    """The ``Slot`` of all text of an XML file."""
 
     __slots__ = ("_cdata", "_cdata_starts", "_pieces", "end", "start")
 
@@ -77,7 +77,7 @@ class XmlSlot:
         self.start, self.end = 0, len(text.raw)
 
     def rewritten(self, raw: str, filled: Filled) -> str:
-        """See ``Slot``. New signs are escaped as text, and in CDATA as they are."""
+        """See ``Slot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
         starts_in_cdata = iter([self._in_cdata(place.start) for place in filled.placed])
 
         def spell(words: str) -> str:
@@ -95,7 +95,7 @@ class XmlSlot:
 
 
 def read_xml(part: Part, raw: str) -> Parsed:
-    """A whole file."""
+    """Read a whole file. Raises ``DataError`` for markup that is not closed."""
     text = _Text(raw)
     at, ended, apart = 0, False, False
     while True:
@@ -132,5 +132,5 @@ def _part_words(text: _Text, next_sign: str, *, apart: bool) -> None:
 
 
 def markup_of(raw: str) -> list[str]:
-    """All markup of a file, in order; CDATA sections without what they hold."""
+    """Return all markup of a file, in order; CDATA sections without their content."""
     return ["<![CDATA[]]>" if match["cdata"] is not None else match[0] for match in _MARKUP.finditer(raw)]

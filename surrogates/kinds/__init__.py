@@ -1,1 +1,1 @@
-"""Values of every kind but names: one drawing function a kind, all behind ``registry``."""
+"""Values of every kind except names: one drawing function per kind, reached through ``registry``."""

@@ -1,4 +1,4 @@
-"""Payment cards and bank accounts, with right check digits."""
+"""Payment cards and bank accounts, with valid check digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from piiloom.surrogates.seeds import below, mix, pick
 
 _CARD: Final = salt_of("payment_card")
 _ACCOUNT: Final = salt_of("bank_account")
-# The beginnings of numbers that card networks and processors publish for tests; the digits behind them are free.
+# Prefixes of card numbers that card networks and processors publish for tests, and the numbers' lengths. The other digits are free.
 _TEST_CARDS: Final = (
     ("411111", 16),
     ("401288", 16),
@@ -27,14 +27,14 @@ _TEST_CARDS: Final = (
     ("371449", 15),
     ("601111", 16),
 )
-# Four letters that no bank of the SWIFT directory is known by (made up), for account numbers that begin with a bank's letters.
+# Made-up bank codes of four letters that are not in the SWIFT directory, for account numbers that begin with a bank code.
 _BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
 _BELGIAN_BANKS: Final = tuple("001 035 050 063 068 091 103 111 143 220 310 363 377 400 440 523 643 732 750 850 860 967 979".split())
 _TRIES: Final = 40
 
 
 def payment_card(draw: Draw) -> str:
-    """A card number with a published test prefix and a right Luhn digit; grouped as the original is."""
+    """Draw a card number with a published test prefix and a valid Luhn digit, with the separator that the original has."""
     from stdnum import luhn  # noqa: PLC0415 - needed only when a card is drawn
 
     seed = numbered_seed(draw, _CARD)
@@ -48,7 +48,10 @@ def payment_card(draw: Draw) -> str:
 
 
 def bank_account(draw: Draw) -> str:
-    """An IBAN with right check digits and a made-up bank, or a number in a shape of the country."""
+    """Draw an IBAN with valid check digits and a made-up bank, or a national account number.
+
+    The latter is used if the country has no IBAN, or if the original does not begin with letters and a national shape is known.
+    """
     country = home_of(draw)
     facts = facts_of(country)
     seed = numbered_seed(draw, _ACCOUNT)
@@ -62,7 +65,10 @@ def bank_account(draw: Draw) -> str:
 
 
 def iban_of(country: str, mask: str, seed: int) -> str:
-    """An IBAN of *country*: national check digits where stdnum knows them, ISO 7064 check digits in front."""
+    """Return an IBAN of *country* with its ISO 7064 check digits.
+
+    *mask* is the part after the check digits (see ``masks``). For Belgium, Spain and Norway the national check digits are valid, too.
+    """
     from stdnum import iban  # noqa: PLC0415 - needed only when an account is drawn
 
     body = fill(mask.replace("{bank}", pick(mix(seed, 5), _BANKS)), seed)
@@ -82,12 +88,15 @@ def iban_of(country: str, mask: str, seed: int) -> str:
 
 
 def _belgian_bank(seed: int) -> str:
-    """Three digits that belong to a bank: stdnum checks them."""
+    """Return the three digits of an existing Belgian bank code, because stdnum rejects others."""
     return pick(mix(seed, 6), _BELGIAN_BANKS)
 
 
 def _norwegian(body: str, seed: int) -> str:
-    """Ten digits and their check digit (weights 5 4 3 2 7 6 5 4 3 2, modulo 11), a new account where there is none."""
+    """Return ten digits and their check digit (weights 5 4 3 2 7 6 5 4 3 2, modulo 11).
+
+    Numbers without a check digit are skipped. *body* is returned if all ``_TRIES`` have none.
+    """
     for turn in range(_TRIES):
         ten = f"{1000 + int(body[:4]) % 9000}" + digits(mix(seed, 10 + turn), 6)
         check = -sum(int(d) * w for d, w in zip(ten, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
@@ -97,7 +106,7 @@ def _norwegian(body: str, seed: int) -> str:
 
 
 def _checked(country: str, value: str) -> str:
-    """*value* with the check digits of account numbers that have some and are no IBAN."""
+    """Set the check digits of a national account number (not an IBAN), in countries that have them."""
     if country == "AR":
         from stdnum.ar import cbu  # noqa: PLC0415 - as above
 

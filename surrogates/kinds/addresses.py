@@ -1,4 +1,4 @@
-"""Streets, house numbers, postcodes and whole addresses; a home is one place whose parts agree."""
+"""Streets, house numbers, postcodes and whole addresses. The parts of a person's home address agree with each other."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from piiloom.surrogates.seeds import below, mix, pick
 _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
 _POST: Final = salt_of("postcode")
-_FULL: Final = 30  # of 100 addresses without a stated form, those with the city
+_FULL: Final = 30  # percentage of addresses without a requested form that include city and postcode
 _NUMBERED: Final = re.compile(
     r"^(?P<head>[0-9]+[A-Za-z]?)(?P<gap>[ ,]+)(?=\D)|(?P<back> )(?P<tail>[0-9]+(?:\s?[A-Za-z]|[-/][0-9A-Za-z]+)?)$"
 )
 _SMALL: Final = re.compile(r"\{(flat|n+)\}")
-_CODES: Final = (  # of postcodes in use, each tried at the place of a part's first digits
+_CODES: Final = (  # shapes of postcodes in use, tried in this order at each position
     r"[0-9]{5}-[0-9]{3,4}", r"[0-9]{4} ?[A-Z]{2}\b", r"[0-9]{3} [0-9]{2}\b", r"[0-9]{2}-[0-9]{3}\b", r"[0-9]{4,6}",
     r"[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b", r"[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b",
 )  # fmt: skip
@@ -39,19 +39,19 @@ def _streets(style: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def street_name(country: str, seed: int) -> str:
-    """A street of *country*."""
+    """Return a street name in the style of *country*."""
     forms, names = _streets(facts_of(country).streets)
     return pick(seed, forms).replace("{name}", pick(mix(seed, 1), names))
 
 
 def street(draw: Draw) -> str:
-    """A street by its name."""
+    """Draw a street name, without a house number."""
     seed = mix(place_seed(draw), _STREET)
     return cased_like(draw.original, street_name(home_of(draw), seed))
 
 
 def house_number(facts: CountryEntry, seed: int) -> str:
-    """A house number, small ones more often; with a letter now and then."""
+    """Return a house number; small ones are more frequent, and some have a letter."""
     highest = facts.houses
     number = 1 + below(mix(seed, _HOUSE), 1 + below(mix(seed, _HOUSE + 1), highest))
     return f"{number}{'ABCD'[number % 4]}" if highest < 400 and below(mix(seed, _HOUSE + 2), 12) == 0 else str(number)
@@ -59,7 +59,10 @@ def house_number(facts: CountryEntry, seed: int) -> str:
 
 @cache
 def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
-    """All shapes of the region's postcodes: the country's, with the region's first characters laid over or put before the tail."""
+    """Return the masks of the region's postcodes.
+
+    The region's first characters replace the beginning of the country's masks, or precede the country's fixed tail if it has one.
+    """
     facts = facts_of(country)
     shapes = facts.postcode or ["#####"]
     if not region.post or not facts.postcode:
@@ -69,12 +72,12 @@ def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
 
 
 def postcode_of(city: City, country: str, seed: int) -> str:
-    """A postcode that begins as those of the city's region do."""
+    """Return a postcode with the first characters of the city's region."""
     return fill(pick(mix(seed, 1), _postcode_masks(city.region, country)), mix(seed, _POST))
 
 
 def postcode(draw: Draw) -> str:
-    """The postcode of the owner's home; of an original one the length stays (ZIP and ZIP+4)."""
+    """Draw the postcode of the owner's home, in the format of the original: first three characters, ZIP or ZIP+4, with a space or not."""
     found = postcode_of(home_city(draw), home_of(draw), place_seed(draw))
     original = draw.original.strip()
     if len(original) == 3 and found[:3].isalnum():
@@ -85,7 +88,10 @@ def postcode(draw: Draw) -> str:
 
 
 def address(draw: Draw) -> str:
-    """House and street; with city and postcode for ``form="full"``. Of an original the parts that stand there are replaced, in place."""
+    """Draw house number and street; with city and postcode for ``form="full"``, and sometimes without a form.
+
+    If there is an original, each of its parts is replaced by a new one of the same type, in the same place.
+    """
     country = home_of(draw)
     seed = place_seed(draw)
     if draw.original.strip():
@@ -101,7 +107,10 @@ def address(draw: Draw) -> str:
 
 
 def _whole(facts: CountryEntry, city: City, seed: int) -> str:
-    """The form of a whole address with city and region; a city is not named twice where its region bears its name."""
+    """Return the form of a whole address with city and region filled in.
+
+    If city and region have the same name, forms with both are avoided.
+    """
     region = city.region
     forms = [form for form in facts.full if region.name != city.name or "{region}" not in form] or facts.full
     whole = pick(mix(seed, _HOUSE + 5), forms).replace("{city}", city.name).replace("{region}", region.name)
@@ -109,7 +118,7 @@ def _whole(facts: CountryEntry, city: City, seed: int) -> str:
 
 
 def _small(slot: str, seed: int) -> str:
-    """The number of a flat or floor, or one of as many digits as the slot has letters."""
+    """Return the value of a slot: a flat number (1 to 40) for "flat", else a number with as many digits as *slot* has letters."""
     if slot == "flat":
         return str(1 + below(seed, 40))
     low = 10 ** (len(slot) - 1)
@@ -117,7 +126,7 @@ def _small(slot: str, seed: int) -> str:
 
 
 def _like(draw: Draw, country: str, seed: int) -> str:
-    """The original, part by part between its commas."""
+    """Return the original with each part between commas or line breaks replaced."""
     city = home_city(draw._replace(original=_known_city(draw, country)))
     pieces = re.split(r"(\s*,\s*|\n)", draw.original.strip())
     seen_street = any(_NUMBERED.search(piece) for piece in pieces[::2])
@@ -132,14 +141,18 @@ def _like(draw: Draw, country: str, seed: int) -> str:
 
 
 def _known_city(draw: Draw, country: str) -> str:
-    """The city that stands in an original address, where it is one we know."""
+    """Return the known city named in an original address, or the whole original if there is none."""
     known = places_of(country).by_name
     parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
     return next((known[part].name for part in parts if part in known), draw.original)
 
 
 def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> str:
-    """One part of an address: house and street, region and code, code, region, flat, or city."""
+    """Replace one part of an address.
+
+    It is recognized as a flat or box, a postcode (with region or city), house number and street, or a region. Anything else is a
+    street if *first*, else a city.
+    """
     facts = facts_of(country)
     regions = {name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name}
     if re.match(r"(?:apt|apartment|unit|suite|ste|flat|floor|room|po box|p\.o\. box|postbus|#)\b", piece, re.IGNORECASE):
@@ -160,12 +173,12 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
 
 
 def _place(word: str, city: City, regions: set[str]) -> str:
-    """What stands beside a postcode: a region's abbreviation or name, else the city."""
+    """Replace a word beside a postcode: by the region or its abbreviation if it is one, else by the city."""
     if word.casefold() in regions or (len(word) == 2 and word.isupper()):
         return city.region.short if city.region.short and len(word) <= 3 else city.region.name
     return city.name
 
 
 def reshaped_digits(text: str, seed: int) -> str:
-    """*text* with other digits."""
+    """Return *text* with each group of digits replaced by another of the same length."""
     return re.sub("[0-9]+", lambda m: reshaped(m.group(), mix(seed, m.start())), text)

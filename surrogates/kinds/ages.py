@@ -1,6 +1,6 @@
-"""Ages: the owner's, else one near the original's. The way of writing stays ("77-year-old", "seventy-seven", "(54)").
+"""Ages: the owner's, else one near the original. The format is kept ("77-year-old", "seventy-seven", "(54)").
 
-Over 89 stays over 89: such ages are told as "over 89" in health data (HIPAA, 45 CFR 164.514) and name few people.
+Ages over 89 stay over 89: few people have them, so health data gives them as "over 89" (HIPAA, 45 CFR 164.514).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _NUMBER: Final = re.compile(r"[0-9]{1,3}")
 _REACH: Final = 3
 _OLD: Final = 89
 _ADULT: Final = (19, 60)
-_AFTER_AN: Final = (18,) * 10 + tuple(range(80, _OLD + 1))  # ages of people who write, or are written of, that "an" goes before
+_AFTER_AN: Final = (18,) * 10 + tuple(range(80, _OLD + 1))  # plausible ages that take the article "an"; 18 is half of them
 
 
 def near_age(age: int, seed: int, sound: int = ANY) -> int:
-    """Another age at most three years off, of the same ten years, that begins with *sound*; over 89 stays over 89.
+    """Return another age, at most three years off and in the same decade, that begins with *sound*. Over 89 stays over 89.
 
-    Where none does ("an 18-year-old") it stays as it is, if it fits: what stands before it tells as much.
+    If none begins with it ("an 18-year-old"), *age* is kept if it does: the article gives it away anyway.
     """
     if age > _OLD:
         low, high = max(_OLD + 1, age - _REACH), min(age + _REACH, 120)
@@ -40,14 +40,14 @@ def near_age(age: int, seed: int, sound: int = ANY) -> int:
 
 
 def suited_age(age: int, seed: int, sound: int) -> int:
-    """*age* where it begins with *sound*, else another that does."""
+    """Return *age* if it begins with *sound*, else another age that does."""
     return age if sounds(str(age), sound) else _AFTER_AN[below(seed, len(_AFTER_AN))] if sounds("18", sound) else near_age(age, seed, sound)
 
 
 def age(draw: Draw, sound: int = ANY) -> str:
-    """An age, as the original is written; digits where there is none. ``form="words"`` asks for words.
+    """Draw an age in the format of the original; without one, in digits, or in words for ``form="words"``.
 
-    An owner's age is theirs, whatever *sound* an article asks for.
+    *sound* is the initial sound that the article before it requires. It is ignored if there is an owner, whose age is fixed.
     """
     seed = mix(draw.seed, _SALT)
     owner = draw.owner

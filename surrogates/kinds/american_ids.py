@@ -1,6 +1,6 @@
 """National and tax ids of the Americas and of Africa. Check digits come from python-stdnum.
 
-Kept ranges: United States social security numbers of area 900-999 with group 01-49 (never issued; individual tax numbers use groups
+Reserved ranges: United States social security numbers of area 900-999 with group 01-49 (never issued; individual tax numbers use groups
 from 50 on) and 987-65-4320 to 4329 (kept for advertisements); Canada social insurance numbers that begin with 0 (not assigned).
 """
 
@@ -19,25 +19,25 @@ _LETTERS: Final = "ABCDEFGHIJKLMNPQRSTUVWXYZ"
 
 
 def ssn(h: Holder) -> str:
-    """United States."""
+    """United States: social security number from a reserved range."""
     if h.number(1, 0, 19) == 0:
         return f"987-65-432{h.number(2, 0, 9)}"
     return f"{h.number(2, 900, 999)}-{h.number(3, 1, 49):02d}-{h.number(4, 1, 9999):04d}"
 
 
 def sin(h: Holder) -> str:
-    """Canada."""
+    """Canada: social insurance number that begins with 0."""
     return grouped(checked("0" + h.digits(1, 7), "luhn"), "### ### ###")
 
 
 def cpf(h: Holder) -> str:
-    """Brazil."""
+    """Brazil: tax number of a person (CPF)."""
     body = str(h.number(1, 100000000, 999999998))
     return grouped(body + "".join(_mod_11(body)), "###.###.###-##")
 
 
 def _mod_11(body: str) -> tuple[str, str]:
-    """The two check digits of a CPF (stdnum keeps its function for itself)."""
+    """Return the two check digits of a CPF (the function in stdnum is private)."""
     first = sum((10 - at) * int(d) for at, d in enumerate(body)) * 10 % 11 % 10
     second = sum((11 - at) * int(d) for at, d in enumerate(body + str(first))) * 10 % 11 % 10
     return str(first), str(second)
@@ -75,7 +75,7 @@ def rfc(h: Holder) -> str:
 
 
 def dni_ar(h: Holder) -> str:
-    """Argentina: eight digits that grow with the year of birth."""
+    """Argentina: identity card, seven or eight digits that grow with the year of birth."""
     number = min(69_999_999, max(4_000_000, (h.born.year - 1950) * 800_000 + 8_000_000 + h.number(1, 0, 799_999)))
     return f"{number // 1_000_000}.{number // 1000 % 1000:03d}.{number % 1000:03d}"
 
@@ -91,7 +91,7 @@ def cuit(h: Holder) -> str:
 
 
 def cedula(h: Holder) -> str:
-    """Colombia: identity card, ten digits from 1.000.000.000 on for those born since 1987."""
+    """Colombia: identity card; ten digits from 1.000.000.000 on for people born since 1987, else eight."""
     number = h.number(1, 1_000_000_000, 1_140_000_000) if h.born.year >= 1987 else h.number(1, 10_000_000, 99_999_999)
     return f"{number:,}".replace(",", ".")
 

@@ -1,4 +1,4 @@
-"""Amounts of money: currency sign, grouping, decimals and magnitude stay as they are written."""
+"""Amounts of money; currency sign, digit grouping, decimals and magnitude of the original are kept."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _grouped(number: int, facts: MoneyFacts, country: str) -> str:
 
 
 def money(draw: Draw) -> str:
-    """An amount; of an original one the sign, the grouping and the size stay."""
+    """Draw an amount: one like the original, or one in the currency and usual format of the text's country."""
     seed = mix(draw.seed, _MONEY)
     original = draw.original
     if original:
@@ -75,7 +75,7 @@ def money(draw: Draw) -> str:
 
 
 def _resized(text: str, seed: int) -> str:
-    """A number of as many digits as *text*, with separators and the zeros at its end kept: "52,400" → "47,800"."""
+    """Return a number with as many digits as *text*; separators and trailing zeros are kept: "52,400" → "47,800"."""
     places = [at for at, c in enumerate(text) if c.isdigit()]
     cents = len(text) > 3 and text[-3] in ".," and text[-2:].isdigit()
     whole = places[:-2] if cents else places
@@ -89,7 +89,7 @@ def _resized(text: str, seed: int) -> str:
     for turn, at in enumerate(free):
         low = 1 if at == places[0] and text[at] != "0" else 0
         old = int(text[at])
-        if turn == 0 and len(free) > 1:  # the first digit stays within one of what it was: the amount keeps its size
+        if turn == 0 and len(free) > 1:  # change the first digit by at most one, to keep the magnitude
             out[at] = str(min(9, max(low, old - 1 + below(mix(seed, turn), 3))))
         else:
             new = low + below(mix(seed, turn), 10 - low)

@@ -1,4 +1,4 @@
-"""What can be seen of a person: hair, eyes, build, marks and the like, and measures of the body with their units."""
+"""A person's appearance: hair, eyes, build, marks and the like, and body measures (height, weight, blood type)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ eyes = spoken("eyes", owned=True)
 build = spoken("build", owned=True)
 
 _BLOOD: Final = salt_of("blood_type")
-_TURNS: Final = 32  # drawings until one says something else than the original
+_TURNS: Final = 32  # maximum draws to get a value that differs from the original
 _BRITAIN: Final = frozenset({"GB", "IE"})
 _DIGITS: Final = "0123456789"
 _BARE: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
@@ -26,14 +26,17 @@ _GROUP: Final = re.compile(r"(?<![^\W\d_])(AB|[ABO0])(?![^\W\d_])", re.IGNORECAS
 
 
 def _grammar(kind: str, draw: Draw) -> str:
-    """The forms of a measured *kind*: in Britain stones, in languages without words of their own the metric ones."""
+    """Return the grammar for a measured *kind*: stones for weights in Britain and Ireland, metric for languages without a word file."""
     if draw.language not in languages():
         return f"metric_{kind}"
     return f"british_{kind}" if (kind, draw.language) == ("weight", "en") and draw.country in _BRITAIN else kind
 
 
 def _measured(kind: str) -> Drawing:
-    """The drawing of a number with its unit; a bare number for a bare number, in the same figures."""
+    """Return the drawing function for a measure with its unit.
+
+    If the original is a bare number, so is the value, with as many digits and decimals.
+    """
     salt = salt_of(kind)
 
     def drawn(draw: Draw) -> str:
@@ -50,7 +53,7 @@ def _measured(kind: str) -> Drawing:
 
 
 def _phrases(kind: str, draw: Draw, salt: int) -> Iterator[str]:
-    """Values of *kind* for the owner, one after the other."""
+    """Yield up to ``_TURNS`` values of *kind* for the owner."""
     seed = owned_seed(draw, salt)
     female = draw.owner is not None and draw.owner.gender == "female"
     for turn in range(_TURNS):
@@ -62,25 +65,25 @@ def _shape(number: str) -> str:
 
 
 def _figures(text: str) -> str:
-    """What two ways of writing one measure have in common: "178 cm" and "1,78 m" are both 178."""
+    """Return only the digits of *text*, to compare measures in different formats: "178 cm" and "1,78 m" both give 178."""
     return "".join(c for c in text if c in _DIGITS)
 
 
 def _blood(text: str) -> tuple[str, bool]:
-    """Group and rhesus factor, however they are written."""
+    """Parse a blood type in any spelling: the group ("" if there is none; O as 0) and whether it is rhesus positive."""
     group = _GROUP.search(text)
     return ("" if group is None else group[1].upper().replace("O", "0")), "+" in text or "pos" in text.casefold()
 
 
 def blood_type(draw: Draw) -> str:
-    """A blood group other than the one that stood there, in any spelling of it."""
+    """Draw a blood type other than the original."""
     known = _blood(draw.original)
     value = next(value for value in _phrases("blood_type", draw, _BLOOD) if _blood(value) != known)
     return cased_like(draw.original, value)
 
 
 def _one_of_several(kind: str) -> Drawing:
-    """The drawing of what a person may have several of: another mark stood there, another one is drawn."""
+    """Return the drawing function for a kind of which a person may have several: different originals give different values."""
     plain = spoken(kind, numbered=True)
 
     def drawn(draw: Draw) -> str:

@@ -1,6 +1,6 @@
 """National and tax ids of Asia and Oceania. Check digits come from python-stdnum, where it knows them.
 
-Singapore identity cards bear a last letter of the other series (K to X after S and T), so that no card has them. Taiwan's check digit
+Singapore identity cards get a check letter of another series (K to X after S and T), so that no real card has it. Taiwan's check digit
 and the shapes of Vietnam, the Philippines, the Emirates, Saudi Arabia and Fiji are not in python-stdnum; the rules are stated below.
 """
 
@@ -13,7 +13,7 @@ from piiloom.surrogates.kinds.holders import Holder
 
 _UNISSUED: Final = "KLMNPQRTUWX"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-# Districts whose code held for every birth year from 1905 on (checked with stdnum).
+# Districts whose code was valid for every birth year from 1905 on (checked with stdnum).
 _COUNTIES: Final = ("110101 110102 110105 110106 110108 120101 120102 120103 310101 310104 310105 310106 310110").split()
 _TW_CODES: Final = {c: n for n, c in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO", 10)}
 _ID_PLACES: Final = (
@@ -43,7 +43,7 @@ def pan(h: Holder) -> str:
 
 
 def nric_sg(h: Holder) -> str:
-    """Singapore: S (born before 2000) or T, year of birth, digits, a letter that no card bears."""
+    """Singapore: S (born before 2000) or T, year of birth, digits, a check letter that no real card has."""
     return f"{'T' if h.since_2000 else 'S'}{h.born:%y}{h.digits(1, 5)}{h.one_of(2, _UNISSUED)}"
 
 

@@ -14,7 +14,10 @@ FALLBACK: Final = "en"
 
 
 class Meaning(NamedTuple):
-    """What a word of a date stands for: ``field`` is month, weekday, season or part; ``number`` counts from 1 (Monday is 1)."""
+    """The meaning of a date word.
+
+    ``field`` is "month", "weekday", "season" or "first" (the word for the first of a month). ``number`` counts from 1 (January, Monday).
+    """
 
     field: str
     number: int
@@ -23,26 +26,26 @@ class Meaning(NamedTuple):
 
 @cache
 def calendars() -> dict[str, CalendarEntry]:
-    """All languages."""
+    """Return the date words of all languages by ISO 639-1 code; cached."""
     return load_yaml(files("piiloom.surrogates") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
 
 
 @cache
 def date_order(language: str, country: str) -> Order:
-    """The usual order of day, month and year: the language's, or the country's where one language has several (English)."""
+    """Return the usual order of day, month and year: the language's, or the country's if the language has several (English)."""
     known = calendars().get(language)
     return (known.order if known else None) or facts_of(country).order
 
 
 def calendar_of(language: str) -> CalendarEntry:
-    """The words of *language*, the English ones where it has none."""
+    """Return the date words of *language*, or the English ones if it has none."""
     known = calendars()
     return known.get(language) or known[FALLBACK]
 
 
 @cache
 def meanings(language: str) -> dict[str, Meaning]:
-    """Every date word of *language*, casefolded."""
+    """Return every date word of *language* (casefolded) with its meaning; raises ``KeyError`` for an unknown language."""
     own = calendars()[language]
     found: dict[str, Meaning] = {}
     for number, words in enumerate(own.seasons, 1):
@@ -60,12 +63,12 @@ def meanings(language: str) -> dict[str, Meaning]:
 
 @cache
 def languages_for(word: str, first: str) -> tuple[str, ...]:
-    """The languages that know *word* (casefolded), *first* before the others."""
+    """Return the languages that have the date word *word* (casefolded); the language *first* comes before the others."""
     order = (first, *(language for language in calendars() if language != first))
     return tuple(language for language in order if language in calendars() and word in meanings(language))
 
 
 @cache
 def range_words() -> frozenset[str]:
-    """The words between the two ends of a span of time ("to", "bis"), casefolded."""
+    """Return the words that join the two ends of a date range ("to", "bis"), casefolded, of all languages."""
     return frozenset(word.casefold() for entry in calendars().values() for word in entry.ranges)

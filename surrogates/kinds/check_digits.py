@@ -1,4 +1,4 @@
-"""What most ids share: check digits by python-stdnum, whose modules are loaded for the countries that need them, and groups of digits."""
+"""Helpers for ids: check digits by python-stdnum, whose modules are imported on first use, and digit grouping."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-TURNS: Final = range(60)  # the bodies that are tried for one that has a check digit
+TURNS: Final = range(60)  # attempts to find a body that has a check digit
 
 
 @cache
@@ -18,24 +18,30 @@ def _rule(place: str) -> Callable[[str], object]:
 
 
 def check_of(body: str, place: str) -> str:
-    """What a rule of stdnum says of *body*: "pl.pesel" is the ``calc_check_digit`` of that module, "pl.nip:checksum" another function."""
+    """Return the result of a stdnum function on *body*, as text.
+
+    *place* is a module of stdnum whose ``calc_check_digit`` is called ("pl.pesel"), or module and function ("pl.nip:checksum").
+    """
     return str(_rule(place)(body))
 
 
 def checked(body: str, place: str, blank: str = "") -> str:
-    """*body* with its check digits; *blank* is what the rule wants to find in their stead."""
+    """Return *body* with its check digits appended. *blank* is the filler that the rule expects in their place."""
     return body + check_of(body + blank, place)
 
 
 def first_checked(bodies: Iterable[str], place: str, blank: str = "") -> str:
-    """The first of *bodies* that has one check digit; by rules modulo 11 one in eleven has none."""
+    """Return the first of *bodies* that has a single check digit, with it; under modulo 11 rules one in eleven has none.
+
+    Raises ``AssertionError`` if none has one.
+    """
     for body in bodies:
         check = check_of(body + blank, place)
         if len(check) == 1:
             return body + check
-    raise AssertionError  # that many in a row do not happen
+    raise AssertionError  # practically impossible with as many bodies as in TURNS
 
 
 def grouped(number: str, shape: str) -> str:
-    """*number* with the signs of *shape*, where # stands for one of its characters."""
+    """Format *number* by *shape*, in which each # stands for one of its characters: ("123456", "###-###") gives "123-456"."""
     return shape.replace("#", "{}").format(*number)

@@ -1,4 +1,4 @@
-"""Times of day and spans of time."""
+"""Times of day and durations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TIME: Final = salt_of("time")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
-_NEAR: Final = 3  # a count stays within a third of what it was
+_NEAR: Final = 3  # a duration changes by at most one third, or by 1
 _LARGEST: Final = 10**9
 
 
 def _hours() -> tuple[tuple[int, int], ...]:
-    """Hours and minutes as often as they are told: mostly by day at five minutes, now and then any."""
+    """Return (hour, minute) pairs, repeated by frequency: mostly daytime in steps of five minutes, sometimes any time."""
     usual = [(hour, minute) for hour in range(7, 20) for minute in range(0, 60, 5)]
     return (*usual * 9, *((hour, minute) for hour in range(24) for minute in range(60)))
 
@@ -30,26 +30,26 @@ _HOURS: Final = _hours()
 
 
 def clock_time(seed: int) -> str:
-    """A time as "14:35"."""
+    """Return a time such as "14:35"."""
     hour, minute = pick(seed, _HOURS)
     return f"{hour:02d}:{minute:02d}"
 
 
 @cache
 def _pool(language: str, style: int) -> tuple[str, ...]:
-    """All times, told in one of the ways of *language*."""
+    """Return all times of ``_HOURS`` in one format of *language*; *style* is the format's index."""
     template, fields = _compiled(language)[style]
     return tuple(template % tuple(_told(hour, minute, field) for field in fields) for hour, minute in _HOURS)
 
 
 @cache
 def _compiled(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The times of *language* as templates, and the fields that they take."""
+    """Return the time formats of *language* as (%-template, field names)."""
     return tuple((_FIELD.sub("%s", form), tuple(_FIELD.findall(form))) for form in calendar_of(language).times)
 
 
 def _told(hour: int, minute: int, field: str) -> str:
-    """H and HH: hour of 24, h: hour of 12, MM: minute, ap and AP: am or pm."""
+    """Format one field: H and HH are the hour of 24, h the hour of 12, MM the minute, ap and AP the half of the day (am or pm)."""
     match field:
         case "HH":
             return f"{hour:02d}"
@@ -65,12 +65,12 @@ def _told(hour: int, minute: int, field: str) -> str:
 
 
 def with_time(day: str, draw: Draw) -> str:
-    """*day* with a time behind it."""
+    """Return the written date *day* followed by a drawn time."""
     return f"{day} {clock_time(mix(draw.seed, _TIME))}"
 
 
 def time_value(draw: Draw) -> str:
-    """A time of day; of an original one the way of writing stays."""
+    """Draw a time of day, in the format of the original if it can be read, else in one format per document."""
     seed = mix(draw.seed, _TIME)
     known = _CLOCK.fullmatch(draw.original.strip()) if draw.original else None
     if known is not None:
@@ -79,7 +79,10 @@ def time_value(draw: Draw) -> str:
 
 
 def _like(known: re.Match[str], hour: int, minute: int) -> str:
-    """Another time, written as *known* is: hours of 12 where am or pm follows, a leading zero where one stood."""
+    """Write a time in the format of the match *known*: 12 hours if am or pm follows, a leading zero if there was one.
+
+    The hour is changed if it equals the original one.
+    """
     first, sign, second, rest = known.groups()
     twelve = re.match(r"\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
     hours = (hour % 12 or 12) if twelve else hour
@@ -92,7 +95,7 @@ def _like(known: re.Match[str], hour: int, minute: int) -> str:
 
 
 def duration(draw: Draw) -> str:
-    """A span of time; of an original one the unit stays and the count stays near."""
+    """Draw a duration. If there is an original, its unit is kept and its number stays near."""
     seed = mix(draw.seed, _TIME + 1)
     original = draw.original
     found = _NUMBER.search(original)
@@ -106,7 +109,7 @@ def duration(draw: Draw) -> str:
 
 
 def _near(text: str, seed: int) -> str:
-    """Another number of about the size of *text*, with as many decimals."""
+    """Return another number of about the same size as *text*, with as many decimals."""
     sign = next((c for c in text if c in ".,"), "")
     whole, _, part = text.partition(sign) if sign else (text, "", "")
     number = min(int(whole[:18]), _LARGEST)

@@ -1,7 +1,7 @@
-"""Numbers that no state gives: records, students, policies, cases, devices; codes of no stated kind.
+"""Ids that are not issued by a state: records, students, policies, cases, devices, and unspecified codes.
 
-Of an original the shape stays (digits, letters, separators). Without one a usual shape is taken, the same one throughout a document.
-``generic`` makes a code name: two syllables or more, capitalised, as long as the original or about seven letters; it means nothing.
+The shape of the original (digits, letters, separators) is kept. Without one, a usual shape is used, the same throughout a document.
+``generic`` makes a meaningless, capitalized code name of two or more syllables, as long as the original or about seven letters.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "parcel": ("@ ####", "@ ###", "####", "%##/#", "@@@## @ ####", "Lot ##", "%###"),
     "password": ("&&&&&%##!", "@&&&&&##", "@&&&_####", "&&&&&&##$", "@&&#&&#!", "&&#@&&#?&", "@&&&&-@&&&&", "&&&&&&&&"),
 }  # fmt: skip
-_YEARS: Final = 9  # a number's year lies up to so many years back
+_YEARS: Final = 9  # the year in a number is less than this many years before the anchor
 _VIN: Final = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789"
 _VIN_VALUES: Final = {c: int(v) for c, v in zip(_VIN, "123456781234579234567890123456789", strict=True)}
-_SERIAL: Final = 12  # the first place of the serial number, which is digits
+_SERIAL: Final = 12  # index of the first place that is always a digit
 _VIN_WEIGHTS: Final = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _HEADS: Final = (
     "bal bran cal cor dal dor el fal gar hal jas kel lor mar mel nor or pal quin ral sel tal tor ul val ver wel yar zel zor".split()
@@ -90,7 +90,10 @@ _GENERIC: Final = salt_of("generic")
 
 
 def vehicle_id(draw: Draw) -> str:
-    """A vehicle identification number (ISO 3779) with the check digit that North America asks for (49 CFR 565)."""
+    """Draw a vehicle identification number (ISO 3779) with the check digit that North America requires (49 CFR 565).
+
+    An original that does not have 17 characters is only reshaped.
+    """
     seed = mix(draw.seed, _VEHICLE)
     if draw.original and len(draw.original.strip()) != 17:
         return reshaped(draw.original, seed)
@@ -101,7 +104,7 @@ def vehicle_id(draw: Draw) -> str:
 
 
 def number(draw: Draw) -> str:
-    """A number with as many digits as the original has, or two to four; a number in words stays one in words."""
+    """Draw a number with as many digits as the original, or two to four without one; a number in words stays in words."""
     seed = mix(draw.seed, _NUMBER)
     original = draw.original
     if any(map(str.isdigit, original)):
@@ -116,13 +119,13 @@ def number(draw: Draw) -> str:
 
 
 def letter(draw: Draw) -> str:
-    """A capital letter; in the original's shape where there is one."""
+    """Draw a capital letter, or a value in the shape of the original if there is one."""
     seed = mix(draw.seed, _LETTER)
     return reshaped(draw.original, seed) if any(map(str.isalnum, draw.original)) else fill("@", seed)
 
 
 def generic(draw: Draw) -> str:
-    """A made-up name that means nothing, as long as the original or about seven letters."""
+    """Draw a meaningless made-up name, about as long as the original, else of about seven letters."""
     seed = mix(draw.seed, _GENERIC)
     original = draw.original.strip()
     if any(map(str.isdigit, original)):

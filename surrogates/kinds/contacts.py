@@ -1,7 +1,7 @@
-"""People's e-mail addresses and usernames, made of their names; web and network addresses that belong to nobody.
+"""E-mail addresses and usernames made from a person's name; web and IP addresses that belong to nobody.
 
-Domains are those that RFC 2606 and RFC 6761 reserve (example.com, .org, .net and .example, .test, .invalid), network addresses those that
-RFC 5737 and RFC 3849 keep for documentation.
+Domains are those reserved by RFC 2606 and RFC 6761 (example.com, .org, .net and .example, .test, .invalid). IP addresses come from
+the documentation ranges of RFC 5737 and RFC 3849.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SEPARATORS: Final = (".", ".", "_", "", "-")
 
 
 def _names(draw: Draw, seed: int) -> tuple[str, str]:
-    """Given and family name as addresses have them; made-up words where there is no owner or their script is not known."""
+    """Return given and family name in lower-case ASCII; random words if there is no owner or the names cannot be transliterated."""
     owner = draw.owner
     if owner is not None:
         given, family = folded(owner.given), folded(owner.family)
@@ -73,7 +73,7 @@ def _names(draw: Draw, seed: int) -> tuple[str, str]:
     return pick(mix(seed, 1), _NAMES), pick(mix(seed, 2), _NAMES)
 
 
-# How given and family name, a sign, a tail (maybe none) and a number make a handle; the most usual way stands three times.
+# Ways to build a handle from given name, family name, separator, tail (may be empty) and number. The most usual one is listed three times.
 _Handle = Callable[[str, str, str, str, str], str]
 _BOTH: Final[_Handle] = lambda given, family, sign, tail, number: given + sign + family + tail  # noqa: ARG005, E731
 _HANDLES: Final[tuple[_Handle, ...]] = (
@@ -90,7 +90,7 @@ _HANDLES: Final[tuple[_Handle, ...]] = (
 
 
 def _handle(draw: Draw, seed: int) -> str:
-    """What stands for a person in their addresses; one for each person (the owner of *seed*), always with a part of the name."""
+    """Return the handle of a person for e-mail address and username. *seed* determines it; it always contains a part of the name."""
     given, family = _names(draw, seed)
     number = (seed >> 8) % 100
     tail = str(number) if number < 70 else ""
@@ -101,20 +101,20 @@ def _handle(draw: Draw, seed: int) -> str:
 
 
 def username(draw: Draw) -> str:
-    """The owner's username; "@" stays where it stood."""
+    """Draw the owner's username, with a leading "@" if the original has one or for ``form="at"``."""
     handle = _handle(draw, owned_seed(draw, _USER)).replace("-", "_")
     return f"@{handle}" if draw.original.startswith("@") or draw.form == "at" else handle
 
 
 def email(draw: Draw) -> str:
-    """The owner's address on a reserved domain."""
+    """Draw the owner's e-mail address on a reserved domain."""
     seed = owned_seed(draw, _USER)
     value = f"{_handle(draw, seed)}@{_DOMAINS[mix(seed, _MAIL) % len(_DOMAINS)]}"
     return value.upper() if draw.original.isupper() else value
 
 
 def url(draw: Draw) -> str:
-    """A web address on a reserved domain, with or without scheme as the original has it; one habit in each document."""
+    """Draw a URL on a reserved domain, with scheme, "www." and path as in the original; without one, in one style per document."""
     seed = mix(draw.seed, _URL)
     site, page = pick(mix(seed, 1), _SITES), pick(mix(seed, 2), _PAGES)
     if page and seed & 3 == 0:
@@ -127,7 +127,10 @@ def url(draw: Draw) -> str:
 
 
 def ip_address(draw: Draw) -> str:
-    """A network address of a documentation range; version 6 where the original or the form has it."""
+    """Draw an IP address from a documentation range.
+
+    It is IPv6 if the original or ``form`` is; with neither, one in twelve is.
+    """
     seed = mix(draw.seed, _IP)
     if ":" in draw.original or draw.form == "ipv6":
         return f"2001:db8:{below(mix(seed, 1), 0xFFFF) + 1:x}::{below(mix(seed, 2), 0xFFFF) + 1:x}"
@@ -137,7 +140,7 @@ def ip_address(draw: Draw) -> str:
 
 
 def person(draw: Draw) -> str:
-    """The owner's full name. Names are the caster's work; without an owner an initial and a family name of the language's list."""
+    """Return the owner's full name; without an owner, an initial and a family name from the language's word list."""
     owner = draw.owner
     if owner is not None:
         return f"{owner.given} {owner.family}"

@@ -1,6 +1,6 @@
-"""Reading written dates: ``parse`` splits a text into literals and fields, so that ``write`` can put another day into its place.
+"""Parse written dates: ``parse`` splits a text into literals and fields, so that ``write`` can write another day in the same format.
 
-Format, language, precision and capitals stay. Texts that are no date, or one that we cannot read, give None; nothing raises.
+Format, language, precision and capitals are kept. A text that cannot be read as a date gives None; nothing raises.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ _CLOCK: Final = re.compile(
 _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "er", "e", "ste", "de", "a", "º", "ª", "o"})
 _QUARTERS: Final = frozenset({"q", "k", "t"})  # Quarter, kwartaal or Quartal (also kvartal), trimestre
 _YEARS: Final = (1000, 2999)
-_LONGEST: Final = 60  # characters of a date; longer texts are none
+_LONGEST: Final = 60  # characters; a longer text is not read as a date
 
 
 def parse(text: str, language: str, order: Order, anchor: date) -> Layout | None:
-    """*text* as a date, or None where it is none that we can read. Never raises."""
+    """Parse *text* as a date; return None if it cannot be read as one. Never raises.
+
+    *language* is tried first for words. *order* resolves ambiguous numbers, and *anchor* fills in a missing year or month.
+    """
     if not text or len(text) > _LONGEST:
         return None
     parts, spoken = _tokens(text, language)
@@ -37,7 +40,10 @@ def parse(text: str, language: str, order: Order, anchor: date) -> Layout | None
 
 
 def _tokens(text: str, language: str) -> tuple[list[Part], str]:
-    """Literals, words with their meaning, and numbers still without one (field "number"); and the language of the words."""
+    """Split *text* into parts, and return them with the language of its words.
+
+    The parts are literals, words with their meaning, and numbers, which still have the field "number".
+    """
     parts: list[Part] = []
     at = 0
     for clock in _CLOCK.finditer(text):
@@ -59,7 +65,7 @@ def _tokens(text: str, language: str) -> tuple[list[Part], str]:
 
 
 def _language(words: list[str], first: str) -> str | None:
-    """The language that knows most of *words*, *first* where it is as good as any."""
+    """Return the language that knows most of *words*, *first* on a tie; None if no language knows any."""
     best, most = None, 0
     for word in words:
         for language in languages_for(word, first):
@@ -86,7 +92,7 @@ def _word(text: str, meaning: Meaning | None, before: list[Part]) -> Part:
 
 
 def _layout(parts: list[Part], language: str, order: Order, anchor: date) -> Layout | None:
-    """The day that the fields mean; None where there is no such day or no field at all."""
+    """Compute the day from the fields; return None if the day does not exist or there is no field."""
     values = {part.field: part for part in parts if part.field}
     year = _year(values["year"].text, anchor) if "year" in values else None
     month = _month(values.get("month"))
@@ -111,7 +117,7 @@ def _layout(parts: list[Part], language: str, order: Order, anchor: date) -> Lay
 def _coarse(
     parts: list[Part], values: dict[str, Part], year: int | None, month: int | None, language: str, order: Order, anchor: date
 ) -> Layout | None:
-    """Dates that name no day."""
+    """Read a date without a day: weekday, decade, quarter, season, month or year; None if it is none of these."""
     if "weekday" in values and month is None and year is None:
         number = int(values["weekday"].style.rpartition(":")[2])
         return Layout(tuple(parts), "weekday", date(2024, 1, number), language, order)  # a January that begins on a Monday
@@ -140,7 +146,7 @@ def _leap(year: int) -> bool:
 
 
 def _year(text: str, anchor: date) -> int:
-    """Two digits are a year of the hundred that end ten years after the anchor."""
+    """Return the year; two digits mean one of the hundred years that end ten years after the anchor."""
     if len(text) != 2:
         return int(text)
     latest = anchor.year + 10

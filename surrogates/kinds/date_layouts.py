@@ -1,4 +1,4 @@
-"""A date as it was written: literals and fields, and another day written in their way."""
+"""The layout of a written date (its literals and fields), and writing another day in the same layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _NUMERIC: Final = frozenset({"day", "month", "year", "quarter", "decade", "compa
 
 
 class Part(NamedTuple):
-    """A literal (``field`` "") or a field with the way it is written: ``style`` is a width, a word's form and capitals, or a suffix."""
+    """A literal (``field`` "") or a field of a date.
+
+    ``style`` says how the field is written: the width of a number, "CASE[-short]:NUMBER" of a word ("title-short:3"), or a suffix.
+    """
 
     field: str
     text: str
@@ -22,7 +25,7 @@ class Part(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A date as it was written. ``when`` is the (first) day meant; fields that are not given are filled in from the anchor."""
+    """A parsed date. ``when`` is its day, or the first day of a longer period; missing fields are filled in from the anchor."""
 
     parts: tuple[Part, ...]
     precision: Precision
@@ -32,7 +35,7 @@ class Layout(NamedTuple):
 
 
 def write(layout: Layout, when: date) -> str:
-    """*when* as *layout* was written."""
+    """Write the day *when* in the format of *layout*."""
     out = []
     for at, part in enumerate(layout.parts):
         field = part.field

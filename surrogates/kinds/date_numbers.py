@@ -1,7 +1,7 @@
-"""Which of the numbers of a written date is its day, its month and its year.
+"""Decide which number of a written date is the day, the month and the year.
 
-Their values decide where they can (a month is at most 12, a day at most 31), then signs and words beside them, then the order that is
-usual in the country; so one text is always read in the same way.
+The values decide if they can (a month is at most 12, a day at most 31), together with signs and words beside the numbers. Otherwise
+the country's usual order decides. So a text is always read in the same way.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from piiloom.surrogates.kinds.files import Order
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
 _YEARS: Final = (1000, 2999)
 _ARTICLES: Final = frozenset("the of on de het op den der am dem le el il al o dia día jour giorno em do no".split())
-_NUMBERS: Final = 4  # more numbers than these are no date
+_NUMBERS: Final = 4  # a text with more numbers is not a date
 _LONGEST: Final = 8  # digits of a number in a date (20120131)
 
 
 def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
-    """*parts* with every number named; None where the numbers make no date."""
+    """Return *parts* with a field name for every number; None if the numbers do not make a date."""
     places = [at for at, part in enumerate(parts) if part.field == "number"]
     if len(places) > _NUMBERS or any(len(parts[at].text) > _LONGEST for at in places):
         return None
@@ -34,7 +34,10 @@ def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
 
 
 def _padded(parts: list[Part], places: list[int], order: Order) -> bool:
-    """Whether days and months have two digits: one begins with a zero, or none shows fewer where zeros are usual (not month first)."""
+    """Whether days and months are zero-padded to two digits.
+
+    They are if one begins with a zero, or if all have two digits, no month is named and the order is not month first.
+    """
     texts = [parts[at].text for at in places if len(parts[at].text) <= 2]
     if any(text[0] == "0" for text in texts):
         return True
@@ -60,7 +63,7 @@ def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | No
 
 
 def _beside_quarter(texts: list[str], values: list[int]) -> list[str] | None:
-    """A quarter's number, and a year or none."""
+    """Name the numbers of a quarter date: the quarter, and possibly a year."""
     if values[0] not in range(1, 5) or len(texts) > 2 or not all(_is_year(text) for text in texts[1:]):
         return None
     return ["quarter", "year"][: len(texts)]
@@ -75,7 +78,7 @@ def _is_year(text: str) -> bool:
 
 
 def _beside_month(parts: list[Part], places: list[int], texts: list[str]) -> list[str] | None:
-    """The numbers beside a month's name: a day, a year or both."""
+    """Name the numbers beside a month's name: a day, a year or both."""
     if sum(part.field == "month" for part in parts) > 1:
         return None
     names = []
@@ -89,7 +92,7 @@ def _beside_month(parts: list[Part], places: list[int], texts: list[str]) -> lis
 
 
 def _alone(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
-    """Numbers without a month's name."""
+    """Name the numbers of a date without a month's name."""
     match len(texts):
         case 0:
             return [] if any(part.field == "weekday" for part in parts) else None
@@ -131,7 +134,7 @@ def _two(parts: list[Part], places: list[int], texts: list[str], values: list[in
 
 
 def _by_order(names: tuple[str, str], values: list[int], day_first: bool) -> list[str] | None:
-    """Day and month in the order that their values allow, else in the usual one."""
+    """Return *names* in the order that *values* allow, in the usual one (*day_first*) if both are possible; None if neither is."""
     first, second = values[0], values[1]
     forward = 1 <= first <= 31 and 1 <= second <= 12
     backward = 1 <= first <= 12 and 1 <= second <= 31

@@ -1,4 +1,4 @@
-"""Dates as they are usually written: the patterns of ``data/words/calendars.yaml`` compiled.
+"""Write dates in the usual formats: the compiled patterns of ``data/words/calendars.yaml``.
 
 Fields: {d} {dd} day, {nth} ordinal, {m} {mm} month, {mon} {month} its name, {yy} {yyyy} year, {wd} {weekday} day of the week.
 """
@@ -26,7 +26,7 @@ def _english(day: int) -> str:
 
 
 def _getter(field: str, words: CalendarEntry) -> Getter:
-    """The function that gives *field* of a day."""
+    """Return the function that formats *field* of a day."""
     short = [forms[0] for forms in words.short_months]
     weekdays = [forms[0] for forms in words.short_weekdays] or words.weekdays
     first = "1er" if words.ordinals == "first" else "1"
@@ -55,7 +55,7 @@ def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]
 
 
 def _writer(template: str, getters: list[Getter]) -> Getter:
-    """The function that writes a day; those of three fields, which most are, without a loop."""
+    """Return the function that writes a day. The usual case, three fields, is done without a loop for speed."""
     if len(getters) == 3:
         one, two, three = getters
         return lambda day: template % (one(day), two(day), three(day))
@@ -63,7 +63,7 @@ def _writer(template: str, getters: list[Getter]) -> Getter:
 
 
 def usual(day: date, precision: str, draw: Draw) -> str:
-    """*day* in one of the usual ways; one document keeps to one of them.
+    """Write *day* in one of the usual formats, the same one throughout a document.
 
     *precision*: date, birth, day_month, month_year, numeric or iso.
     """

@@ -1,7 +1,7 @@
-"""Moving dates: one shift in days for all dates of a person or document, so that the days between them stay.
+"""Shift dates: one shift in days for all dates of a person or document, so that the intervals between them are kept.
 
-What names a day moves by exactly the shift. What is vaguer moves by the nearest whole number of its own unit (months, seasons,
-quarters, years), the same for all of one text; a name of a weekday moves by the shift's remainder of weeks.
+A date with a day moves by exactly the shift. A vaguer one moves by the nearest whole number of its own unit (months, seasons,
+quarters, years, decades). The name of a weekday moves by the shift modulo 7.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _LONGEST_RANGE: Final = 80
 
 
 def draw_shift(seed: int) -> int:
-    """Days to move by: 1 to 364, either way, never 0."""
+    """Draw a shift in days: 1 to 364, forward or backward, never 0."""
     number = below(mix(seed, _SALT), 2 * _LONGEST)
     return number - _LONGEST if number < _LONGEST else number - _LONGEST + 1
 
 
 def weekly_shift(seed: int) -> int:
-    """As ``draw_shift``, in whole weeks, so that the days of the week stay: 1 to 52 weeks either way."""
+    """Draw a shift in days that is a multiple of 7, so that weekdays are kept: 1 to 52 weeks, forward or backward."""
     number = below(mix(seed, _SALT), 2 * _WEEKS)
     return 7 * (number - _WEEKS if number < _WEEKS else number - _WEEKS + 1)
 
 
 def shifted_day(layout: Layout, shift: int) -> date | None:
-    """The day (or the first of the month, year …) *shift* days on; None outside the years 1 to 9999."""
+    """Return the layout's day (or the first of its month, year …) moved by *shift* days; None outside the years 1 to 9999."""
     try:
         if layout.precision == "day":
             return layout.when + timedelta(days=shift)
@@ -65,7 +65,10 @@ def _span() -> re.Pattern[str]:
 
 
 def moved(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
-    """The date or span of dates *text*, *shift* days on, written in the same way; None where we cannot read it. Never raises."""
+    """Return the date or date range *text* moved by *shift* days, in the same format.
+
+    Return None if it cannot be read or would come before the year 1000. Never raises.
+    """
     layout = parse(text, language, order, anchor)
     if layout is not None:
         when = shifted_day(layout, shift)
@@ -74,7 +77,7 @@ def moved(text: str, shift: int, language: str, order: Order, anchor: date) -> s
 
 
 def _moved_span(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
-    """Two dates with a sign or word between them; the first may leave out what the second tells ("12-14 March 2011", "2010/11")."""
+    """Move a range: two dates joined by a sign or word, one of which may be incomplete ("12-14 March 2011", "2010/11")."""
     for cut in _span().finditer(text):
         first, second = text[: cut.start()], text[cut.end() :]
         one, two = parse(first, language, order, anchor), parse(second, language, order, anchor)
@@ -91,7 +94,7 @@ def _moved_span(text: str, shift: int, language: str, order: Order, anchor: date
 
 
 def _with_year(one: Layout, two: Layout) -> Layout:
-    """*one* in the year of *two* where it names none itself."""
+    """Return *one*, in the year of *two* if it has no year of its own."""
     if any(part.field in {"year", "compact"} for part in one.parts) or one.precision not in {"day", "month"}:
         return one
     try:
@@ -108,7 +111,7 @@ def _ends(one: Layout, two: Layout, shift: int) -> tuple[str, str] | None:
 
 
 def _days(first: str, sign: str, two: Layout, shift: int) -> str | None:
-    """A span of days whose month stands only at the second one; the month is told twice where the days come to lie in two."""
+    """Move a range of days with the month only at the end ("12-14 March"); if it then spans two months, write both dates in full."""
     try:
         start = two.when.replace(day=int(first)) + timedelta(days=shift)
         end = two.when + timedelta(days=shift)

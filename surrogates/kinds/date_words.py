@@ -1,4 +1,4 @@
-"""The words and endings of a date, written for another day."""
+"""Write the words and ordinal suffixes of a date for another day."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from piiloom.surrogates.kinds.calendars import calendar_of
 
 
 def written_word(field: str, style: str, text: str, when: date, language: str, *, dotted: bool) -> str:
-    """A month, weekday or season in the form and capitals of *style*; *dotted*: a full stop follows, so the word is a short form."""
+    """Return the month, weekday or season of *when* in the form and capitals of *style* (see ``date_layouts.Part``).
+
+    *text* is the original word; it is kept if it fits. *dotted* says that a full stop follows, so a word of up to four letters is
+    taken for an abbreviation.
+    """
     form, _, number = style.rpartition(":")
     if field == "first":
         return text if when.day == 1 else str(when.day)
@@ -31,7 +35,10 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
 
 
 def ordinal_suffix(folded: str, day: int, text: str) -> str:
-    """The ending of a day's number in the manner of *text*: "1st" → "th", "1er" → "", "3de" → "ste", "1:a" → "e"."""
+    """Return the ordinal suffix for *day* in the language and case of the original suffix *text* (casefolded: *folded*).
+
+    For example, "st" becomes "th", "er" becomes "", "de" becomes "ste", and "a" (Swedish "1:a") becomes "e".
+    """
     teen = 11 <= day % 100 <= 13
     last = day % 10
     match folded:

@@ -1,8 +1,8 @@
 """Dates, years, months, weekdays and holidays; birth dates agree with their owner.
 
-With ``draw.original`` a date moves by ``draw.shift`` (see ``date_shifts``); what cannot be read there, and what was not given,
-lies within 900 days before ``draw.anchor``. ``draw.form`` may ask for a precision: day_month, month_year, numeric, iso, year,
-month or weekday.
+If there is an original, it moves by ``draw.shift`` (see ``date_shifts``). If there is none, or it cannot be read, the date is drawn
+from the 900 days before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, month_year, numeric, iso, year,
+month, weekday or datetime.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
 
 
 def near_day(draw: Draw) -> date:
-    """A day not long before the anchor."""
+    """Draw a day from the anchor to 899 days before it."""
     return draw.anchor - _DAYS[mix(draw.seed, _DAY) % _NEAR]
 
 
 def born_on(draw: Draw) -> date:
-    """The owner's birth date; without an owner, an adult's."""
+    """Return the owner's birth date; without an owner, draw that of an adult."""
     if draw.owner is not None:
         return draw.owner.born
     youngest, oldest = _ADULT
@@ -48,7 +48,7 @@ def _moved(draw: Draw) -> str | None:
 
 
 def date_value(draw: Draw) -> str:
-    """A date: the original one moved, else a day near the anchor."""
+    """Return the original date moved by the shift, else a day near the anchor in the format that ``draw.form`` requests."""
     if draw.original:
         found = _moved(draw)
         if found is not None:
@@ -59,7 +59,7 @@ def date_value(draw: Draw) -> str:
 
 
 def birth_date(draw: Draw) -> str:
-    """The birth date of the owner, in the way the original is written or as is usual."""
+    """Return the owner's birth date, in the format of the original or in a usual one."""
     born = born_on(draw)
     if draw.original:
         layout = parse(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
@@ -71,18 +71,18 @@ def birth_date(draw: Draw) -> str:
 
 
 def year(draw: Draw) -> str:
-    """A year; two digits stay two."""
+    """Return the original year moved by the shift (two digits stay two), else a recent year."""
     return _moved(draw) or str(near_day(draw).year - below(mix(draw.seed, _DAY + 1), 9))
 
 
 def birth_year(draw: Draw) -> str:
-    """The year the owner was born in."""
+    """Return the owner's year of birth, with two digits if the original has two."""
     born = born_on(draw)
     return f"{born.year % 100:02d}" if len(draw.original.strip()) == 2 else str(born.year)
 
 
 def month(draw: Draw) -> str:
-    """The name of a month, with a year where the form or the original has one."""
+    """Return the name of a month, with a year if the form or the original has one."""
     found = _moved(draw)
     if found is not None:
         return found
@@ -92,12 +92,12 @@ def month(draw: Draw) -> str:
 
 
 def weekday(draw: Draw) -> str:
-    """The name of a day of the week."""
+    """Return the name of a weekday."""
     return _moved(draw) or cased_like(draw.original, calendar_of(draw.language).weekdays[near_day(draw).weekday()])
 
 
 def holiday(draw: Draw) -> str:
-    """A holiday by its name."""
+    """Draw the name of a holiday other than the original."""
     known = calendar_of(draw.language).holidays
     chosen = below(mix(draw.seed, _DAY), len(known))
     same = known[chosen].casefold() == draw.original.strip().casefold()
@@ -105,7 +105,7 @@ def holiday(draw: Draw) -> str:
 
 
 def datetime_value(draw: Draw) -> str:
-    """A date and a time of day; of an original one the time stays and the date moves."""
+    """Return a date with a time; of an original one, the date moves by the shift and the time is kept."""
     found = _moved(draw)
     if found is not None:
         return found

@@ -1,6 +1,6 @@
-"""National and tax ids of central and eastern Europe and Turkey; birth date and sex in them are the holder's. Check digits: python-stdnum.
+"""National and tax ids of central and eastern Europe and Turkey, with the holder's birth date and sex. Check digits: python-stdnum.
 
-No range is kept for tests in these countries, so a number may exist, as any valid one may.
+These countries reserve no range for tests, so a drawn number may belong to somebody.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from piiloom.surrogates.kinds.holders import Holder
 
 
 def _born(h: Holder, added: int) -> str:
-    """The birth date as YYMMDD, with *added* to the month."""
+    """Return the birth date as YYMMDD, with *added* added to the month."""
     return f"{h.born:%y}{h.born.month + added:02d}{h.born:%d}"
 
 
@@ -60,7 +60,7 @@ def egn(h: Holder) -> str:
 
 
 def oib(h: Holder) -> str:
-    """Croatia."""
+    """Croatia: identity and tax number."""
     return checked(str(h.number(1, 1, 9)) + h.digits(2, 9), "iso7064.mod_11_10")
 
 

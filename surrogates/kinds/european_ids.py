@@ -1,7 +1,7 @@
-"""National and tax ids of western and southern Europe; birth date, sex and name in them are the holder's. Check digits: python-stdnum.
+"""National and tax ids of western and southern Europe, with the holder's birth date, sex and name. Check digits: python-stdnum.
 
-United Kingdom: NHS numbers of the range kept for tests (999 …) and national insurance prefixes that are never allocated.
-Elsewhere no range is kept, so a number may exist, as any valid one may.
+United Kingdom: NHS numbers of the range reserved for tests (999 …) and national insurance prefixes that are never allocated.
+The other countries reserve no range, so a drawn number may belong to somebody.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def nino(h: Holder) -> str:
 
 
 def nhs(h: Holder) -> str:
-    """United Kingdom: an NHS number of the range kept for tests."""
+    """United Kingdom: an NHS number of the range reserved for tests."""
     for turn in TURNS:
         body = "999" + h.digits(10 + turn, 6)
-        check = -int(check_of(body + "0", "gb.nhs:checksum")) % 11  # the last digit weighs one, so this is what it makes up for
+        check = -int(check_of(body + "0", "gb.nhs:checksum")) % 11  # weight 1: the negative of the checksum with 0 there
         if check < 10:
             return grouped(f"{body}{check}", "### ### ####")
     return "999 000 0018"
@@ -41,24 +41,24 @@ def utr(h: Holder) -> str:
 
 
 def pps(h: Holder) -> str:
-    """Ireland."""
+    """Ireland: personal public service number."""
     return checked(str(h.number(1, 1000000, 9999999)), "ie.vat", "A") + "A"
 
 
 def bsn(h: Holder) -> str:
-    """The Netherlands."""
+    """The Netherlands: citizen service number."""
     return first_checked((str(h.number(1 + turn, 10000000, 29999999)) for turn in TURNS), "nl.bsn:checksum", "0")
 
 
 def rijksregister(h: Holder) -> str:
-    """Belgium: birth date, odd serials for men."""
+    """Belgium: birth date, serial (odd for men), two check digits."""
     body = f"{h.born:%y%m%d}{h.sexed(1, 2, 997):03d}"
     check = 97 - int(("2" if h.since_2000 else "") + body) % 97
     return grouped(f"{body}{check:02d}", "##.##.##-###.##")
 
 
 def steuer_id(h: Holder) -> str:
-    """Germany: eleven digits, of the first ten exactly one twice."""
+    """Germany: tax number of eleven digits; among the first ten exactly one digit occurs twice."""
     left = list("0123456789")
     body = [left.pop(h.number(1, 1, 9))]
     body += [left.pop(h.number(at, 0, 10 - at)) for at in range(2, 10)]
@@ -84,7 +84,7 @@ def abgabenkonto(h: Holder) -> str:
 
 
 def ahv(h: Holder) -> str:
-    """Switzerland."""
+    """Switzerland: social insurance number."""
     return grouped(checked("756" + h.digits(1, 9), "ean"), "###.####.####.##")
 
 
@@ -118,7 +118,10 @@ def nif_pt(h: Holder) -> str:
 
 
 def _tax_code_part(name: str, *, given: bool) -> str:
-    """Three letters for a name: consonants, then vowels, then X; a given name of four consonants loses its second."""
+    """Return the three letters for a name: consonants, then vowels, then X.
+
+    In a given name with four or more consonants the second one is skipped.
+    """
     consonants = [c for c in name if c not in _VOWELS]
     if given and len(consonants) > 3:
         del consonants[1]

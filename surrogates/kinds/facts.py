@@ -1,4 +1,4 @@
-"""What is usual in a country: one entry of ``data/countries.yaml``, or the documented default."""
+"""Country-specific formats: one entry of ``data/countries.yaml`` per country, or the default entry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.surrogates.kinds.files import CountriesFile, CountryEntry
 
-_DEFAULT: Final = "ZZ"  # the entry for countries that the file does not know (ISO 3166 keeps this code free for users)
+_DEFAULT: Final = "ZZ"  # the entry for countries without one (ISO 3166 reserves this code for private use)
 
 
 @cache
@@ -18,12 +18,12 @@ def _file() -> dict[str, CountryEntry]:
 
 
 def supported() -> tuple[str, ...]:
-    """The countries with an entry of their own."""
+    """Return the codes (ISO 3166 alpha-2) of the countries that have their own entry."""
     return tuple(country for country in _file() if country != _DEFAULT)
 
 
 @cache
 def facts_of(country: str) -> CountryEntry:
-    """The entry of *country* (ISO 3166 alpha-2)."""
+    """Return the entry of *country* (ISO 3166 alpha-2), or the default entry; cached."""
     known = _file()
     return known.get(country) or known[_DEFAULT]

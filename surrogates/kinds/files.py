@@ -1,4 +1,4 @@
-"""The shapes of our data files; unknown keys and wrong types are errors with file and line."""
+"""The pydantic schemas of the data files. Unknown keys and wrong types raise an error with file and line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Names as e-mail addresses and usernames write them: small ASCII letters.
+"""Transliterate names into lower-case ASCII letters, for e-mail addresses and usernames.
 
-Latin letters lose their marks, German and Nordic ones by the usual rules (ß → ss, ø → o, ł → l). Cyrillic, Greek, Hebrew, Arabic,
-Devanagari, Thai, Korean and Japanese kana are written by a plain table or algorithm; a name of other characters gives "" and
-the caller falls back.
+Latin letters lose their diacritics, and special letters follow the usual rules (ß → ss, ø → o, ł → l). Cyrillic, Greek, Hebrew, Arabic,
+Devanagari, Thai, Korean and Japanese kana are transliterated by simple tables or an algorithm. A name in other characters gives "",
+and the caller needs a fallback.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def _letters() -> dict[int, str]:
 
 
 def _syllable(code: int) -> str:
-    """A Korean syllable by the Revised Romanisation (letter by letter, without the changes between syllables)."""
+    """Romanize a Korean syllable by the Revised Romanization, letter by letter, without the sound changes between syllables."""
     index = code - _HANGUL[0]
     return _HEADS[index // 588] + _VOWELS[index % 588 // 28] + _TAILS[index % 28]
 
 
 def folded(name: str) -> str:
-    """*name* in small ASCII letters, all else left out; "" where nothing is left."""
+    """Return *name* in lower-case ASCII letters; all else is dropped, so the result may be ""."""
     if name.isascii():
         return name.lower() if name.isalpha() else "".join(filter(str.isalpha, name)).lower()
     return _written_plainly(name)

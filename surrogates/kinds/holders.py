@@ -1,4 +1,4 @@
-"""Whose number is drawn: what national ids tell of a person, and the seeded digits they are filled up with."""
+"""The holder of an id: the personal data that national ids encode, and seeded draws for their other digits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ _ADULT: Final = (19 * 366, 79 * 365)
 
 
 class Holder(NamedTuple):
-    """``seed`` is the person's: all numbers of one person are drawn from it. ``given`` and ``family`` are ASCII capitals."""
+    """The person whose id is drawn.
+
+    All ids of a person are drawn from ``seed``; the *salt* of a draw keeps its result independent of the others. ``given`` and
+    ``family`` are ASCII capitals, "" if they cannot be transliterated.
+    """
 
     seed: int
     born: date
@@ -27,34 +31,34 @@ class Holder(NamedTuple):
 
     @property
     def since_2000(self) -> bool:
-        """Whether they were born in this century."""
+        """Whether the holder was born in 2000 or later."""
         return self.born.year >= 2000
 
     def sex_digit(self, since_2000: int, before: int) -> int:
-        """A digit of the sex and century: what men have who were born since 2000 or before; women have one more."""
+        """Return the digit for sex and century: *since_2000* or *before* for men, by year of birth, and one more for women."""
         return (since_2000 if self.since_2000 else before) + self.female
 
     def number(self, salt: int, low: int, high: int) -> int:
-        """A number from *low* to *high*."""
+        """Draw a number from *low* to *high*, both included."""
         return low + below(mix(self.seed, salt), high - low + 1)
 
     def digits(self, salt: int, count: int) -> str:
-        """*count* digits."""
+        """Draw *count* digits; at most nine, so that the draw has no noticeable bias."""
         return f"{below(mix(self.seed, salt), 10**count):0{count}d}"
 
     def one_of(self, salt: int, items: Sequence[str]) -> str:
-        """One of *items*, or a character of a text."""
+        """Draw one of *items*; a string is a sequence of characters."""
         return pick(mix(self.seed, salt), items)
 
     def sexed(self, salt: int, low: int, high: int, *, male_odd: bool = True) -> int:
-        """A number from *low* to *high* (an even count of them) that is odd for men, or for women."""
+        """Draw a number from *low* to *high* that is odd for men and even for women, or the reverse with ``male_odd=False``."""
         number = self.number(salt, low, high)
         odd = self.female != male_odd
         return number if number % 2 == odd else number ^ 1 if low <= number ^ 1 <= high else number - 1 if number > low else number + 1
 
 
 def holder_of(draw: Draw) -> Holder:
-    """The owner, or a made-up adult where there is none."""
+    """Return the holder for *draw*: its owner, or a made-up adult if it has none."""
     owner = draw.owner
     if owner is not None:
         return Holder(owner.seed, owner.born, owner.gender == "female", _capitals(owner.given), _capitals(owner.family), draw.anchor)

@@ -1,7 +1,7 @@
-"""Numbers of the state: national and tax ids by country, passports, driving licences, number plates.
+"""Ids issued by a state: national and tax ids by country, passports, driver's licenses, license plates.
 
-``RESERVED`` lists the ranges that authorities keep free and that we take numbers from; python-stdnum rejects some of them, as it
-should. Countries without an entry get numbers of a neutral shape.
+``RESERVED`` lists the ranges that authorities keep free and that numbers are drawn from. python-stdnum rightly rejects some of them as
+invalid. Countries without a rule get numbers of a neutral shape.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RESERVED: Final = {
 _ID: Final = salt_of("national_id")
 _TAX: Final = salt_of("tax_id")
 _PAPERS: Final = {name: salt_of(name) for name in ("passport", "driving_licence", "licence_plate")}
-# Countries that have no entry in countries.yaml but a rule for their numbers.
+# Rules for countries that have no entry in countries.yaml.
 _OTHERS: Final = {
     "BG": "eastern_ids:egn",
     "EE": "nordic_ids:isikukood",
@@ -51,7 +51,7 @@ _SEPARATORS: Final = re.compile(r"[ .\-/]")
 
 @cache
 def rule_of(place: str) -> Callable[[Holder], str]:
-    """The function named *place* ("european_ids:pesel")."""
+    """Import the rule named *place*, as "module:function" ("eastern_ids:pesel")."""
     module, _, name = place.partition(":")
     rule: Callable[[Holder], str] = getattr(import_module(f"piiloom.surrogates.kinds.{module}"), name)
     return rule
@@ -61,13 +61,16 @@ def _number(draw: Draw, rule: str | None, salt: int) -> str:
     holder = holder_of(draw)
     if rule is None:
         return fill("%########", mix(holder.seed, salt))
-    # One salt for both kinds: where the tax number is or holds the other one, they agree.
+    # National and tax id use the same salt, so that they agree in countries where one is or contains the other.
     value = rule_of(rule)(holder._replace(seed=mix(holder.seed, _ID)))
     return _SEPARATORS.sub("", value) if draw.original and not _SEPARATORS.search(draw.original.strip()) else value
 
 
 def national_id(draw: Draw) -> str:
-    """The number by which the state knows the owner; without separators where the original has none. ``form`` "nhs" asks for that one."""
+    """Draw the owner's national id, without separators if the original has none.
+
+    In the United Kingdom it is an NHS number for ``form="nhs"`` or if the original consists of digits.
+    """
     country = home_of(draw)
     if country == "GB" and (draw.form == "nhs" or (draw.original and re.fullmatch(r"[0-9 ]+", draw.original))):
         return _number(draw, "european_ids:nhs", _ID)
@@ -75,7 +78,7 @@ def national_id(draw: Draw) -> str:
 
 
 def tax_id(draw: Draw) -> str:
-    """The number by which the tax office knows the owner."""
+    """Draw the owner's tax id, without separators if the original has none."""
     country = home_of(draw)
     return _number(draw, _OTHERS.get(country) or facts_of(country).tax_id, _TAX)
 

@@ -1,4 +1,4 @@
-"""What is known of a kind of value, and the seeds that its drawings start from."""
+"""The ``Kind`` record, and the seeds and helpers shared by the drawing functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from piiloom.surrogates.seeds import mix, seed_of
 Owner = Literal["person", "document", "none"]
 Drawing = Callable[[Draw], str]
 
-_SHOUTED: Final = 2  # letters from which on capitals throughout are a way of writing, not an initial
+_SHOUTED: Final = 2  # with at least this many letters, all capitals are a style and not just an initial
 
 
 class Kind(NamedTuple):
-    """``entity_type`` and ``subtype`` are the taxonomy's (None: none fits); ``owner``: whose facts the value must agree with."""
+    """A kind of value and the function that draws it.
+
+    ``entity_type`` and ``subtype`` are those of the taxonomy (subtype None: none fits). ``owner`` says whose facts the value must agree
+    with: a person's, the document's or nobody's.
+    """
 
     name: str
     entity_type: str
@@ -26,34 +30,34 @@ class Kind(NamedTuple):
 
 
 def salt_of(name: str) -> int:
-    """The number that sets the draws called *name* apart from all others of one seed."""
+    """Return the salt for *name*, which makes its draws independent of all others from the same seed."""
     return crc32(name.encode())
 
 
 def owned_seed(draw: Draw, salt: int) -> int:
-    """The seed of a value that is one for its owner; without an owner, of the mention's own value."""
+    """Return the seed of a value that an owner has only once; without an owner, derive it from the draw's own seed."""
     owner = draw.owner
     return mix(draw.seed if owner is None else owner.seed, salt)
 
 
 def numbered_seed(draw: Draw, salt: int) -> int:
-    """As ``owned_seed``, for what a person may have several of: ``draw.index`` tells them apart."""
+    """As ``owned_seed``, for values of which a person may have several: ``draw.index`` distinguishes them."""
     seed = owned_seed(draw, salt)
     return mix(seed, seed_of(draw.index)) if draw.index else seed
 
 
 def style_seed(draw: Draw, salt: int) -> int:
-    """A seed that all values of one document share, so that it is written in one style; ``shift`` is the document's."""
+    """Return a seed for the style of writing. It is derived from ``draw.shift``, so all values of one document share one style."""
     return mix(draw.shift, salt)
 
 
 def home_of(draw: Draw) -> str:
-    """The country whose numbers and addresses the value has: its owner's, else the text's."""
+    """Return the country (ISO 3166 alpha-2) for the value's numbers and addresses: the owner's, else the text's."""
     return draw.country if draw.owner is None else draw.owner.country
 
 
 def cased_like(original: str, value: str) -> str:
-    """*value* in capitals where *original* is."""
+    """Return *value*, in capitals if *original* is (with at least two letters)."""
     if original and original.isupper() and sum(map(str.isalpha, original)) >= _SHOUTED:
         return value.upper()
     return value

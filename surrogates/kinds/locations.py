@@ -1,4 +1,4 @@
-"""Regions and cities of a country with their size class; ``data/places/<country>.yaml``."""
+"""Regions and cities of a country, with the cities' size classes; read from ``data/places/<country>.yaml``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from piiloom.surrogates.seeds import below
 Size = Literal["large", "middle", "small"]
 SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")
 _DEFAULT: Final = "ZZ"
-_SHARES: Final = (45, 80, 100)  # of 100 people, those in large cities, and in large or middle ones
+_SHARES: Final = (45, 80, 100)  # cumulative percentages of people in large, middle and small cities
 
 
 class Region(NamedTuple):
-    """A state, province or county. ``post``: how its postcodes begin."""
+    """A state, province or county. ``post`` holds the prefixes of its postcodes."""
 
     name: str
     short: str | None
@@ -34,7 +34,10 @@ class City(NamedTuple):
 
 
 class Country(NamedTuple):
-    """The places of one country. ``by_size`` has no empty class: a neighbouring one stands in."""
+    """The places of one country.
+
+    ``by_size`` has no empty class: one without cities gets those of another class. The keys of ``by_name`` are casefolded.
+    """
 
     regions: tuple[Region, ...]
     cities: tuple[City, ...]
@@ -44,7 +47,7 @@ class Country(NamedTuple):
 
 @cache
 def places_of(country: str) -> Country:
-    """The places of *country* (ISO 3166 alpha-2); of a country without a file, made-up ones that exist nowhere in particular."""
+    """Return the places of *country* (ISO 3166 alpha-2), or made-up places if the country has no file; cached."""
     folder = files("piiloom.surrogates") / "data" / "places"
     source = folder / f"{country}.yaml"
     if not source.is_file():
@@ -65,7 +68,7 @@ def _own(read: PlacesFile) -> list[City]:
 
 
 def _shared(read: PlacesFile) -> list[City]:
-    """The places that ``pii_values`` has of the locale."""
+    """Return the cities that ``pii_values`` has for the file's locale."""
     from piiloom.pii_values.places import regions  # noqa: PLC0415 - loads lexicons that other countries do not need
 
     large, middle = set(read.large), set(read.middle)
@@ -91,7 +94,7 @@ def city_names(country: str) -> tuple[str, ...]:
 
 
 def draw_city(country: str, seed: int, size: Size | None = None) -> City:
-    """A city of *country*, of one *size* class if that is asked for."""
+    """Draw a city of *country*, from the class *size* if given, else from a class drawn by its share of people."""
     known = places_of(country).by_size
     if size is None:
         dice = below(seed, 100)

@@ -1,7 +1,7 @@
-"""Codes by their shape: masks with free places, and new codes in the shape of an old one.
+"""Codes by shape: fill masks, and draw new codes in the shape of an existing one.
 
-In a mask "#" is a digit, "%" a digit from one on, "@" a capital letter, "&" a small one, "?" a capital letter or digit;
-all else stands for itself.
+In a mask, "#" is a digit, "%" a digit from 1 to 9, "@" a capital letter, "&" a lower-case letter, "?" a capital letter or digit.
+All other characters are literal.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SALT: Final = 0xA5
 _DIGITS: Final = "0123456789"
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LOWER: Final = _UPPER.lower()
-_AT_ONCE: Final = 9  # digits that one draw gives without a bias that could be seen
-_ROOM: Final = 1 << 20  # what is left of the seed below this is too little for even choices
+_AT_ONCE: Final = 9  # the most digits that one draw gives without a noticeable bias
+_ROOM: Final = 1 << 20  # when less than this is left of the seed, mix a new one, so that the choices stay even
 
 
 def _choices(seed: int, alphabets: tuple[str, ...]) -> tuple[str, ...]:
-    """One character of each alphabet."""
+    """Choose one character from each alphabet."""
     rest = mix(seed, _SALT)
     out = []
     for alphabet in alphabets:
@@ -41,7 +41,11 @@ def _choices(seed: int, alphabets: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def _compiled(mask: str) -> tuple[str, tuple[str, ...], int]:
-    """The mask as a template, the alphabets of its places, and how many numbers its digits make, if they are few and stand together."""
+    """Compile a mask into a %-template, the alphabets of its free places, and 0.
+
+    Fast path: if the free places are a single run of at most ``_AT_ONCE`` digits, the template takes one number. Then the alphabets are
+    empty, and the last item is the count of possible numbers.
+    """
     places = [c for c in mask if c in _ALPHABETS]
     together = "#" * len(places)
     if 0 < len(places) <= _AT_ONCE and together in mask:
@@ -50,20 +54,21 @@ def _compiled(mask: str) -> tuple[str, tuple[str, ...], int]:
 
 
 def fill(mask: str, seed: int) -> str:
-    """*mask* with its free places filled."""
+    """Return *mask* with its free places filled."""
     template, alphabets, numbers = _compiled(mask)
     return template % (below(mix(seed, _SALT), numbers) if numbers else _choices(seed, alphabets))
 
 
 def digits(seed: int, count: int) -> str:
-    """*count* digits."""
+    """Draw *count* digits."""
     return "".join(_choices(seed, (_DIGITS,) * count))
 
 
 def reshaped(original: str, seed: int) -> str:
-    """A code in the shape of *original*: digits become digits (a leading one stays above zero), letters letters of their case.
+    """Draw a code in the shape of *original*: digits become digits, letters become letters of the same case.
 
-    Separators and signs stay. It never equals *original* where that holds a digit or a letter.
+    All other characters are kept. If the first digit is not 0, the new one is not 0 either. The result differs from *original* if that
+    has a digit or a letter.
     """
     alphabets = []
     first = True

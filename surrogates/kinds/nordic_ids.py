@@ -1,7 +1,7 @@
-"""National ids of the Nordic and Baltic countries; birth date and sex in them are the holder's. Check digits: python-stdnum.
+"""National ids of the Nordic and Baltic countries, with the holder's birth date and sex. Check digits: python-stdnum.
 
-Numbers kept for tests are taken where there are some: Sweden birth numbers 980-999 (Skatteverket), Finland individual numbers 900-999
-(never given for good; the population register uses them for tests), Norway months 81-92 (Skatteetaten's synthetic people).
+Ranges reserved for tests are used where they exist: Sweden birth numbers 980-999 (Skatteverket), Finland individual numbers 900-999
+(never issued permanently; the population register uses them for tests), Norway months 81-92 (Skatteetaten's synthetic people).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from piiloom.surrogates.kinds.holders import Holder
 
 
 def personnummer(h: Holder) -> str:
-    """Sweden: birth date, a birth number that is kept for tests (even for women), Luhn digit; "+" from the year one turns 100."""
+    """Sweden: birth date, a birth number reserved for tests (even for women), Luhn digit; "+" from the year the holder turns 100."""
     sign = "+" if h.anchor.year - h.born.year >= 100 else "-"
     return grouped(checked(f"{h.born:%y%m%d}98{h.sexed(1, 0, 9)}", "luhn"), f"######{sign}####")
 
 
 def hetu(h: Holder) -> str:
-    """Finland: birth date, sign of the century, an individual number kept for tests (even for women), check character."""
+    """Finland: birth date, sign of the century, an individual number reserved for tests (even for women), check character."""
     serial = h.sexed(1, 900, 999)
-    check = "0123456789ABCDEFHJKLMNPRSTUVWXY"[int(f"{h.born:%d%m%y}{serial}") % 31]  # stdnum keeps its function for itself
+    check = "0123456789ABCDEFHJKLMNPRSTUVWXY"[int(f"{h.born:%d%m%y}{serial}") % 31]  # the function in stdnum is private
     return f"{h.born:%d%m%y}{'A' if h.since_2000 else '-'}{serial}{check}"
 
 
@@ -36,7 +36,7 @@ def fodselsnummer(h: Holder) -> str:
 
 
 def cpr(h: Holder) -> str:
-    """Denmark: birth date, a serial whose first digit tells the century and whose last the sex."""
+    """Denmark: birth date, a serial whose first digit encodes the century and whose last digit encodes the sex (odd for men)."""
     first = h.one_of(1, "4567" if h.since_2000 else "0123")
     return f"{h.born:%d%m%y}-{first}{h.digits(2, 2)}{h.sexed(3, 0, 9)}"
 

@@ -27,19 +27,22 @@ def _by_word(language: str) -> dict[str, int]:
 
 @cache
 def _finder(language: str) -> re.Pattern[str]:
-    """Any number in words, the longest first, as a word of its own or the head of "seventy-year-old"."""
+    """Return a pattern for any number in words, the longest first; it matches whole words, also in "seventy-year-old"."""
     words = sorted(_by_word(language), key=lambda word: (-len(word), word))
     return re.compile(rf"\b(?:{'|'.join(re.escape(word).replace(chr(92) + ' ', '[ -]') for word in words)})\b", re.IGNORECASE)
 
 
 def in_words(number: int, language: str) -> str | None:
-    """*number* in words; None where the language or the number has none."""
+    """Return *number* in words; None if it is not from 0 to 120 or the language has no words."""
     known = _lists().get(language)
     return known[number] if known and 0 <= number <= LARGEST else None
 
 
 def other_word(text: str, language: str, change: Callable[[int], int]) -> str | None:
-    """*text* with the first number in words changed, its capitals kept; None where it holds none."""
+    """Replace the first number in words in *text* by *change* of it (limited to 0 to 120), keeping its capitals.
+
+    *language* is tried first, then all others. Return None if there is no number in words.
+    """
     for spoken in (language, *(known for known in _lists() if known != language)):
         if spoken not in _lists():
             continue

@@ -1,4 +1,4 @@
-"""Tax numbers of Oceania, which has no other numbers of people. Check digits: python-stdnum; Fiji's has no published rule."""
+"""Tax numbers of Oceania, whose countries have no other national id. Check digits: python-stdnum; Fiji's has no published rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from piiloom.surrogates.kinds.holders import Holder
 def tfn(h: Holder) -> str:
     """Australia: tax file number."""
     bodies = (str(h.number(1 + turn, 10_000_000, 99_999_999)) for turn in TURNS)
-    # The last digit weighs ten, which is minus one here.
+    # The last digit has weight 10, which is -1 modulo 11, so it equals the checksum with 0 in its place.
     return grouped(first_checked(bodies, "au.tfn:checksum", "0"), "### ### ###")
 
 

@@ -1,8 +1,8 @@
-"""Makes ``data/phones.yaml``: for every country shapes of mobile and landline numbers that libphonenumber takes whatever their free digits.
+"""Generate ``data/phones.yaml``: masks of mobile and landline numbers by country that libphonenumber accepts with any free digits.
 
-``python -m piiloom.surrogates.kinds.phone_plans FILE`` writes it anew. A shape is an example number of libphonenumber's metadata, or one
-with another beginning, whose last digits may all be replaced: all choices of the first three of these digits are tried, and the
-number as it is written must be read as the same one.
+``python -m piiloom.surrogates.kinds.phone_plans FILE`` writes the file. A mask comes from an example number in libphonenumber's
+metadata, or from one with another beginning, whose last 3 to 7 digits are free. To verify it, all values of the first three free
+digits are tried, and each number must be valid and parse back from its written form.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final
 from piiloom.surrogates.seeds import below, mix, seed_of
 
 _TRIES: Final = 60
-_BEGINNINGS: Final = 60  # other beginnings that are tried for each kind of number
-_KEPT: Final = 6  # shapes of each kind
+_BEGINNINGS: Final = 60  # other beginnings tried per type of number
+_KEPT: Final = 6  # masks per type of number
 _FREE: Final = (3, 7)  # fewest and most free digits
 
 
@@ -24,12 +24,12 @@ def _filled(start: str, free: int, seed: int) -> str:
 
 
 def _sound(start: str, free: int, country: str, tries: int) -> bool:
-    """Whether numbers that begin with *start* are valid whatever follows, as they are written too, and are the country's own."""
+    """Whether *tries* random numbers with the prefix *start* and *free* more digits are all valid for the country (``_valid``)."""
     return all(_valid(_filled(start, free, mix(seed_of(start, country), turn)), country) for turn in range(tries))
 
 
 def _all_sound(start: str, free: int, country: str) -> bool:
-    """As ``_sound``, with every choice of the first three free digits, four times each."""
+    """As ``_sound``, for every value of the first three free digits, each with four random choices of the other digits."""
     rest = free - 3
     return all(
         _valid(f"{start}{first:03d}{below(mix(first, turn), 10**rest):0{rest}d}" if rest else f"{start}{first:03d}", country)
@@ -49,7 +49,7 @@ def _valid(text: str, country: str) -> bool:
 
 
 def _number(text: str, country: str) -> Any:
-    """The number *text* of *country*; Italian numbers keep their zero."""
+    """Return the national number *text* of *country* as an object of the library; a leading zero (Italy) is kept."""
     import phonenumbers as library  # noqa: PLC0415
 
     code = library.country_code_for_region(country)
@@ -57,7 +57,7 @@ def _number(text: str, country: str) -> Any:
 
 
 def _starts(example: str, country: str) -> list[tuple[str, int]]:
-    """Beginnings with their count of free digits, the example's own first."""
+    """Return up to ``_KEPT`` verified (prefix, number of free digits), the one of *example* first; [] if that is not valid."""
     length = len(example)
     found = []
     for free in range(min(_FREE[1], length - 2), _FREE[0] - 1, -1):
@@ -79,7 +79,7 @@ def _starts(example: str, country: str) -> list[tuple[str, int]]:
 
 
 def _mask(start: str, free: int, country: str, written: int) -> str:
-    """The beginning as libphonenumber writes it, free digits as "#"."""
+    """Return the mask of a number as libphonenumber formats it (*written* is the format), with "#" for the free digits."""
     import phonenumbers as library  # noqa: PLC0415
 
     text = _filled(start, free, seed_of(start))
@@ -92,7 +92,7 @@ def _mask(start: str, free: int, country: str, written: int) -> str:
 
 
 def plan(country: str) -> dict[str, Any] | None:
-    """The plan of *country*; None where libphonenumber has no example."""
+    """Return the masks of *country* in national and international format; None if no mask was found."""
     import phonenumbers as library  # noqa: PLC0415
 
     kinds = (library.PhoneNumberType.MOBILE, library.PhoneNumberType.FIXED_LINE)
@@ -111,7 +111,7 @@ def plan(country: str) -> dict[str, Any] | None:
 
 
 def main(target: str) -> None:
-    """Write the file."""
+    """Write the plans of all countries to the file *target*."""
     import phonenumbers as library  # noqa: PLC0415
     import yaml  # noqa: PLC0415
 

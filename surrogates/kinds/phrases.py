@@ -1,8 +1,8 @@
-"""Grammars of phrases: ``data/words/<language>.yaml`` compiled to templates and tuples of words.
+"""Phrase grammars: ``data/words/<language>.yaml`` compiled into templates and tuples of words.
 
-A form is text with slots: ``{name}`` stands for a list of the file, ``{city}`` for a city of the country. A list may hold forms
-itself. ``<a|b>`` is a for men, b for women; without a known gender, a. Lists are flattened when a form is compiled, so that a
-draw only picks: one choice for the form and one for each slot.
+A form is text with slots: ``{name}`` stands for an entry of that list in the file, ``{city}`` for a city of the country. List entries
+may be forms themselves. ``<a|b>`` means a for men and b for women; without a known gender, a. Lists are flattened when a form is
+compiled, so that a draw only makes one choice for the form and one for each slot.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from piiloom.surrogates.kinds.kind import Drawing, cased_like, numbered_seed, ow
 from piiloom.surrogates.kinds.locations import city_names
 from piiloom.surrogates.seeds import mix, pick
 
-FALLBACK: Final = "en"  # languages without a file get the words of this one
+FALLBACK: Final = "en"  # the language whose words are used for languages without a file
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 _GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
-_LARGEST: Final = 6000  # words of a flattened list; more are thinned out evenly
+_LARGEST: Final = 6000  # words of a flattened entry; of more combinations, this many are sampled
 
+# A %-template and the words for each of its slots.
 Form = tuple[str, tuple[tuple[str, ...], ...]]
 
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages that have words of their own."""
+    """Return the languages (ISO 639-1) that have a word file; cached."""
     found = (item.name for item in (files("piiloom.surrogates") / "data" / "words").iterdir())
     return tuple(sorted(name.removesuffix(".yaml") for name in found if re.fullmatch(r"[a-z]{2}\.yaml", name)))
 
@@ -44,13 +45,13 @@ def _file(language: str) -> WordsFile:
 
 
 def words_of(language: str) -> Mapping[str, Sequence[str]]:
-    """The lists of *language*, those of English where it has no file."""
+    """Return the word lists of *language*, or the English ones if it has no file."""
     return _file(language).lists
 
 
 @cache
 def nation(country: str, language: str, *, female: bool) -> str | None:
-    """What a person of *country* is called; None where the language's file does not say."""
+    """Return the nationality of a person from *country* in *language*; None if the file does not have it."""
     found = _file(language).nations.get(country)
     return None if found is None else _gendered(found, female)
 
@@ -61,7 +62,7 @@ def _gendered(text: str, female: bool) -> str:
 
 @cache
 def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ...]:
-    """All words that slot *name* may stand for."""
+    """Return all words that the slot *name* may stand for. Raises ``ConfigError`` if the language has no such list."""
     if name == "city":
         return city_names(country)
     listed = words_of(language).get(name)
@@ -95,14 +96,14 @@ def _compiled(form: str, language: str, country: str, female: bool) -> Form:
 
 @cache
 def forms(kind: str, language: str, country: str, female: bool) -> tuple[Form, ...]:
-    """The compiled forms of *kind*."""
+    """Return the compiled forms of *kind*, in English if the language has none; cached."""
     words = words_of(language)
     known = language if kind in words else FALLBACK
     return tuple(_compiled(_gendered(form, female), known, country, female) for form in words_of(known)[kind])
 
 
 def said(form: Form, seed: int) -> str:
-    """*form* with a word in each slot; two slots of one list get different words."""
+    """Fill each slot of *form* with a word. If a drawn word is already used, its neighbor in the list is taken instead."""
     template, slots = form
     if len(slots) == 1:
         return template % pick(mix(seed, 1), slots[0])
@@ -115,13 +116,17 @@ def said(form: Form, seed: int) -> str:
 
 
 def phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
-    """A phrase of *kind* in the language of the text."""
+    """Draw a phrase of *kind* in the language of the text."""
     known = forms(kind, draw.language, draw.country, female)
     return said(known[seed % len(known)], seed)
 
 
 def spoken(kind: str, *, owned: bool = False, numbered: bool = False) -> Drawing:
-    """The drawing of *kind* from its grammar. ``owned``: one for its owner; ``numbered``: one for its owner and index."""
+    """Return the drawing function of *kind*, which draws from its grammar.
+
+    With *owned*, an owner always gets the same value; with *numbered*, the same value for each index. A value equal to the original is
+    drawn again, up to three times.
+    """
     salt = salt_of(kind)
     seed_for: Callable[[Draw, int], int] = numbered_seed if numbered else owned_seed if owned else _own_seed
 

@@ -1,4 +1,4 @@
-"""Cities, regions, countries and places of no stated kind. A person's home is one place: city, region and postcode agree."""
+"""Cities, regions, countries and unspecified places. A person's home is one place: city, region and postcode agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TURNS: Final = 6
 
 
 def place_seed(draw: Draw) -> int:
-    """The seed of a place: the owner's home, unless an index, a form or an original says that it is another one."""
+    """Return the seed of a place: that of the owner's home, unless an index, a form or an original means another place."""
     owner = draw.owner
     if owner is None or draw.original:
         return mix(draw.seed, _HOME)
@@ -25,7 +25,11 @@ def place_seed(draw: Draw) -> int:
 
 
 def home_city(draw: Draw) -> City:
-    """The city that *draw* is about: of the size class of ``original`` where that is a city we know, and never the same."""
+    """Return the city for *draw*: the owner's home, or a replacement for the original.
+
+    A replacement has the size class of the original if that is a known city. It differs from the original, except if ``_TURNS`` draws
+    all gave the same city.
+    """
     country = home_of(draw)
     seed = place_seed(draw)
     if draw.original:
@@ -38,12 +42,12 @@ def home_city(draw: Draw) -> City:
 
 
 def city(draw: Draw) -> str:
-    """A city of the country."""
+    """Draw the name of a city."""
     return cased_like(draw.original, home_city(draw).name)
 
 
 def region(draw: Draw) -> str:
-    """A region of the country; an abbreviation for an abbreviation."""
+    """Draw the name of a region, or its abbreviation if the original is one."""
     found = other_region(draw, home_city(draw).region)
     original = draw.original.strip()
     short = found.short
@@ -53,7 +57,7 @@ def region(draw: Draw) -> str:
 
 
 def other_region(draw: Draw, found: Region) -> Region:
-    """*found*, or another region of the country where it is what stood in the text."""
+    """Return *found*, or another region of the country if *found* is the original."""
     original = draw.original.strip().casefold()
     if original and original in {found.name.casefold(), (found.short or "").casefold()}:
         known = places_of(home_of(draw)).regions
@@ -65,7 +69,7 @@ country = spoken("country")
 
 
 def location(draw: Draw) -> str:
-    """A place of no stated kind: a city, region, or part of one."""
+    """Draw an unspecified place: a city (always for a known city), a region, or an area."""
     seed = mix(draw.seed, _LOCATION)
     dice = below(seed, 100)
     if draw.original and draw.original.strip().casefold() in places_of(draw.country).by_name:

@@ -1,4 +1,4 @@
-"""All kinds of values by name. They are read from ``data/kinds.yaml`` when the first one is asked for; importing this costs nothing."""
+"""The registry of all kinds by name. ``data/kinds.yaml`` is read on first access, so that importing this module is cheap."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def _kinds() -> dict[str, Kind]:
 
 
 def _drawing(place: str) -> Drawing:
-    """The function named *place* ("contacts:email")."""
+    """Import the drawing function named *place*, as "module:function" ("contacts:email")."""
     module, _, name = place.partition(":")
     drawing: Drawing = getattr(import_module(f"piiloom.surrogates.kinds.{module}"), name)
     return drawing
 
 
 class _Kinds(Mapping[str, Kind]):
-    """The kinds, read on first use."""
+    """Read-only mapping of the kinds, loaded on first use."""
 
     def __getitem__(self, name: str) -> Kind:
         return _kinds()[name]
@@ -46,7 +46,7 @@ KINDS: Final[Mapping[str, Kind]] = _Kinds()
 
 
 def get_kind(name: str) -> Kind:
-    """The kind called *name*; raises ``UsageError`` that names the closest one."""
+    """Return the kind called *name*. Raises ``UsageError``, which suggests the closest name, if there is none."""
     found = _kinds().get(name)
     if found is None:
         near = get_close_matches(name.casefold(), _kinds(), n=1, cutoff=0.5)

@@ -1,6 +1,6 @@
-"""Kinds whose values are phrases: organisations, studies, occupations, what people are and believe, conditions.
+"""Kinds whose values are phrases: organizations, studies, occupations, personal attributes and beliefs, medical conditions.
 
-The forms lie in ``data/words``. They are put together from parts, so that thousands of values differ and few name anything real.
+The forms are in ``data/words``. Values are assembled from parts, so that there are thousands and few name anything real.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _nationality = spoken("nationality", owned=True)
 
 
 def nationality(draw: Draw) -> str:
-    """The nationality of the owner's origin, in the form of their gender; without an owner any."""
+    """Return the nationality of the owner's origin, in the form for their gender; without an owner, draw any."""
     owner = draw.owner
     if owner is not None:
         found = nation(owner.origin, draw.language, female=owner.gender == "female")
@@ -61,13 +61,13 @@ def nationality(draw: Draw) -> str:
 
 
 def gender(draw: Draw) -> str:
-    """The owner's gender, or that of somebody; an initial for an initial."""
+    """Return a word for the owner's gender (without an owner, for a drawn one); an initial if the original is a single character."""
     value = _gender(draw)
     return value[0].upper() if len(draw.original.strip()) == 1 else value
 
 
 def grade(draw: Draw) -> str:
-    """A grade: a letter for a letter, a number of the same scale for a number, else the usual one of the language."""
+    """Draw a grade: a letter for a letter, a number on the same scale for a number, else one in a usual format of the language."""
     original = draw.original.strip()
     seed = mix(owned_seed(draw, _GRADE) if draw.owner and not original else draw.seed, _GRADE)
     if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
@@ -79,7 +79,10 @@ def grade(draw: Draw) -> str:
 
 
 def other_score(text: str, seed: int) -> str:
-    """Another number near *text*, at most a hundred, of as many decimals; what follows it stays ("/20", "%")."""
+    """Return another number near *text*, with as many decimals; what follows the number is kept ("/20", "%").
+
+    The new number is lower by 1 to a fifth, or 1 higher if *text* is 0 or 1. Numbers with more than six digits are only reshaped.
+    """
     end = next((at for at, c in enumerate(text) if c not in _NUMBER), len(text))
     number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
     digits = number.replace(".", "").replace(",", "")

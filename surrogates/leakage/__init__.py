@@ -1,1 +1,1 @@
-"""What of the originals may have stayed behind, and how well somebody could tell it from the surrogates."""
+"""Estimate and find leaks: originals that stayed in the texts, and how well a reader could tell them from surrogates."""

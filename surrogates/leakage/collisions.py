@@ -1,7 +1,7 @@
-"""How often two people get the same full name by chance.
+"""Estimate how often two people get the same full name by chance.
 
-Two people drawn from the same or different groups agree with the probability Σ P(name | group) · P(name | other group) over all full
-names, and *n* people make n · (n − 1) / 2 pairs (the birthday problem, for groups and names of unequal chances).
+Two people of the same group or of two groups have the same name with the probability Σ P(name | group) · P(name | other group), summed
+over all full names. *n* people make n · (n − 1) / 2 pairs: the birthday problem with unequal probabilities.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Matrix = npt.NDArray[np.float64]
 
 
 def expected_pairs(sizes: Sequence[int], agreement: Matrix) -> float:
-    """Expected pairs of people with the same full name, for groups of *sizes* (shape: groups).
+    """Return the expected number of pairs of people with the same full name, for groups of *sizes* (one per group).
 
-    ``agreement[g, h]`` is the probability that one of group g and one of group h have it.
+    ``agreement[g, h]`` is the probability that a person of group g and one of group h have the same name.
     """
     people = np.asarray(sizes, dtype=np.float64)
     return float(people @ agreement @ people - people @ np.diag(agreement)) / 2
 
 
 def agreement_of(pools: Pools) -> Matrix:
-    """How likely one of each group and one of each other (or the same) get the same full name, shape (10, 10)."""
+    """Return, for each pair of groups, the probability that a person of each have the same full name; shape (10, 10)."""
     entries = [
         (group, number / len(countries), pools.given(country, gender), pools.family(country, gender))
         for group, (gender, region) in enumerate(GROUPS)
@@ -51,7 +51,7 @@ def agreement_of(pools: Pools) -> Matrix:
 
 
 def _overlaps(pools: Sequence[Sequence[str]]) -> Matrix:
-    """How many names each two of *pools* share, and on the diagonal how many each has."""
+    """Return the number of names that each two of *pools* share; on the diagonal the size of each. Shape (pools, pools)."""
     places: dict[str, list[int]] = {}
     for number, names in enumerate(pools):
         for name in names:
@@ -63,12 +63,15 @@ def _overlaps(pools: Sequence[Sequence[str]]) -> Matrix:
 
 
 def observed_pairs(counts: Mapping[str, int]) -> int:
-    """Pairs of people with the same name, from how often each name was given."""
+    """Return the number of pairs of people with the same name, from the number of people per name."""
     return sum(count * (count - 1) // 2 for count in counts.values())
 
 
 def report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
-    """Full names that each group can have, pairs with one name to be expected, and those among *people* who are cast with *seed*."""
+    """Compare expected with observed pairs of people with the same name, among *people* cast with *seed* in equal groups.
+
+    Also gives the number of possible full names per group, and the probability of any such pair (a Poisson approximation).
+    """
     sizes = [len(range(group, people, len(GROUPS))) for group in range(len(GROUPS))]
     expected = expected_pairs(sizes, agreement_of(pools))
     return {
@@ -80,7 +83,7 @@ def report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
 
 
 def _cast_names(pools: Pools, people: int, seed: int) -> Counter[str]:
-    """The full names of people in equal groups, each in a document of their own."""
+    """Count the full names of *people* cast in equal groups, each in a separate document."""
     caster = Caster(pools, "")
     cast = (caster.cast(mix(seed, _PERSON + one), one % len(GROUPS), date.min, "", {}) for one in range(people))
     return Counter(f"{person.given} {person.family}" for person in cast)

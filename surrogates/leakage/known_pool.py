@@ -1,9 +1,8 @@
-"""The known-pool attack: somebody who knows where surrogates come from tells leftovers from surrogates.
+"""The known-pool attack: an attacker who knows the name pools tries to tell leftovers (missed originals) from surrogates.
 
-Two ways are measured. *Membership*: a name that the pool does not hold is no surrogate. *Frequency*: pools are drawn from evenly,
-so that common names are rarer among surrogates than among real people, and the log of the ratio of both frequencies tells them
-apart. The figure is the area under the ROC curve (0.5: no better than chance; 1: always right), with the share of leftovers that
-membership alone gives away for certain.
+Two scores are measured. *Membership*: a name that is not in the pool is no surrogate. *Frequency*: names are drawn uniformly from the
+pool, so common names are rarer among surrogates than among real people; the score is the log ratio of both frequencies. Results are
+areas under the ROC curve (AUC; 0.5: no better than chance, 1: always right), and the share of leftovers that are not in the pool.
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PoolAttack:
-    """What the attack achieves on so many leftovers and surrogates; AUCs from 0 to 1."""
+    """Result of the attack on so many leftovers and surrogates.
+
+    ``given_away`` is the share of leftovers that are not in the pool, and so recognized for certain. AUCs are from 0 to 1.
+    """
 
     leftovers: int
     surrogates: int
@@ -24,7 +26,7 @@ class PoolAttack:
     frequency_auc: float
 
     def to_json(self) -> dict[str, float | int]:
-        """Rounded to four digits."""
+        """Return the result as a dictionary, rounded to four decimals."""
         return {
             "leftovers": self.leftovers,
             "surrogates": self.surrogates,
@@ -41,9 +43,10 @@ def attack(
     real_frequency: Callable[[str], float],
     pool_frequency: Callable[[str], float],
 ) -> PoolAttack:
-    """Attack names one by one. The frequencies give each name's share among real people and among surrogates (0: not there).
+    """Score each name and measure how well the scores separate *leftovers* from *surrogates*.
 
-    Raises ``ValueError`` where one side has no names.
+    The two functions return a name's share among real people and among surrogates (0 if it does not occur).
+    Raises ``ValueError`` if *leftovers* or *surrogates* is empty.
     """
     if not leftovers or not surrogates:
         raise ValueError("the attack needs leftovers and surrogates")
@@ -59,7 +62,7 @@ def attack(
 
 
 def auc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """The probability that a positive scores higher than a negative, ties counting half (Mann–Whitney U / n·m)."""
+    """Return the probability that a positive scores higher than a negative, ties counting half (Mann–Whitney U / n·m)."""
     ranked = sorted([(score, 1) for score in positive] + [(score, 0) for score in negative])
     total, at = 0.0, 0
     while at < len(ranked):

@@ -1,8 +1,8 @@
-"""The known-pool attack on names that de-identification could leave behind in texts of a country.
+"""Simulate the known-pool attack on family names that de-identification could miss in texts of a country.
 
-Leftovers are drawn as people there are called: given and family names of the country by rank, the r-th with a share proportional
-to 1 / r ** 0.8 (name frequencies are close to Zipf's law; the exponent is our estimate). Where the originals of a corpus are
-known they are used instead. Surrogates are those that the casting makes: ten groups evenly, names evenly from their pools.
+Leftovers are drawn from the country's family names by rank, the r-th with a share proportional to 1 / r ** 0.8 (name frequencies are
+close to Zipf's law; the exponent is our estimate). If the originals of a corpus are known, they are used instead. Surrogates are drawn
+as the casting does: evenly from the ten groups, and uniformly from the pools of their countries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LEFTOVER, _SURROGATE = 0x1EF7, 0x5066
 
 
 class RankedNames(Protocol):
-    """Where names stand by frequency (``piiloom.pii_values.names.index.NamesIndex``)."""
+    """A source of names sorted by frequency (``piiloom.pii_values.names.index.NamesIndex``)."""
 
     def first_names(self, country: str, gender: str) -> Sequence[str]:
         """Given names, most frequent first."""
@@ -36,9 +36,10 @@ class RankedNames(Protocol):
 def family_attack(
     pools: Pools, ranked: RankedNames, country: str, seed: int, originals: Sequence[str] = (), *, own_country: bool = False
 ) -> PoolAttack:
-    """Attack family names: what stands in a text most often alone, and is told least by a given name's language.
+    """Attack family names: they occur alone most often, and then no given name hints at their language.
 
-    ``own_country``: surrogates are names of *country* (``--groups cue``), not of the ten groups.
+    *originals* are known leftovers; without them 2,000 are drawn. ``own_country``: surrogates are names of *country*
+    (``--groups cue``), not of the ten groups.
     """
     real = _zipf(ranked.last_names(country))
     leftovers = list(originals) or [_drawn(real, mix(seed, _LEFTOVER + i)) for i in range(_PEOPLE)]
@@ -48,7 +49,7 @@ def family_attack(
 
 
 def possible_names(pools: Pools) -> dict[str, int]:
-    """How many full names each group's pools can make."""
+    """Return the number of possible full names of each group."""
     found = {}
     for gender, region in GROUPS:
         countries = dict.fromkeys(pools.countries(region))
@@ -72,7 +73,7 @@ def _drawn(shares: Sequence[tuple[str, float]], seed: int) -> str:
 
 
 def _evenly(pools: Pools, seed: int, only: str | None) -> tuple[list[str], dict[str, float]]:
-    """Surrogates' family names, and the probability of each; *only* one country's, where it is given."""
+    """Draw family names of surrogates. Return them, and the probability of each possible name; if given, *only* is their country."""
     shares: dict[str, float] = {}
     for gender, region in GROUPS:
         countries = (only,) if only else pools.countries(region)

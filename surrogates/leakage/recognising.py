@@ -1,18 +1,18 @@
-"""How often a document leaks *recognisably* when de-identification misses a share of the mentions.
+"""Estimate how often a document leaks *recognizably* when de-identification misses a share of the mentions.
 
-Hidden in plain sight means that a name which was missed looks like one more surrogate. Whether somebody can tell depends on how
-surrogates repeat (Osborne et al. 2022, BRATsynthetic: 94.2% of documents leak at 5% misses with consistent replacement, 57.7%
-with their Markov chain; 27.1% and 0.1% at 0.1% misses). Our assumptions:
+Hidden in plain sight means that a missed name looks like one more surrogate. Whether a reader can tell depends on how surrogates repeat
+(Osborne et al. 2022, BRATsynthetic: 94.2% of documents leak at 5% misses with consistent replacement, 57.7% with their Markov chain;
+27.1% and 0.1% at 0.1% misses). Our assumptions:
 
-* each mention is missed with the same probability, on its own;
-* the reader knows the strategy, and the mentions of one person can be told to be one person's from the text;
+* each mention is missed with the same probability, independently of the others;
+* the reader knows the strategy, and can tell from the text which mentions are of the same person;
 * **consistent**: each person has one surrogate, so a single missed mention stands out as a second name: any miss is a leak;
-* **per-mention**: surrogates never repeat, so that a name which occurs twice is no surrogate: two misses of one person are a leak;
+* **per-mention**: surrogates never repeat, so a name that occurs twice is no surrogate: two misses of one person are a leak;
 * **markov**: surrogates repeat only in runs. Misses of one person are a leak if they do not form one run of mentions (a surrogate
-  never comes back), or if the run is longer than all but one in twenty of the runs that the chain makes.
+  never comes back), or if the run is longer than at least 95% of the chain's runs.
 
-A person who is mentioned once can't be told from a surrogate by repetition; under **consistent** such a miss counts as a leak only
-with ``singletons=True`` (the paper's count), since nothing contradicts it.
+If a person is mentioned only once, repetition cannot reveal the miss, since no other mention contradicts it. Under **consistent** such
+a miss counts as a leak only with ``singletons=True``, as in the paper.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ from numpy.typing import NDArray
 
 Strategy = Literal["consistent", "per-mention", "markov"]
 STRATEGIES: Final[tuple[Strategy, ...]] = ("consistent", "per-mention", "markov")
-_UNUSUAL: Final = 0.05  # the share of a chain's runs that are longer than what passes as usual
+_UNUSUAL: Final = 0.05  # the share of a chain's runs that count as unusually long
 
 
 @dataclass(frozen=True, slots=True)
 class Leakage:
-    """Shares of documents (0 to 1) at one miss rate."""
+    """Expected shares of leaking documents (0 to 1) at one miss rate.
+
+    ``any_miss`` is the share with any missed mention; the others are the shares of recognizable leaks by strategy.
+    """
 
     miss_rate: float
     any_miss: float
@@ -41,7 +44,7 @@ class Leakage:
     markov: float
 
     def to_json(self) -> dict[str, float]:
-        """Rounded to four digits."""
+        """Return the shares as a dictionary, rounded to four decimals."""
         return {
             "miss_rate": self.miss_rate,
             "any_miss": round(self.any_miss, 4),
@@ -52,16 +55,16 @@ class Leakage:
 
 
 def longest_usual_run(keep: float) -> int:
-    """The longest run of mentions with one surrogate that at least one run in twenty exceeds no more; runs are geometric in *keep*."""
+    """Return the shortest length that at most one run in twenty exceeds. Run lengths are geometric: P(length > n) = *keep* ** n."""
     if keep <= 0:
         return 1
     return max(1, math.ceil(math.log(_UNUSUAL) / math.log(keep))) if keep < 1 else 1 << 30
 
 
 def leakage(documents: Sequence[Sequence[int]], miss_rate: float, *, keep: float = 0.5, singletons: bool = True) -> Leakage:
-    """Expected shares of leaking documents; each document is given by the number of mentions of each of its people.
+    """Return the expected shares of leaking documents. A document is the list of its people's numbers of mentions.
 
-    Exact under the assumptions, no simulation. Raises ``ValueError`` for a rate outside 0 to 1.
+    Exact under the assumptions of the module, without simulation. Raises ``ValueError`` for a *miss_rate* outside 0 to 1.
     """
     if not 0 <= miss_rate <= 1:
         raise ValueError("the miss rate lies between 0 and 1")
@@ -79,11 +82,14 @@ def leakage(documents: Sequence[Sequence[int]], miss_rate: float, *, keep: float
 
 
 def _safe(mentions: int, rate: float, keep: float, *, singletons: bool) -> NDArray[np.float64]:
-    """The probability that one person of so many mentions gives nothing away: by any miss, consistent, per-mention, markov."""
+    """Return the probability that a person with so many *mentions* does not leak, shape (4,).
+
+    In order: by any miss, and by the strategies consistent, per-mention and markov.
+    """
     none = (1 - rate) ** mentions
     one = mentions * rate * (1 - rate) ** (mentions - 1) if mentions else 0.0
     usual = min(mentions, longest_usual_run(keep))
-    # One run of k misses: as many places as there are, all the others found.
+    # One run of k misses: it can begin at (mentions - k + 1) positions, and all other mentions are found.
     runs = sum((mentions - k + 1) * rate**k * (1 - rate) ** (mentions - k) for k in range(2, usual + 1))
     consistent = none + (one if mentions == 1 and not singletons else 0.0)
     safe: NDArray[np.float64] = np.minimum(np.array([none, consistent, none + one, none + one + runs]), 1.0)
@@ -91,7 +97,7 @@ def _safe(mentions: int, rate: float, keep: float, *, singletons: bool) -> NDArr
 
 
 def simulated(documents: Sequence[Sequence[int]], miss_rate: float, *, keep: float = 0.5, seed: int = 0, rounds: int = 20) -> Leakage:
-    """The same by throwing dice, as a check of the formulas: each mention of each person in *rounds* copies of the documents."""
+    """Estimate ``leakage`` (with ``singletons=True``) by simulating misses in *rounds* copies of the documents; checks the formulas."""
     rng = np.random.default_rng(seed)
     usual = longest_usual_run(keep)
     counts = np.zeros(4)

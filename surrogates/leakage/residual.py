@@ -1,8 +1,8 @@
-"""The residual scan: what in a filled text looks like personal information and was not put there.
+"""The residual scan: find text in a filled document that looks like personal information and is no surrogate.
 
-Identifiers are found by the strict patterns of ``screening``; names by what stands before or after them (a title, a greeting, a
-word of kinship, "my name is") and by pairs of capitalised words whose first is a known given name. Findings are places to look
-at, not proofs: precision is what keeps people reading them.
+Identifiers are found by the strict patterns of ``screening``. Names are found by the word before them (a title, a greeting,
+"my name is"), and as pairs of capitalized words of which the first is a known given name. Findings are places to review, not proofs.
+Precision matters more than recall, so that people keep reading them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TITLE: Final = "Dr|Drs|Doctor|Prof|Professor|Mr|Mrs|Ms|Miss|Judge|Nurse|[Mm]evr
 _TITLED: Final = re.compile(rf"\b(?:{_TITLE})\.?[ \u00a0]({_NAME}(?: {_NAME})?)")
 _LEAD: Final = "[Mm]y name is|[Mm]ijn naam is|[Mm]eu nome é|[Ss]igned|[Dd]ear|[Bb]este|[Hh]ello|[Hh]i|[Rr]egards,"
 _TOLD: Final = re.compile(rf"\b(?:{_LEAD})[ \n]+({_NAME}(?: {_NAME})?)")
-# The second word is looked at only, since it may be the first of the next pair.
+# The second word is in a lookahead, since it may be the first word of the next pair.
 _PAIR: Final = re.compile(rf"\b({_NAME})(?= ((?:van |de |der |den |da |dos |la |Mc|O['’])*{_NAME})\b)")
-# Words that follow a greeting and are nobody's name.
+# Words that may follow a greeting or a title and are no names.
 _NO_NAMES: Final = frozenset(
     "all everyone there team sir madam doctor patient colleague colleagues friends both students class folks guys again and the i "
     "mom dad mister mr mrs ms miss dr prof professor nurse mevrouw meneer".split()
@@ -34,7 +34,7 @@ _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """``[start, end)`` of the filled text; ``why`` names the pattern: email, phone, url, card …, titled, told, pair, date."""
+    """A finding: ``[start, end)`` of the filled text. ``why`` names the pattern: email, phone, url, card …, titled, told, pair, date."""
 
     start: int
     end: int
@@ -44,7 +44,11 @@ class Residual:
 def residuals(
     text: str, placed: Sequence[Placed], *, given_names: Collection[str] = (), region: str | None = None, dates: bool = False
 ) -> list[Residual]:
-    """What nobody put in, in text order and disjoint. *given_names* are casefolded; ``dates``: full dates in digits count too."""
+    """Return the findings outside the surrogates *placed*, in text order and disjoint.
+
+    *given_names* are case-folded; without them pairs of words are not searched. *region* (ISO 3166 alpha-2) is for identifiers such as
+    phone numbers. *dates*: full dates in digits are findings, too.
+    """
     rest = _hidden(text, placed)
     starts = [one.new_start for one in placed]
 
@@ -62,7 +66,7 @@ def residuals(
 
 
 def _hidden(text: str, placed: Sequence[Placed]) -> str:
-    """*text* with a sign that no pattern looks for in place of each code point that was put in: most texts then have nothing to look at."""
+    """Return *text* with each code point of a surrogate replaced by one that no pattern matches. Most texts then have no matches."""
     pieces: list[str] = []
     at = 0
     for one in placed:

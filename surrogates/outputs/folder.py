@@ -1,7 +1,7 @@
-"""The output folder, which appears under its name only when all of it is there.
+"""The output folder, which gets its name only when it is complete.
 
-What a run writes goes to a hidden folder beside it, ``.NAME.partial-PID``; it is removed when the run fails or is stopped, and one
-that a killed run left is removed by the next run.
+A run writes to a hidden folder beside it, ``.NAME.partial-PID``. That is removed when the run fails or is stopped; if a run was killed,
+the next run removes it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _LOCK: Final = ".lock"
 
 
 class OutputFolder:
-    """A context manager; ``partial`` is where to write, ``publish`` gives it its name, anything else removes it.
+    """Context manager for the output folder. Write to ``partial``, then call ``publish``; otherwise the exit removes it.
 
-    Raises ``UsageError`` when *out* and *source* lie in each other, or *out* holds something that is not ours to replace, and
-    ``OutputError`` when nothing can be written there.
+    Raises ``UsageError`` if *out* is inside *source* or the other way around, or if *out* is not empty and not an earlier run's output
+    to be replaced (*force*). Raises ``OutputError`` if nothing can be written there, also for an ``OSError`` in the block.
     """
 
     def __init__(self, out: Path, source: Path, *, force: bool = False) -> None:
-        # Without following a link at its end: a folder that is a link is refused below.
+        # Do not follow a link in the last component: ``_check`` refuses an output folder that is a link.
         self._out = out.parent.resolve() / out.name if out.name not in {"", ".", ".."} else out.resolve()
         self._source = source.resolve()
         self._force = force
@@ -49,7 +49,7 @@ class OutputFolder:
             self.partial.mkdir()
             self._lock = (self.partial / _LOCK).open("w")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BaseException as error:  # also Ctrl-C: nobody would call ``__exit__``
+        except BaseException as error:  # also Ctrl-C, since ``__exit__`` is not called if ``__enter__`` fails
             self._drop()
             if isinstance(error, OSError):
                 raise cannot_write(self._out, error) from error
@@ -83,7 +83,7 @@ class OutputFolder:
                 )
 
     def publish(self) -> None:
-        """Give the folder its name; an earlier run's there is replaced whole."""
+        """Rename the partial folder to its final name. An earlier run's folder of that name is replaced as a whole."""
         self._unlock()
         (self.partial / _LOCK).unlink()
         old = self._out.with_name(f".{self._out.name}.replaced-{os.getpid()}")
@@ -100,7 +100,11 @@ class OutputFolder:
             shutil.rmtree(old, ignore_errors=True)
 
     def _remove_leftovers(self) -> None:
-        """Remove what killed runs left. One whose lock is held is at work; an old folder that never got its name back gets it."""
+        """Clean up after killed runs.
+
+        Partial folders are removed unless their lock is held, which means that a run is still at work. A folder that was moved aside to
+        be replaced gets its name back if no new one took its place.
+        """
         for folder in self._out.parent.glob(f".{_literal(self._out.name)}.replaced-*"):
             if self._out.exists():
                 shutil.rmtree(folder, ignore_errors=True)
@@ -145,7 +149,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def cannot_write(place: Path, error: OSError) -> OutputError:
-    """The disk is full, or the like."""
+    """Return the error for an ``OSError`` while writing the output, such as a full disk."""
     return OutputError(
         f"the output cannot be written ({error.strerror or type(error).__name__}); nothing was left behind",
         where=str(place),

@@ -1,4 +1,4 @@
-"""The mirror: the input's files in their own formats and encodings, with surrogates in them."""
+"""Write the mirror: the input's files in their own formats and encodings, with surrogates in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class _FileMirror(Protocol):
 
 
 class MirrorFolder:
-    """Takes the parts of all files in their order and writes the files to *folder*; those of an archive to an archive of its name."""
+    """Writes the mirror to the new *folder*, from the parts of all files in input order.
+
+    Members of an archive go to an archive of the same name. *archives* has the path of each input archive by name.
+    """
 
     def __init__(self, folder: Path, archives: dict[str, Path]) -> None:
         self._folder = folder
@@ -32,7 +35,7 @@ class MirrorFolder:
         folder.mkdir()
 
     def write(self, part: Part, data: bytes) -> None:
-        """Add what ``Parsed.mirrored`` gave for *part*."""
+        """Add *data*, the result of ``Parsed.mirrored`` for *part*."""
         if self._file is None or part.file.number != self._file.number:
             self._begin(part.file)
         if self._mirror is not None:
@@ -68,10 +71,10 @@ class MirrorFolder:
             self._zip = None
 
     def abandon(self) -> None:
-        """Close what is open without finishing it; nobody will read it."""
+        """Close all open files and ignore errors. Called when the run ends; after a failure the mirror is not used."""
         for open_one in (self._mirror, self._zip):
             if open_one is not None:
-                with suppress(Exception):  # the error that stopped the run is the one to tell
+                with suppress(Exception):  # the error that stopped the run must not be replaced by another
                     open_one.close()
         self._mirror = self._zip = None
 
@@ -96,7 +99,7 @@ class _TextMirror:
 
 
 class _ZipMirror:
-    """An archive with the members of another, as far as they were read, in its order and packed as there."""
+    """Writes an archive with the members of the input archive that were read, in the same order and with the same compression."""
 
     def __init__(self, name: str, source: Path, target: Path) -> None:
         self.name = name
@@ -118,7 +121,10 @@ class _ZipMirror:
 
 
 class _ParquetMirror:
-    """The same schema, metadata and compression, and row groups of about the same size."""
+    """Writes a Parquet file with the same schema, metadata and compression, and row groups of about the same size.
+
+    If no cell has changed, the result is a byte-for-byte copy of the input file.
+    """
 
     def __init__(self, file: InputFile, target: Path) -> None:
         self._file, self._target = file, target
@@ -159,14 +165,14 @@ class _ParquetMirror:
         finally:
             self._writer.close()
             self._cursor.close()
-        if not self._changed:  # nothing was replaced: then it is the file itself, byte by byte
+        if not self._changed:  # nothing was replaced: copy the input file
             with self._file.path.open("rb") as source, self._target.open("wb") as out:
                 while block := source.read(1 << 20):
                     out.write(block)
 
 
 class _PackedParquet(_ParquetMirror):
-    """Written beside the archive first: Parquet files are not written in one go."""
+    """Writes a Parquet member of an archive. The file *target* is written first, as ``close`` may still replace it with a copy."""
 
     def __init__(self, file: InputFile, target: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
         super().__init__(file, target)

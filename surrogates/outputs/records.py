@@ -1,6 +1,6 @@
-"""The lines that a filled document becomes: a native record, its offset map, and what the vault keeps.
+"""Make the output lines of a filled document: its native record, its offset map, and its lines of the vault.
 
-Written by hand and not through ``json.dumps``, which takes four times as long; tests hold the lines against ``native_rows.row_of``.
+The JSON is built by hand, since ``json.dumps`` takes four times as long. Tests compare the lines with ``native_rows.row_of``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Filled, Placed
 
-quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # for words that come again and again: types, files
+quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
 
 
 def check_filled(document: Document, filled: Filled) -> None:
-    """``RunError`` unless the places are sorted and disjoint and each code point outside of them is the input's, at the mapped place."""
+    """Check an engine's result. Raises ``RunError`` if its places are unsorted, empty or overlap, or if text outside them has changed."""
     pieces: list[str] = []
     at = new_at = 0
     text, new_text = document.text, filled.text
@@ -37,7 +37,10 @@ def _wrong(document: Document, what: str) -> RunError:
 
 
 def record_id(document: Document, filled: Filled) -> str:
-    """16 hex digits for the content; the document's id, which no other has, stands for the ordinal of equal contents."""
+    """Return the record's id: 16 hex digits, a hash of the text and the document's id, which is unique.
+
+    Raises ``RunError`` if a surrogate holds half a UTF-16 pair, which UTF-8 cannot encode.
+    """
     try:
         content = f"surrogate\0{document.id}\0{filled.text}".encode()
     except UnicodeEncodeError as error:
@@ -46,7 +49,7 @@ def record_id(document: Document, filled: Filled) -> str:
 
 
 def record_of(document: Document, filled: Filled, locale: str) -> Record:
-    """The record that ``record_line`` writes."""
+    """Return, as an object, the record that ``record_line`` writes."""
     return Record(
         id=record_id(document, filled),
         context=filled.text,
@@ -69,7 +72,7 @@ def _span(number: int, place: Placed) -> Span:
 
 
 def record_line(document: Document, filled: Filled, locale: str) -> str:
-    """The native row, with its line feed."""
+    """Return the line of ``records.jsonl``, with its line feed."""
     text = filled.text
     spans = ", ".join(
         [
@@ -98,13 +101,13 @@ def _told(key: str, value: str | None) -> str:
 
 
 def map_line(document: Document, filled: Filled) -> str:
-    """A line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
+    """Return the line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
     ranges = ", ".join([f"[{p.start}, {p.end}, {p.new_start}, {p.new_end}]" for p in filled.placed])
     return f'{_head(document)}, "ranges": [{ranges}]}}\n'
 
 
 def vault_lines(document: Document, filled: Filled) -> str:
-    """What undoes the document: for each place what stood there."""
+    """Return the document's lines of the vault: the replaced text of each place, and its original where that is known."""
     originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}
     return "".join([_vault_line(document, place, originals.get((place.start, place.end))) for place in filled.placed])
 

@@ -1,4 +1,4 @@
-"""Counts that become the report. They add up in input order, so that the report is the same for any size of chunk."""
+"""Counts for the report. They are added in input order, so the report is the same for any chunk size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from piiloom.surrogates.documents import Document, Filled
 
-# Distinct literals that are told apart, and so many signs of each.
+# Most distinct literals that are counted separately, and most characters of each.
 _MOST: Final = 10_000
 _LONGEST: Final = 80
 OTHERS: Final = "(others)"
@@ -18,7 +18,10 @@ PutIn = tuple[str, str, str | None]
 
 @dataclass(slots=True)
 class Tally:
-    """What was replaced, left, and not understood; ``put_in`` counts surrogates by kind, type and subtype."""
+    """Counts of documents, replaced ranges, unknown placeholders, and brackets left alone.
+
+    ``put_in`` counts surrogates by (kind, entity type, subtype). ``engine`` sums the tallies of the documents.
+    """
 
     documents: int = 0
     replaced: int = 0
@@ -40,7 +43,7 @@ class Tally:
             self.engine.update(filled.tallies)
 
     def add(self, other: Tally) -> None:
-        """Add the counts of the documents that follow. Literals beyond the first ten thousand are counted together."""
+        """Add the counts of later documents. Literals after the first 10,000 distinct ones are counted together as ``OTHERS``."""
         self.documents += other.documents
         self.replaced += other.replaced
         self.put_in.update(other.put_in)
@@ -50,14 +53,14 @@ class Tally:
                 ours[literal if literal in ours or len(ours) < _MOST else OTHERS] += count
 
     def by_kind(self) -> dict[str, int]:
-        """Surrogates of each kind, the most frequent first."""
+        """Return the number of surrogates of each kind, most frequent first."""
         kinds: Counter[str] = Counter()
         for (kind, _, _), count in self.put_in.items():
             kinds[kind] += count
         return most_common(kinds)
 
     def by_type(self) -> dict[str, int]:
-        """The same for each type, with its subtype behind a full stop."""
+        """Return the number of surrogates of each "type.subtype" (or "type"), most frequent first."""
         types: Counter[str] = Counter()
         for (_, entity_type, subtype), count in self.put_in.items():
             types[f"{entity_type}.{subtype}" if subtype else entity_type] += count
@@ -65,5 +68,5 @@ class Tally:
 
 
 def most_common(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts, highest first, equal ones by name."""
+    """Return *counts* sorted by count, highest first, then by name."""
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))

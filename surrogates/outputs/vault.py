@@ -1,4 +1,4 @@
-"""The vault: what stood where surrogates stand now. Only on request, in a file of its own that none but its owner may read."""
+"""The vault: the replaced originals. Written only on request, to a separate file that only its owner may read."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ WARNING: Final = (
 
 
 class VaultFile:
-    """A context manager. The file is written beside its place under a hidden name, and ``publish`` gives it its own.
+    """Context manager for the vault. The file is written under a hidden name in its folder; ``publish`` gives it its final name.
 
-    Raises ``UsageError`` when there is such a file, or it would lie in *out* or in the input, where it would be handed on;
-    ``OutputError`` when it cannot be written.
+    On entry raises ``UsageError`` if the file exists, or if it would be in *out* or in the input *source*, with which it might be passed
+    on; ``OutputError`` if it cannot be created. If the block fails after ``publish``, the file is removed.
     """
 
     def __init__(self, path: Path, out: Path, source: Path) -> None:
@@ -36,9 +36,9 @@ class VaultFile:
         if self._path.exists() or self._path.is_symlink():
             raise UsageError("there is such a file, and a vault is never written over", where=str(self._path), remedy="Name a new file")
         try:
-            self._draft.unlink(missing_ok=True)  # of a process that had our number and was killed
+            self._draft.unlink(missing_ok=True)  # left by a killed process with the same process id
             self._fh = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE), "wb")
-            os.fchmod(self._fh.fileno(), _MODE)  # whatever the umask took or left
+            os.fchmod(self._fh.fileno(), _MODE)  # independent of the umask
         except OSError as error:
             raise cannot_write(self._path, error) from error
         return self
@@ -51,12 +51,12 @@ class VaultFile:
             self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
-        """Add lines."""
+        """Append lines (JSON, UTF-8)."""
         if self._fh is not None:
             self._fh.write(data)
 
     def publish(self) -> None:
-        """Give the file its name, unless somebody has taken it meanwhile."""
+        """Give the file its final name. Raises ``UsageError`` if such a file was made in the meantime."""
         if self._fh is None:
             return
         self._fh.flush()
@@ -67,7 +67,7 @@ class VaultFile:
         self._published = True
 
     def warnings(self) -> list[str]:
-        """What the user must be told."""
+        """Return warnings for the user, depending on who may access the vault's folder."""
         mode = self._path.parent.stat().st_mode
         told = [WARNING]
         if mode & 0o022 and not mode & 0o1000:

@@ -1,6 +1,7 @@
-"""The placeholder compiler: what stands where a text was redacted, what it means, and how a corpus writes it.
+"""Find the placeholders in redacted text ("[NAME]", "Dr. X", "____") and determine what each stands for.
 
-``Survey`` learns a corpus's own tags, ``Mapping`` is what was learnt (an editable file), ``Finder`` finds them in a text.
+``Survey`` counts the placeholder patterns of a corpus, ``Mapping`` holds the rules learned from them (an editable file), and
+``Finder`` applies a mapping to a text.
 """
 
 from piiloom.surrogates.placeholders.finder import Finder, Found, Unknown

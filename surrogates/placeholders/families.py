@@ -1,4 +1,4 @@
-"""One pattern for all tags that differ only in their index or in the value they bear: "[appellant sub {index}]"."""
+"""Tag patterns (families): one pattern for all tags that differ only in index or contained value: "[appellant sub {index}]"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _SAMPLES: Final = {"{index}": "1", "{number}": "2", "{original}": "abc", "{date}
 
 
 def numbered(literal: str, index: str, number: str = "") -> str:
-    """*literal* with ``{index}`` (and ``{number}``) where its index stands; unchanged where it cannot be found."""
+    """Return *literal* with its index replaced by ``{index}`` (and its *number* by ``{number}``).
+
+    A part that cannot be found stays unchanged. With a *number*, the index is expected at the beginning ("[a-straat 1]"); without
+    one, the last occurrence of the index is taken, else one at the beginning.
+    """
     if number:
         return _last(_first(literal, index), number, "{number}")
     ended = _last(literal, index, "{index}")
@@ -26,13 +30,13 @@ def numbered(literal: str, index: str, number: str = "") -> str:
 
 
 def _first(literal: str, index: str) -> str:
-    """*literal* with ``{index}`` where it begins with *index*: "[a-straat]"."""
+    """Replace *index* by ``{index}`` if *literal* begins with it, as in "[a-straat]"; else return *literal*."""
     found = re.match(rf"(\W*){re.escape(index)}(?=[\W_])", literal, re.IGNORECASE)
     return f"{found.group(1)}{{index}}{literal[found.end() :]}" if found else literal
 
 
 def _last(literal: str, index: str, token: str) -> str:
-    """*literal* with its last *index*, which leading zeros and inner spaces may disguise, as *token*."""
+    """Replace the last occurrence of *index* by *token*; leading zeros and separators inside it are ignored ("18b" matches "018 B")."""
     loose = r"[\s._-]{0,2}".join(map(re.escape, re.findall(r"\d+|\D", index)))
     zeros = "0*" if index[:1].isdigit() else ""
     places = [match.span() for match in re.finditer(rf"(?<![0-9]){zeros}{loose}(?!\w)", literal, re.IGNORECASE)]
@@ -43,17 +47,20 @@ def _last(literal: str, index: str, token: str) -> str:
 
 
 def has_tokens(tag: str) -> bool:
-    """Whether *tag* has a part that stands for several spellings."""
+    """Whether *tag* contains a token such as ``{index}``."""
     return _TOKEN.search(tag) is not None
 
 
 def sample(tag: str) -> str:
-    """One text that *tag* stands for."""
+    """Return an example text that the pattern *tag* matches."""
     return _TOKEN.sub(lambda match: _SAMPLES[match.group()], tag)
 
 
 def pattern_of(tag: str) -> str:
-    """*tag* as a regular expression with the groups index, number, original and letter."""
+    """Return *tag* as a regular expression whose named groups are index, number, original and letter, as far as it has them.
+
+    ``{date}`` gives the group original. A repeated token is a named group only the first time.
+    """
     parts, at, seen = [], 0, set()
     for match in _TOKEN.finditer(tag):
         token = match.group()

@@ -1,4 +1,4 @@
-"""Finds placeholders by a mapping: exact places, what each means, and what looks like one but means nothing to us."""
+"""Find the placeholders of a text by a mapping: their exact spans, their meanings, and look-alikes whose meaning is unknown."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ OnUnknown = Literal["keep", "error", "generic"]
 UNSURE: Final = "too unsure to be used"
 UNLISTED: Final = "not in the mapping"
 LISTED: Final = "listed as unknown in the mapping"
-_LEAST: Final = 0.4  # what is less sure is not used, whatever stands around it
-_MOST_REMEMBERED: Final = 50_000  # judged literals that are kept
+_LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
+_MOST_REMEMBERED: Final = 50_000  # entries of the cache of verdicts by literal
 _LONGEST_REMEMBERED: Final = 80
 
 
 class Unknown(NamedTuple):
-    """``[start, end)`` looks like a placeholder; ``why`` says what is not known; ``tag`` is its pattern."""
+    """A span ``[start, end)`` that looks like a placeholder but is not used. ``why`` gives the reason, ``tag`` its pattern."""
 
     start: int
     end: int
@@ -37,9 +37,10 @@ class Unknown(NamedTuple):
 
 
 class Found(NamedTuple):
-    """All of it in text order, disjoint. ``left`` are brackets that mean what they say.
+    """The result for one text. Each list is in text order, and its spans do not overlap.
 
-    With ``on_unknown="generic"`` an unknown place is a mention, too.
+    ``left`` holds the ``(start, end)`` of brackets that are ordinary text. With ``on_unknown="generic"`` each unknown place is also in
+    ``mentions``.
     """
 
     mentions: list[Mention]
@@ -48,7 +49,10 @@ class Found(NamedTuple):
 
 
 class Finder:
-    """Finds what a *mapping* names (without one: what the vocabulary knows); compiled once, for any number of texts."""
+    """Finds placeholders by the rules of a *mapping*, or by the built-in vocabulary alone if there is none.
+
+    The patterns are compiled once, so use one finder for many texts.
+    """
 
     def __init__(self, mapping: Mapping | None = None, on_unknown: OnUnknown = "keep") -> None:
         self._mapping = mapping or Mapping()
@@ -64,7 +68,10 @@ class Finder:
         self._memo: dict[tuple[str, str], tuple[Verdict, Rule | None]] = {}
 
     def find(self, text: str, where: str = "document") -> Found:
-        """Placeholders of *text*. With ``on_unknown="error"`` the first unknown raises ``DataError`` with *where* and its place."""
+        """Return the placeholders of *text*.
+
+        With ``on_unknown="error"`` the first unknown placeholder raises ``DataError``; *where* names the document in its message.
+        """
         found = Found([], [], [])
         around = Surroundings(text)
         settling = Settling(text, self._cues, found.mentions)
@@ -90,7 +97,7 @@ class Finder:
         return self._own.merged(text, self._scanner.scan(text))
 
     def _verdict(self, candidate: Candidate) -> tuple[Verdict, Rule | None]:
-        """The verdict on a candidate and the rule of the mapping that is for it, remembered by its literal."""
+        """Return the verdict on a candidate and the rule that applies to it, if any; cached by grammar and literal."""
         key = (candidate.grammar.name, candidate.literal)
         known = self._memo.get(key)
         if known is not None:
@@ -105,7 +112,7 @@ class Finder:
         return verdict, rule
 
     def _doubt(self, text: str, candidate: Candidate, verdict: Verdict, rule: Rule | None) -> str:
-        """Why a tag whose words are known is not used after all; "" where nothing speaks against it."""
+        """Return the reason why a tag with a known meaning must not be used, or "" if it may be."""
         if rule is not None:
             return "" if rule.use else UNSURE
         if self._mapping.unlisted == "report":
@@ -115,9 +122,10 @@ class Finder:
         return UNTOLD if candidate.grammar.shape == "run" else UNSURE
 
     def _is_told(self, text: str, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether the text right beside an unsure tag that no rule is for speaks of just its kind: "(AGE) years old".
+        """Whether the text right beside an unsure tag without a rule confirms its kind, as in "(AGE) years old".
 
-        Words in small letters stay unsure ("we [his wife] said"), and so do long runs, which are forms to fill in.
+        Tags in lower case are never confirmed ("we [his wife] said"). Nor are tags below ``_LEAST``, such as long runs of "_", which
+        are mostly forms to fill in.
         """
         meaning = verdict.meaning
         if meaning.role == "letter" or verdict.sure < _LEAST or candidate.literal != candidate.literal.upper():

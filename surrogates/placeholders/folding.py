@@ -1,4 +1,4 @@
-"""From the text of a tag to its words and index: LAST_NAME, LastName and "last name" are one."""
+"""Normalize the text of a tag into words and an index, so that LAST_NAME, LastName and "last name" are equal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_NUMBER: Final = 9
 
 
 class Folded(NamedTuple):
-    """The words of a tag in lower case without accents, the index behind them, and whether a genitive 's ends it."""
+    """A tag's words in lower case without accents, the index at its end ("" if none), and whether a possessive 's ends it."""
 
     words: tuple[str, ...]
     index: str  # type: ignore[assignment]
@@ -25,13 +25,13 @@ class Folded(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Lower case, without accents."""
+    """Return *text* in lower case and without accents."""
     return "".join(char for char in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(char))
 
 
 @cache
 def phrase_of(text: str) -> str:
-    """The words of a vocabulary entry as they are looked up: "ex-man" is "ex man"."""
+    """Return a vocabulary entry in the normalized form used as lookup key: "ex-man" becomes "ex man"."""
     return " ".join(_tokens(text))
 
 
@@ -41,9 +41,10 @@ def _tokens(text: str) -> list[str]:
 
 
 def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
-    """Take *text* apart. "appellant sub 18 B" gives ("appellant",), "18b"; "NAME_1" gives ("name",), "1".
+    """Split *text* into words and index: "appellant sub 18 B" gives ("appellant",), "18b"; "NAME_1" gives ("name",), "1".
 
-    A number, a single letter, a number with a letter and a Roman number from II on are an index when they stand last.
+    The last token is an index if it is a number (leading zeros are dropped), a single letter, a number with a letter or a Roman
+    numeral from II to IX. *index_words* such as "sub" or "no" are dropped before it.
     """
     bare = _POSSESSIVE.sub("", text)
     tokens = _tokens(bare)

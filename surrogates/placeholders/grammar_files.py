@@ -1,4 +1,4 @@
-"""The built-in grammars as data: the form of ``data/grammars.yaml``."""
+"""The schema and loader of ``data/grammars.yaml``, the built-in grammars (ways of writing a placeholder)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,11 @@ class GrammarsFile(BaseModel):
 
 
 class Grammar(NamedTuple):
-    """``upper`` and ``lower``: how sure a known tag in capitals, or otherwise, is a placeholder. ``kind``: what the form itself tells."""
+    """One way of writing a placeholder.
+
+    ``upper`` and ``lower`` are the confidences (0 to 1) that a tag with known words is a placeholder, if it is in capitals or not.
+    ``unknown`` says which tags with unknown words are reported. ``kind`` is set if the form alone tells the kind of value.
+    """
 
     name: str
     shape: Shape
@@ -83,13 +87,13 @@ class Grammar(NamedTuple):
 
 @cache
 def grammars_file() -> GrammarsFile:
-    """The data, read once."""
+    """Read the data file; cached."""
     return load_yaml(files("piiloom.surrogates") / "data" / "grammars.yaml", GrammarsFile)
 
 
 @cache
 def grammars() -> dict[str, Grammar]:
-    """All grammars by name."""
+    """Return all grammars by name; cached."""
     data = grammars_file()
     found = [Grammar(s.name, "signs", s.open, s.close, s.upper, s.lower, s.unknown) for s in data.signs]
     found += [Grammar(r.name, "run", "", "", r.sure, r.sure, "none") for r in data.runs]

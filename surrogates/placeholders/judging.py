@@ -1,4 +1,4 @@
-"""What a candidate is by itself: a known tag, an unknown one, or a bracket that means what it says."""
+"""Classify a candidate by its own text: a tag with a known meaning, an unknown tag, or ordinary brackets."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ _MASKS: Final = (
     (re.compile(r"0000 ?(?:AA|XX)|9999 ?AA"), "postcode"),
     (re.compile(r"00[-/]00[-/]0000|0000[-/]00[-/]00"), "date"),
 )
-_LONGEST_TAG: Final = (6, 48)  # words and characters; longer texts in brackets are no tags
+_LONGEST_TAG: Final = (6, 48)  # words and characters; a longer text in brackets is not a tag
 _LONGEST_SHOWN: Final = 40
-_SHORTEST_ROUND: Final = 2  # "(F)", "(ID)" are abbreviations
+_SHORTEST_ROUND: Final = 2  # up to this length a tag in round brackets is taken for an abbreviation: "(F)", "(ID)"
 _LONGEST_RUN: Final = 4
 _LONGEST_LETTERS: Final = 12
-_GLUED_LESS: Final = 0.14  # PERSON1 is less sure than PERSON_1
-_LETTER_LESS: Final = 0.13  # "Dr. B" is less sure than "Dr. X"
-_FORM_LESS: Final = 0.15  # MIMIC-IV writes three underscores; longer runs are forms to fill in more often
+_GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
+_LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
+_FORM_LESS: Final = 0.15  # subtracted for longer runs: MIMIC-IV writes three underscores, while longer ones are often blank forms
 
 
 class Verdict(NamedTuple):
-    """``family`` is the pattern that the candidate belongs to; ``sure`` how sure the meaning is; ``why`` says what is unknown.
+    """The classification of one candidate.
 
-    ``markup`` is the element name, where the candidate may be markup.
+    ``status`` is known, unknown (reported), left (ordinary text) or nothing (ignored). ``family`` is the candidate's pattern, ``sure``
+    the confidence in the meaning (0 to 1), ``original`` the value that the tag contains, if any, and ``why`` the reason for an
+    unknown or left one. ``markup`` is the element name if the candidate may be markup.
     """
 
     status: Status
@@ -58,7 +60,7 @@ class Verdict(NamedTuple):
 
 
 class Judge:
-    """Judges candidates by the words of a vocabulary; the text around is looked at elsewhere (``surroundings``)."""
+    """Classifies candidates by the words of a vocabulary. The surrounding text is examined in ``surroundings``."""
 
     def __init__(self, reader: Reader, scanner: Scanner) -> None:
         self._reader = reader
@@ -67,7 +69,7 @@ class Judge:
         self._data = data
 
     def judge(self, candidate: Candidate) -> Verdict:
-        """What *candidate* is, as far as it tells itself."""
+        """Return the verdict on *candidate*, based on its own text only."""
         grammar, literal = candidate.grammar, candidate.literal
         if grammar.shape == "signs":
             return self._signs(grammar, literal)
@@ -110,7 +112,7 @@ class Judge:
         return self._tag(grammar, literal, inner)
 
     def _angle(self, grammar: Grammar, literal: str, inner: str) -> Verdict:
-        """An angle tag may be markup; ``<PERSON id="1"/>`` is a tag with an index."""
+        """Judge an angle tag, which may be markup. ``<PERSON id="1"/>`` is read as a tag with an index."""
         attribute = _ATTRIBUTE.fullmatch(inner.rstrip("/"))
         tag = f"{attribute.group(1)} {attribute.group(2)}" if attribute else inner.rstrip("/ ")
         name = tag.split(" ")[0].lstrip("/")
@@ -120,7 +122,7 @@ class Judge:
         return self._tag(grammar, literal, tag)._replace(markup=name)
 
     def _is_markup(self, inner: str, name: str) -> bool:
-        """Whether an angle tag is an element of HTML, or written as only markup is ("<div class=x>", "<b>", "<unk>")."""
+        """Whether an angle tag is an HTML element, a model's special token, or has attributes ("<b>", "<unk>", "<div class=x>")."""
         low = name.casefold()
         if low in self._data.tokens or len(name) <= 1:
             return True
@@ -129,7 +131,7 @@ class Judge:
         return "=" in inner and not _ATTRIBUTE.fullmatch(inner.rstrip("/ "))
 
     def _tag(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
-        """The text between signs."""
+        """Judge *tag*, the text between the signs of *literal*."""
         literal = " ".join(literal.split())
         masked = next((kind for pattern, kind in _MASKS if pattern.fullmatch(tag)), "")
         if masked:
@@ -147,7 +149,10 @@ class Judge:
         return Verdict("known", family, meaning, sure=min(0.99, sure + 0.05))
 
     def _bearing(self, grammar: Grammar, literal: str, tag: str) -> Verdict | None:
-        """A tag that bears what stood there: "PATIENT:Jack Smith", "date: 2010-01-02"; or says what was redacted: "REDACTED: date"."""
+        """Judge a tag with two parts, or return None if it is not one.
+
+        It contains either the original value ("PATIENT:Jack Smith", "date: 2010-01-02") or what was redacted ("REDACTED: date").
+        """
         parts = _BEARS.fullmatch(tag)
         meaning = self._reader.read(parts.group(1)) if parts else None
         sure = _sure(grammar, parts.group(1), meaning) if parts else 0.0
@@ -167,7 +172,7 @@ class Judge:
         return Verdict("known", family, meaning._replace(context=""), original, sure)
 
     def _unread(self, grammar: Grammar, literal: str, tag: str) -> Verdict:
-        """A tag with a word that is not known: something redacted, or just brackets."""
+        """Judge a tag with unknown words: unknown if it looks redacted, else left as ordinary brackets."""
         words = _WORDS.findall(tag)
         if not words:
             if grammar.name == "square" and re.fullmatch(r"\d{4,}", tag):
@@ -210,6 +215,6 @@ def _sure(grammar: Grammar, tag: str, meaning: Meaning | None) -> float:
 
 
 def _capitals(tag: str) -> bool:
-    """Whether *tag* is written in capitals (an ending in brackets, an index or a genitive may not be)."""
+    """Whether *tag* is written in capitals; a possessive 's and the letter of an index ("18b") may be in lower case."""
     letters = re.sub(r"['’]s$|\d[a-z]\b", "", tag)
     return letters == letters.upper() and letters != letters.lower()

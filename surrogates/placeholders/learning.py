@@ -1,4 +1,4 @@
-"""From a survey to a mapping: how sure each rule is, and what counts as unknown after all."""
+"""Turn the tallies of a survey into a mapping: compute each rule's confidence and decide what is reported as unknown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, 
 from piiloom.surrogates.placeholders.tallies import Tallies, Tally
 
 _OFTEN: Final = 3
-_OFTEN_LOWER: Final = 5  # a word in small letters that stands in brackets as often as this is reported
+_OFTEN_LOWER: Final = 5  # a lower-case word in brackets with at least this count is reported as unknown
 _CUE_WEIGHT: Final = 0.4
 _FEW_DOCUMENTS: Final = 0.03
 _MOST_NOTED: Final = 500
@@ -20,7 +20,7 @@ _SURE_RUN: Final = 0.85
 
 
 def learn(known: Tallies, unknown: Tallies, left: Tallies, *, languages: tuple[str, ...], grammars: tuple[str, ...] | None) -> Mapping:
-    """The mapping: rules by falling count; those below ``USE_FROM`` are not used."""
+    """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
     titled = any(tally.grammar == "titled" for tally in known.kept().values())
     rules = [_rule(family, tally, titled=titled) for family, tally in known.kept().items()]
     often = {family: tally for family, tally in left.kept().items() if _is_often(family, tally)}
@@ -83,9 +83,10 @@ def _commonest(tally: Tally, kind: str) -> str:
 
 
 def _confidence(tally: Tally, *, titled: bool) -> float:
-    """The confidence of the form and the words, raised by how often the text around speaks of the same kind.
+    """Return the confidence (at most 0.99) of form and words, raised by how often the surrounding text confirms the kind.
 
-    A letter in brackets counts documents (one clear place settles a document), everything else places.
+    For a letter in brackets the share of documents with a cue counts, because one clear place settles a document. For all other
+    tags it is the share of places.
     """
     meaning = tally.verdict.meaning
     sure = tally.sure
@@ -98,7 +99,7 @@ def _confidence(tally: Tally, *, titled: bool) -> float:
         if meaning.role == "letters":
             sure += 0.1 * titled
         elif meaning.context == "mention" and sure < _SURE_RUN and share < _LEAST_SHARE:
-            sure = min(sure, USE_FROM - 0.01)  # forms to fill in: most blanks say nothing
+            sure = min(sure, USE_FROM - 0.01)  # most blanks have no cue beside them, so they are probably forms to fill in
         elif meaning.context != "mention" and tally.count >= _OFTEN:
             sure += 0.1
     if tally.documents >= _OFTEN and sure >= USE_FROM:

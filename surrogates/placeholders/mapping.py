@@ -1,4 +1,4 @@
-"""What a corpus's tags mean: rules that a person can edit."""
+"""The mapping of a corpus: user-editable rules that say what its placeholders mean."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pydantic import Field
 
 from piiloom.surrogates.mentions import Gender, Same
 
-USE_FROM: Final = 0.6  # rules learnt with less confidence are written with ``use: false``
+USE_FROM: Final = 0.6  # rules learned with less confidence are written with ``use: false``
 Context = Literal["", "mention", "document"]
 Unlisted = Literal["read", "report"]
-# What a file must keep to; ``mapping_file`` reads the fields of rules and notes as they stand here.
+# Constraints for the file: ``mapping_file`` builds its schema from the annotations of ``Rule`` and ``Noted``.
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One pattern (``tag`` or ``regex``) and what stands there.
+    """One pattern (exactly one of ``tag`` and ``regex``) and the meaning of what it matches.
 
-    In a ``tag``, ``{index}`` and ``{number}`` stand for what numbers the tag, ``{original}`` for a value that it bears, ``{date}`` for
-    a date; of "Dr. {letter}" only the letter is replaced. ``index`` is for tags that are one by themselves ("[Z]"). ``context``: the
-    text around decides the kind, at each mention or once for a document, and ``kind`` is what is taken where it does not. ``line`` is
-    the place in the file, for errors.
+    In a ``tag``, ``{index}`` and ``{number}`` match what numbers the tag, ``{original}`` a value that it contains, ``{date}`` a date;
+    of "Dr. {letter}" only the letter is replaced. ``index`` is a fixed index for a tag without a token ("[Z]"). With ``context`` the
+    surrounding text decides the kind, for each mention or once per document, and ``kind`` is the fallback. ``line`` is the line in
+    the file (0 if there is none), for error messages.
     """
 
     tag: str = ""
@@ -46,13 +46,13 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """The pattern, which tells rules apart."""
+        """The pattern, which identifies the rule."""
         return self.tag or self.regex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """A tag that is no rule: unknown, or a bracket that means what it says."""
+    """A tag without a rule: unknown, or left alone as ordinary text."""
 
     tag: str
     count: Count = 0
@@ -63,9 +63,10 @@ class Noted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """All rules. ``grammars`` are the built-in forms looked for (None: all), ``languages`` those whose words are known.
+    """All rules and settings of a corpus.
 
-    ``unlisted="read"``: a tag that is in no rule is read by the vocabulary; "report": it counts as unknown.
+    ``grammars`` names the built-in forms to look for (None: all), ``languages`` the vocabularies to use. ``unlisted`` says what
+    happens to a tag without a rule: "read" interprets it by the vocabulary, "report" counts it as unknown.
     """
 
     rules: tuple[Rule, ...] = ()

@@ -1,4 +1,4 @@
-"""The mapping as a file that people edit: reading it with errors that name the line, and writing it."""
+"""Read and write a mapping as a YAML file that people edit; errors name the line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 _LONGEST_REGEX: Final = 2_000
 _GROUPS: Final = frozenset({"index", "number", "original", "role", "letter"})
 
-_TOLD: Final = frozenset({"same", "use", "confidence"})  # written in any case
+_TOLD: Final = frozenset({"same", "use", "confidence"})  # written even if they have their default value
 
 _HEAD: Final = """\
 # What the placeholders of a corpus mean. Written by `piiloom surrogate survey`; edit it and give it to
@@ -55,7 +55,10 @@ class _Strict(BaseModel):
 
 
 class _AsWritten:
-    """Reads a dataclass strictly from its written fields; tuples are lists there, and what does not count for equality is not written."""
+    """Annotation that lets pydantic read a dataclass strictly from a file.
+
+    Tuples are lists in the file. Fields with ``compare=False`` are not part of it.
+    """
 
     def __get_pydantic_core_schema__(self, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
         hints = get_type_hints(source, include_extras=True)
@@ -86,15 +89,15 @@ class _MappingFile(_Strict):
 
 @cache
 def kind_names() -> tuple[str, ...]:
-    """The kinds that a rule may name."""
+    """Return the names of all kinds that a rule may have; cached."""
     return tuple(load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds)
 
 
 def load_mapping(path: Path) -> Mapping:
     """Read a mapping file.
 
-    Raises ``ConfigError`` with file and line for what is no YAML, unknown keys, kinds, grammars and languages, patterns that are no regular
-    expression, are given twice or not at all.
+    Raises ``ConfigError`` with file and line for invalid YAML, for unknown keys, kinds, grammars or languages, and for patterns that
+    are missing, duplicate or not a valid regular expression.
     """
     document = read_document(path)
     if document.data is None:
@@ -165,7 +168,7 @@ def _check_regex(pattern: str, where: str) -> None:
 
 
 def dump_mapping(mapping: Mapping) -> str:
-    """*mapping* as the text of a file; ``load_mapping`` gives an equal one back."""
+    """Return *mapping* as the text of a file, with a comment that explains the keys. ``load_mapping`` reads it back unchanged."""
     settings: dict[str, Any] = {"version": 1, "languages": list(mapping.languages)}
     if mapping.grammars is not None:
         settings["grammars"] = list(mapping.grammars)
@@ -182,7 +185,7 @@ def _yaml(data: dict[str, Any]) -> str:
 
 
 def _plain(entry: Rule | Noted) -> dict[str, Any]:
-    """The fields that say something, and those that people are likely to change."""
+    """Return the fields that differ from their default, and those in ``_TOLD``, which people are likely to change."""
     return {
         one.name: list(value) if isinstance(value, tuple) else value
         for one in fields(entry)

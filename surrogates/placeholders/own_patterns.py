@@ -1,4 +1,4 @@
-"""What a person's mapping looks for beyond the built-in grammars: regular expressions, and tags of a form of their own."""
+"""Patterns of a user's mapping that the built-in grammars do not find: regular expressions, and tags of another form."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
 
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
-_SECONDS = 1.0  # for one pattern and document, and as much again for each million characters
+_SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters
 
 Own = tuple[Verdict, Rule | None]
 
 
 class OwnPatterns:
-    """The patterns of a mapping's ``regex:`` rules and of those ``tag:`` rules that no grammar of the *scanner* finds."""
+    """The compiled patterns of a mapping's ``regex:`` rules and of the ``tag:`` rules that no grammar of *scanner* finds.
+
+    Rules with ``use=False`` are skipped. The object is false if there are no patterns.
+    """
 
     def __init__(self, mapping: Mapping, scanner: Scanner) -> None:
         self._file = mapping.file or "mapping"
@@ -44,7 +47,11 @@ class OwnPatterns:
         return bool(self._patterns)
 
     def merged(self, text: str, candidates: Iterator[Candidate]) -> Iterator[tuple[Candidate, Own | None]]:
-        """Matches and *candidates* in text order, disjoint: what starts first, then what is longer, then the person's own."""
+        """Yield the matches in *text* merged with *candidates*, in text order and without overlaps.
+
+        Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its
+        verdict and rule, a candidate with None. Raises ``DataError`` if a pattern exceeds the time limit.
+        """
         found: list[tuple[Candidate, Own | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
         found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
         reached = 0
@@ -79,7 +86,7 @@ def _own(rule: Rule, groups: dict[str, str | None]) -> Own:
 
 
 def _scanned(tag: str, scanner: Scanner) -> bool:
-    """Whether the grammars make one candidate of what *tag* stands for."""
+    """Whether the built-in grammars find an example of *tag* as exactly one candidate."""
     text = sample(tag)
     if "{letter}" in tag:
         return any(candidate.literal == text for candidate in scanner.scan(text))

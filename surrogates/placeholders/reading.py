@@ -1,4 +1,4 @@
-"""What the text of a tag means: its words put together."""
+"""Read the meaning of a tag from its words."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word
 
 Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 
-_WEAK: Final = frozenset({"number", "id_number"})  # "phone number", "student id": the other word says more
+_WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word overrides: "phone number", "student id"
 _DOUBT: Final = 0.65
 _SHORT: Final = 3
 _LETTER_SURE: Final = 0.5
-_GROUPS_OF_LETTERS: Final = 40  # longer texts are no tags
+_GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
 
 
 class Meaning(NamedTuple):
-    """What a tag says of what stood there. ``context`` says that the text around decides the kind ("mention", "document")."""
+    """What a tag says about the value that it replaces; fields as in ``Mention`` and ``mapping.Rule``.
+
+    ``sure`` is the confidence (0 to 1). ``context`` is "mention" or "document" if the surrounding text decides the kind. ``number`` is
+    a second index: the house number of "a-straat 1".
+    """
 
     kind: str
     role: str = ""
@@ -40,7 +44,7 @@ class Reader:
         self._words = words
 
     def read(self, text: str) -> Meaning | None:
-        """The meaning of a tag's *text* (without its signs), or None where some word of it is unknown."""
+        """Return the meaning of a tag's *text* (without its signs), or None if it has an unknown word or is too long."""
         if len(text) > 4 * _GROUPS_OF_LETTERS:
             return None
         folded = fold_tag(text, self._words.index_words)
@@ -57,7 +61,7 @@ class Reader:
         return meaning
 
     def _doubt(self, words: tuple[str, ...]) -> float:
-        """What is left of the confidence where writers put such words in brackets themselves: "[his wife]", "[day]", "[far]"."""
+        """Return the factor for the confidence: below 1 for words that authors themselves put in brackets ("[his wife]", "[day]")."""
         doubtful, articles = self._words.doubtful, self._words.articles
         said = [word for word in words if word not in articles]
         if any(word in doubtful and word in articles for word in words):
@@ -67,13 +71,13 @@ class Reader:
 
     @staticmethod
     def _letter(text: str, letter: str) -> Meaning | None:
-        """Somebody or something by a letter ("[X]"); the text tells which, if anything does."""
+        """Read a single capital letter ("[X]"): a person, unless the document says that it is something else."""
         if not text.strip(" .").isupper():
             return None
         return Meaning("person", role="letter", index=letter, sure=_LETTER_SURE, context="document")
 
     def _street(self, words: tuple[str, ...], index: str) -> Meaning | None:
-        """A street by a letter ("a-straat"), or a house in it ("a-straat 1")."""
+        """Read a street that is named by a letter ("a-straat"), or an address in it ("a-straat 1"); None for anything else."""
         if len(words) < 2 or len(words[0]) != 1:
             return None
         word = self._words.get(" ".join(words[1:]))
@@ -86,7 +90,7 @@ class Reader:
     def _phrase(self, words: tuple[str, ...], index: str) -> Meaning | None:
         parts = self._segments(words)
         if parts is None and index:
-            # "birth date 1" has an index, "age over 89" has none: the whole may be a phrase itself.
+            # The number may belong to the phrase ("age over 89") instead of being an index ("birth date 1").
             parts, whole = self._segments((*words, index)), True
             index = "" if whole and parts else index
         if not parts:
@@ -94,7 +98,10 @@ class Reader:
         return _together(parts, index, self._words.ids)
 
     def _segments(self, words: tuple[str, ...]) -> list[Word] | None:
-        """*words* as known phrases, longest first; None when a word is left over, or nothing but fillers was found."""
+        """Split *words* greedily into known phrases, the longest first.
+
+        Return None if a word is left over, or if there are only fillers (articles, joiners, qualifiers).
+        """
         found: list[Word] = []
         at = 0
         while at < len(words):
@@ -110,7 +117,10 @@ class Reader:
 
 
 def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
-    """The meaning of several words: what they name, whose it is, how it is written."""
+    """Combine the meanings of several words: the kind, whose value it is, and the form it is written in.
+
+    *ids* gives the kind of id number that a role has ("student" in "student id").
+    """
     said = [word for word in parts if word.what in {"role", "name", "value"}]
     if not said:
         return Meaning("generic", role="blank", index=index, same="document" if index else "mention", context="mention", sure=parts[0].sure)
@@ -141,7 +151,7 @@ def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
 
 
 def _value(values: list[Word], role: str, index: str, ids: dict[str, str], sure: float) -> Meaning:
-    """A value of another kind than a name; *role* is whose it is."""
+    """Combine words for a value other than a name; *role* is the role of its owner, "" if none is given."""
     strong = [word for word in values if word.kind not in _WEAK] or values
     head = strong[-1] if strong[-1].head_last else strong[0]
     kind = ids.get(role, head.kind) if head.kind in _WEAK and role else head.kind

@@ -1,4 +1,4 @@
-"""Where something stands that may be a placeholder: the grammars as two regular expressions over the text."""
+"""Scan a text for candidate placeholders: the grammars compiled into two regular expressions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LETTERS: Final = "letters"
 _LONGEST_TITLE: Final = 14
 
 _JOINED: Final = re.compile(r"(?: and | or | & |, | en | of | e | ou | und | oder | et )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
-# A single letter behind a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
+# A single letter after a title may be the start of something else: "Dr. J. Smith", "Doctor A few days".
 _SENTENCE: Final = re.compile(
     r"\.\s+(?:He|She|It|They|The|This|That|His|Her|We|I|In|On|At|A|An|There|Then|Patient|And|But|De|Het|Hij|Zij|Ele|Ela|O)\b"
 )
@@ -26,7 +26,7 @@ _PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 
 
 class Candidate(NamedTuple):
-    """Something that may be a placeholder: ``[start, end)`` would be replaced; ``literal`` is it, with a title that belongs to it."""
+    """A possible placeholder. ``[start, end)`` is the span to replace; ``literal`` is its text, preceded by its title if it has one."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Candidate(NamedTuple):
 
 
 class Title(NamedTuple):
-    """What a title tells of a person."""
+    """The role and gender that a title implies."""
 
     role: str
     gender: Gender | None
@@ -43,7 +43,7 @@ class Title(NamedTuple):
 
 @cache
 def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
-    """The titles of the languages by their spelling."""
+    """Return the titles of *languages* by spelling; where two languages share one, the first language wins."""
     found: dict[str, Title] = {}
     for language in languages:
         for entry in vocabulary_file(language).titles:
@@ -53,7 +53,10 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
 
 
 class Scanner:
-    """Finds candidates of the grammars *names* (None: all), with titles of *languages*; compiled once."""
+    """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
+
+    Raises ``UsageError`` for an unknown grammar.
+    """
 
     def __init__(self, names: tuple[str, ...] | None = None, languages: tuple[str, ...] = LANGUAGES) -> None:
         self._grammars = grammars()
@@ -64,13 +67,13 @@ class Scanner:
         self._titles = titles(languages)
         wanted = set(self._grammars if names is None else names)
         signs = [_signs_pattern(s) for s in data.signs if s.name in wanted] + [_run_pattern(r) for r in data.runs if r.name in wanted]
-        # All alternatives begin with a plain character: ``re`` then skips quickly to where one can begin.
+        # Every alternative begins with a literal character, so that ``re`` can skip quickly to possible starts.
         self._signs = re.compile("|".join(signs)) if signs else None
         words = [w for w in data.words if w.name in wanted]
         self._words = _words_pattern(words, data.letters, tuple(self._titles)) if words else None
 
     def scan(self, text: str) -> Iterator[Candidate]:
-        """Candidates in text order, disjoint; where two overlap, the one that starts first, then the longer one."""
+        """Yield candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs) if self._signs else []
         if self._words:
             found += self._scan_words(text, self._words)
@@ -82,7 +85,7 @@ class Scanner:
                 reached = candidate.end
 
     def title(self, word: str) -> Title:
-        """What the title *word* tells."""
+        """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
         return self._titles[word]
 
     def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[Candidate]:
@@ -105,7 +108,7 @@ class Scanner:
             yield Candidate(start, end, self._grammars[name], text[start:end])
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
-        """The letters behind a title, and single letters joined to a single one ("Dr. X and Y")."""
+        """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
         if single and not _stands_alone(text, start):
             return
@@ -123,7 +126,7 @@ def _by_place(candidate: Candidate) -> tuple[int, int]:
 
 
 def _repeated(text: str, start: int, end: int) -> int:
-    """Where letters that are said twice ("ABC ABC") end."""
+    """Return the end of a letter group including its repetitions ("ABC ABC")."""
     again = f" {text[start:end]}"
     while text.startswith(again, end) and not text[end + len(again) : end + len(again) + 1].isalnum():
         end += len(again)
@@ -131,7 +134,7 @@ def _repeated(text: str, start: int, end: int) -> int:
 
 
 def _stands_alone(text: str, start: int) -> bool:
-    """Whether the single letter at *start*, behind a title, is all of the name."""
+    """Whether the single letter at *start*, after a title, is the whole name and not an initial or an article."""
     letter, after = text[start], text[start + 1 : start + 24]
     if letter in _PLACEHOLDER_LETTERS:
         return after[:1] == " " or re.match(r"\.\s", after) is not None or not _NAME_FOLLOWS.match(after)
@@ -157,10 +160,10 @@ def _run_pattern(entry: RunEntry) -> str:
 
 
 def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
-    """One expression that begins with a set of capitals; what comes before them is looked at by look-behinds."""
+    """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it."""
     firsts = "".join(dict.fromkeys(entry.first for entry in entries))
     behind_title = "(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
-    # Letter groups behind their first letter: spelled-out ones may have two spaces; three or more X's are one, too.
+    # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
     ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
     groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"
     parts = []

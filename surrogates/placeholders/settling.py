@@ -1,4 +1,4 @@
-"""From verdicts to mentions, where the text around decides what a tag leaves open."""
+"""Turn verdicts into mentions; the surrounding text decides what a tag leaves open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from piiloom.surrogates.placeholders.reading import Meaning
 from piiloom.surrogates.placeholders.scanning import Candidate
 from piiloom.surrogates.placeholders.surroundings import Cues
 
-# What a party of a lawsuit, and what a letter, can turn out to be; the first of equals wins.
+# The kinds that a party to a lawsuit and a letter can turn out to be. On equal votes the first one wins.
 _PARTY: Final = ("person", "company")
 _LETTER: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
 _LETTER_ROLES: Final = frozenset({"letter", "letters"})
@@ -26,7 +26,10 @@ _Key = tuple[str, str]
 
 
 class Settling:
-    """Appends the mentions of one document to *mentions*; kinds that the document as a whole decides are put right by ``finish``."""
+    """Appends the mentions of one document to *mentions*.
+
+    Call ``place`` for each candidate in text order, then ``finish``, which corrects the kinds that depend on the whole document.
+    """
 
     def __init__(self, text: str, cues: Cues, mentions: list[Mention]) -> None:
         self._text = text
@@ -36,7 +39,7 @@ class Settling:
         self._votes: dict[_Key, Counter[str]] = {}
 
     def place(self, candidate: Candidate, verdict: Verdict) -> str:
-        """Make a mention of *candidate*, or say why there is none: nothing around tells what stood there."""
+        """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
         meaning = verdict.meaning
         if meaning.context:
             cue = self._cues.around(self._text, candidate.start, candidate.end)
@@ -55,7 +58,7 @@ class Settling:
         return ""
 
     def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
-        """*meaning* made more exact: a date of birth, a date whose year stands behind it, a location that is a house in a street."""
+        """Refine *meaning*: recognize a birth date, a date followed by its year, or a location that is a street address."""
         if meaning.kind in _DAYS:
             if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
                 meaning = meaning._replace(kind="birth_date", same="document")
@@ -66,7 +69,7 @@ class Settling:
         return meaning
 
     def finish(self) -> None:
-        """Give what is one in the whole document the kind that most of its places speak of."""
+        """Give every open mention the kind that most cues in the document support for its role and index."""
         for place, candidate, verdict in self._open:
             meaning = verdict.meaning
             votes = self._votes.get((meaning.role, meaning.index))
@@ -81,7 +84,7 @@ class Settling:
 
 @cache
 def _address() -> re.Pattern[str]:
-    """What looks like a house in a street: a number and a word for a street."""
+    """Return the pattern of a street address: a digit and a word for a street."""
     return re.compile(rf"(?=.*\d).*\b(?:{'|'.join(grammars_file().streets)})\b", re.IGNORECASE | re.DOTALL)
 
 

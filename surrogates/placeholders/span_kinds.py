@@ -1,4 +1,4 @@
-"""Which kind of value a span's entity type asks for, where texts come with spans instead of placeholders."""
+"""Map a span's entity type to a kind of value, for texts that come with annotated spans instead of placeholders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from piiloom.taxonomy.entity_types import load_taxonomy
 
-# What a type is put as when its subtype is not told, or is one that no kind has.
+# The kind for a type whose subtype is missing or belongs to no kind.
 _BY_TYPE = {
     "name": "person",
     "code": "id_number",
@@ -31,7 +31,10 @@ _BY_TYPE = {
 
 @cache
 def kind_of_span(entity_type: str, subtype: str | None) -> str:
-    """The kind for a type and subtype of our taxonomy, else for a label as other corpora write it ("DOCTOR", "GPE"), else generic."""
+    """Return the kind for a type and subtype of our taxonomy; cached.
+
+    A type that is not in the taxonomy is read as a label of another corpus ("DOCTOR", "GPE"). If that fails, too, the result is "generic".
+    """
     types = load_taxonomy()
     ours = entity_type if entity_type in types.types else None
     if ours and subtype:

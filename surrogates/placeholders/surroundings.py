@@ -1,4 +1,4 @@
-"""What stands around a candidate: signs that it is code or markup after all, and cues to what was redacted."""
+"""Examine the text around a candidate: whether it is code or markup, and cues to what was redacted."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _CHECKBOX: Final = "[ ]"
 
 
 class Surroundings:
-    """Tells the tags of one text that mean what they say from placeholders."""
+    """Distinguishes, within one text, ordinary brackets and markup from placeholders."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._holds: dict[str, bool] = {}
 
     def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether a tag whose words are known is part of code, markup, a link or a heading."""
+        """Whether a tag with known words is ordinary text after all: part of code, markup, a link or a heading."""
         name = candidate.grammar.name
         if name == "angle":
             return self._in_markup(candidate, verdict.markup)
@@ -37,21 +37,21 @@ class Surroundings:
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
 
     def _anywhere(self, piece: str) -> bool:
-        """Whether the text holds *piece*; searched for once."""
+        """Whether the text contains *piece*; cached."""
         known = self._holds.get(piece)
         if known is None:
             known = self._holds[piece] = piece in self._text
         return known
 
     def _in_markup(self, candidate: Candidate, element: str) -> bool:
-        """Whether the element is closed somewhere, or the tag hangs on a word as in ``List<Name>``."""
+        """Whether the text has a closing tag for *element*, or the tag directly follows a word as in ``List<Name>``."""
         if element and self._anywhere(f"</{element}>"):
             return True
         before = self._text[candidate.start - 1 : candidate.start]
         return not candidate.literal.isupper() and (before.isalnum() or before in {"_", "."})
 
     def _in_code(self, candidate: Candidate, verdict: Verdict) -> bool:
-        """Whether the brackets are an index (``row[name] = 1``), a link, or a ticked box among empty ones."""
+        """Whether the brackets are an index (``row[name] = 1``), a link, or a ticked checkbox in a text with empty ones."""
         start, end = candidate.start, candidate.end
         before = self._text[start - 1 : start]
         letter = verdict.meaning.role == "letter"
@@ -71,7 +71,7 @@ class Surroundings:
 
 
 class Cue(NamedTuple):
-    """What a context tells."""
+    """What the surrounding text says about a placeholder; ``sure`` below 1 is a weak cue."""
 
     kind: str
     form: str
@@ -80,7 +80,7 @@ class Cue(NamedTuple):
 
 
 class Cues:
-    """The cues of some languages: what stands right before and right behind a placeholder."""
+    """The cue patterns of some languages for the text right before and right after a placeholder."""
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
@@ -91,11 +91,11 @@ class Cues:
         self._after = re.compile("|".join(rf"(?P<c{n}>(?:{e.after}))" for n, e in enumerate(entries) if e.after))
 
     def born(self, text: str, start: int) -> bool:
-        """Whether what stands before *start* speaks of a birth."""
+        """Whether the text right before *start* speaks of a birth."""
         return self._birth is not None and self._birth.search(text[max(0, start - _BIRTH_WIDTH) : start]) is not None
 
     def around(self, text: str, start: int, end: int) -> Cue | None:
-        """The cue at ``[start, end)`` of *text*; where both sides tell something, what stands first in the vocabulary."""
+        """Return the cue beside ``[start, end)`` of *text*, or None. If both sides have one, the first in the vocabulary wins."""
         head = text[max(0, start - _WIDTH) : start]
         line = head.rfind("\n")
         before = self._before.search(head, line + 1)
@@ -109,5 +109,5 @@ class Cues:
 
 @cache
 def cues(languages: tuple[str, ...] = LANGUAGES) -> Cues:
-    """The cues of *languages*, compiled once."""
+    """Return the cues of *languages*; cached."""
     return Cues(languages)

@@ -1,6 +1,6 @@
-"""A survey of a corpus: which patterns stand in it, how often, and what the text around them speaks of.
+"""Survey a corpus: which placeholder patterns it has, how often, and which kinds the surrounding text suggests.
 
-Surveys of parts are merged in input order into the survey of the whole; any partition gives the same mapping.
+Surveys of parts of a corpus are merged in input order. Every partition gives the same mapping.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 
 _MOST_KNOWN: Final = 20_000
 _MOST_OTHERS: Final = 3_000
-_LOOKED: Final = 20  # places of one pattern in one document whose surroundings are looked at
+_LOOKED: Final = 20  # places of one pattern whose surroundings are examined, per document
 _SURE_ENOUGH: Final = 0.8  # patterns as sure as this need no cues
 _MOST_REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 80
 
 
 class Survey:
-    """Counts the patterns of texts; ``known``, ``unknown`` and ``left`` hold the tallies."""
+    """Counts the patterns of texts. ``known``, ``unknown`` and ``left`` hold the tallies by status.
+
+    It can be pickled: only the public attributes are, and the compiled patterns are rebuilt.
+    """
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES, grammars: tuple[str, ...] | None = None) -> None:
         self.languages = languages
@@ -99,19 +102,19 @@ class Survey:
         return verdict
 
     def merge(self, later: Survey) -> None:
-        """Count in what was surveyed of later documents."""
+        """Add the counts of a survey of later documents."""
         self.documents += later.documents
         self.known.merge(later.known)
         self.unknown.merge(later.unknown)
         self.left.merge(later.left)
 
     def mapping(self) -> Mapping:
-        """What was learnt."""
+        """Return the mapping learned so far."""
         return learn(self.known, self.unknown, self.left, languages=self.languages, grammars=self.grammars)
 
 
 def auto_mapping(texts: Iterable[str], languages: tuple[str, ...] = LANGUAGES) -> Mapping:
-    """The mapping that a survey of *texts* gives."""
+    """Survey *texts* and return the mapping."""
     survey = Survey(languages)
     for text in texts:
         survey.add(text)

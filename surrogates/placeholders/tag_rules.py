@@ -1,4 +1,4 @@
-"""The ``tag:`` rules of a mapping, looked up for candidates of the built-in grammars."""
+"""Look up the ``tag:`` rules of a mapping for candidates of the built-in grammars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from piiloom.surrogates.placeholders.scanning import Candidate
 
 
 class TagRules:
-    """By exact tag, by family, and, for tags that a person wrote otherwise than we would, by pattern."""
+    """The ``tag:`` rules of a mapping, found by exact tag, by family (the survey's pattern), or by matching a user's own pattern."""
 
     def __init__(self, mapping: Mapping) -> None:
         rules = [rule for rule in mapping.rules if rule.tag]
@@ -20,7 +20,7 @@ class TagRules:
         self._patterns = [(re.compile(pattern_of(rule.tag)), rule) for rule in rules if has_tokens(rule.tag)]
 
     def rule_of(self, candidate: Candidate, verdict: Verdict) -> tuple[Rule | None, Verdict]:
-        """The rule for *candidate*, and the verdict that follows from it; the verdict unchanged where there is no rule."""
+        """Return the rule for *candidate* and the verdict it gives, or None and *verdict* unchanged if there is no rule."""
         if not self._by_tag:
             return None, verdict
         literal = " ".join(candidate.literal.split())
@@ -38,7 +38,10 @@ class TagRules:
 
 
 def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verdict:
-    """What *rule* says of a candidate; what the tag itself gives (index, original) comes from *groups*, else from the verdict."""
+    """Return *verdict* with the meaning of *rule*.
+
+    Index, number and original come from *groups* (the groups of the tag's match) or from *verdict*.
+    """
     own = verdict.meaning
     index = groups.get("index") or groups.get("letter") or rule.index or own.index
     number = groups.get("number") or own.number

@@ -1,4 +1,4 @@
-"""Counts of a survey: how often each pattern stands in a corpus, with a few examples; mergeable."""
+"""Mergeable counts of a survey: how often each pattern occurs in a corpus, with a few examples."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _BESIDE: Final = 30  # characters of context on each side of an example
 
 @dataclass(slots=True)
 class Tally:
-    """One pattern. ``cues`` counts documents, and ``cued`` places, in which the text around speaks of a kind.
+    """The counts of one pattern.
 
-    ``looked`` is how many places were looked at for that.
+    By kind of value, ``cues`` counts the documents and ``cued`` the places where the surrounding text suggests that kind. ``looked`` is
+    the number of places examined. ``sure`` is the highest confidence seen.
     """
 
     verdict: Verdict
@@ -42,10 +43,10 @@ class Tally:
 
 
 class Tallies:
-    """Tallies by pattern, at most *most* of them.
+    """Tallies by pattern, limited to *most* patterns.
 
-    Where a corpus has more patterns, those are kept whose names have the smallest hashes: whatever the order of documents and merges,
-    the same ones, with exact counts. ``dropped`` places belong to the others.
+    If a corpus has more, the patterns with the smallest hashes are kept (bottom-k sampling). So the same ones remain, with exact
+    counts, whatever the order of documents and merges. ``total`` counts all places, ``dropped`` those of the other patterns.
     """
 
     def __init__(self, most: int) -> None:
@@ -55,22 +56,22 @@ class Tallies:
         self.total = 0
 
     def kept(self) -> dict[str, Tally]:
-        """The tallies that every partition of the corpus would keep."""
+        """Return the tallies by pattern after cutting them down to the limit; the same for every partition of the corpus."""
         self._shrink()
         return self.by_family
 
     @property
     def dropped(self) -> int:
-        """Places whose pattern is not kept."""
+        """The number of places whose pattern is not kept."""
         return self.total - sum(tally.count for tally in self.kept().values())
 
     def add(self, family: str, tally: Tally) -> None:
-        """Count *tally* (of one document, or of a survey of later documents) in."""
+        """Add *tally*, which comes from one document or from a survey of later documents."""
         self.total += tally.count
         self._put(family, tally)
 
     def merge(self, later: Tallies) -> None:
-        """Count the tallies of later documents in."""
+        """Add the tallies of later documents."""
         self.total += later.total
         self._limit = min(self._limit, later._limit)
         for family, tally in later.by_family.items():
@@ -100,6 +101,6 @@ def _hash(family: str) -> int:
 
 
 def excerpt(text: str, start: int, end: int) -> str:
-    """A place with a little of the text on both sides, on one line."""
+    """Return ``text[start:end]`` with a little context on both sides, on one line."""
     first, last = max(0, start - _BESIDE), min(len(text), end + _BESIDE)
     return f"{'…' if first else ''}{' '.join(text[first:last].split())}{'…' if last < len(text) else ''}"

@@ -1,4 +1,4 @@
-"""The words of tags in several languages: what each stands for."""
+"""The vocabulary of tags in several languages: what each word or phrase stands for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES, Vocabula
 What = Literal["role", "name", "value", "blank", "skip", "qualifier"]
 
 _SHORT: Final = 3
-_ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that people of several roles have
+_ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that do not imply one role
 
 
 class Word(NamedTuple):
-    """One phrase of one language. ``stem`` is the role, ``owner`` the role of whoever has a number of this kind ("student id").
+    """The meaning of one phrase of one language.
 
-    ``head_last``: in compounds of this language the last word rules.
+    ``stem`` is the role that it names, ``owner`` the role of the person who has an id of this kind ("student" for "student id").
+    ``sure`` is the confidence (0 to 1), ``party``: may also be an organization, ``lettered``: may follow a letter ("a-straat").
+    ``head_last``: in compounds of this language the last word determines the meaning.
     """
 
     what: What
@@ -37,7 +39,7 @@ class Word(NamedTuple):
 
 
 class Vocabulary:
-    """The phrases of some languages; the language named first wins where two share a phrase."""
+    """The phrases of some languages. Where two share a phrase, the language listed first wins."""
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         self.languages = languages
@@ -59,7 +61,10 @@ class Vocabulary:
         self.longest = max(phrase.count(" ") + 1 for phrase in self.words)
 
     def get(self, phrase: str) -> Word | None:
-        """The meaning of *phrase* (folded), or of its singular where it is an English-looking plural."""
+        """Return the meaning of *phrase* (normalized by ``phrase_of``), or None.
+
+        An unknown phrase that ends in -s is also looked up without it, as a plural.
+        """
         found = self.words.get(phrase)
         if found is None and phrase.endswith("s") and len(phrase) > _SHORT:
             single = self.words.get(phrase[:-1])
@@ -69,7 +74,7 @@ class Vocabulary:
 
 
 def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
-    """All phrases of one file, folded, with their meanings; what comes first wins."""
+    """Yield all phrases of one file, normalized, with their meanings; the caller keeps the first of duplicates."""
     last = source.head == "last"
     for spelling, word in _meanings(source):
         phrase = phrase_of(spelling)
@@ -104,5 +109,5 @@ def _meanings(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
 
 @cache
 def vocabulary(languages: tuple[str, ...] = LANGUAGES) -> Vocabulary:
-    """The vocabulary of *languages*, read once."""
+    """Return the vocabulary of *languages*; cached."""
     return Vocabulary(languages)

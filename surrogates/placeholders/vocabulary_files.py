@@ -1,4 +1,4 @@
-"""The form of ``data/vocabulary/<language>.yaml``; what the keys mean is told at the head of ``en.yaml``."""
+"""The schema and loader of ``data/vocabulary/<language>.yaml``. The head of ``en.yaml`` explains the keys."""
 
 from __future__ import annotations
 
@@ -100,5 +100,5 @@ class VocabularyFile(_Entry):
 
 @cache
 def vocabulary_file(language: str) -> VocabularyFile:
-    """The words of *language*, one of ``LANGUAGES``."""
+    """Read the vocabulary file of *language*, one of ``LANGUAGES``; cached."""
     return load_yaml(files("piiloom.surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)
