@@ -1,7 +1,7 @@
-"""The proof of a run's output: everything is read again and held against the input.
+"""Verify a run's output: read all of it again and compare it with the input.
 
-Nothing of what wrote the output is used but the readers of the formats: texts of the input, the mirror and the records go side by
-side, and each code point outside replaced ranges is compared, as is everything in the files that is no text.
+Of the code that wrote the output only the format readers are used. Texts of the input, the mirror and the records are read in parallel.
+Each code point outside the replaced ranges is compared, and so is everything in the files that is no text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BATCH: Final = 4096
 
 @dataclass(slots=True)
 class Checked:
-    """What was held against the input: documents, replaced ranges, and code points outside of them."""
+    """Counts of what was compared: documents, replaced ranges, and code points outside them (``same``)."""
 
     documents: int = 0
     ranges: int = 0
@@ -40,7 +40,10 @@ class Checked:
 
 
 class _Strand(NamedTuple):
-    """What a file holds up to its next text, and that text; or what follows the last one."""
+    """A section of a file: the content before the next text (``between``), and that text.
+
+    For the rest after the last text ``found`` is None. ``line`` is the 1-based line of the text; ``raw`` is the part it is in.
+    """
 
     file: InputFile
     line: int
@@ -50,7 +53,7 @@ class _Strand(NamedTuple):
 
 
 def verify_folder(folder: Path, source: Path) -> Checked:
-    """Hold the output *folder* against its input *source*; ``DataError`` names the first place where something does not fit."""
+    """Compare the output *folder* with its input *source*. Raises ``DataError`` that names the first place where they do not agree."""
     settings = _settings_of(folder, source)
     checked = Checked()
     with ExitStack() as stack:
@@ -89,7 +92,7 @@ def _check_files(before: Source, after: Source) -> None:
     for old, new in zip(before.files, after.files, strict=True):
         if (old.encoding, old.bom) != (new.encoding, new.bom):
             raise _fault(f"{MIRROR}/{old.name}", "has another encoding or byte-order mark")
-        if isinstance(old.layout, TableLayout):  # the words in a table do not decide how it is read
+        if isinstance(old.layout, TableLayout):  # read the mirror with the input's layout, as surrogates must not affect the detection
             after.files[new.number] = new._replace(layout=old.layout)
 
 
@@ -115,8 +118,8 @@ def _strands(source: Source) -> Iterator[_Strand]:
 
 
 def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> None:
-    """What stands in a slot and is no text: tags; the rest of a row with spans."""
-    assert old.found is not None and new.found is not None  # noqa: S101, PT018 - looked at before
+    """Compare ids, and what is in a slot besides the text: markup of XML, the rest of a JSON row with spans."""
+    assert old.found is not None and new.found is not None  # noqa: S101, PT018 - checked by the caller
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
     if isinstance(old.found.slot, XmlSlot):
@@ -131,7 +134,10 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str, spans: str) -> N
 
 
 def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
-    """What surrounds the text in the slot: the row without the text and without what the spans in its field *spans* tell of it."""
+    """Return the row without the text, and without offsets and copies of the text in the spans (field *spans*).
+
+    Return None if the slot is only the text.
+    """
     if slot.inner == (slot.start, slot.end):
         return None
     start, end = slot.inner
@@ -146,9 +152,9 @@ def _rest(raw: str, slot: JsonSlot, text: str, spans: str) -> Any:
 
 
 def _bare(item: Any, text: str) -> dict[str, Any]:
-    """A span without its places and words."""
+    """Return a span with its offsets and copies of the text set to None."""
     span = GivenSpan.of(item)
-    assert span is not None  # noqa: S101 - looked at before
+    assert span is not None  # noqa: S101 - checked before
     told = item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
     moves = {span.start_at, span.end_at}
     return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
@@ -163,7 +169,7 @@ def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], 
 
 
 def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
-    assert old.found is not None  # noqa: S101 - looked at before
+    assert old.found is not None  # noqa: S101 - checked before
     if row is None:
         raise _fault(MAP, "has fewer lines than there are documents")
     number, mapped, record = row
@@ -192,7 +198,7 @@ def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any],
 
 
 def _check_columns(before: Source, after: Source) -> None:
-    """The columns of Parquet files that hold no text."""
+    """Compare the columns of Parquet files that hold no text."""
     for old, new in zip(before.files, after.files, strict=True):
         if not isinstance(old.layout, ParquetLayout):
             continue
