@@ -22,12 +22,13 @@ def lift_named(store: Store, run: RunRow, names: str) -> int:
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     indexes, codes = {int(name) for name in wanted if name.isdecimal()}, {name for name in wanted if not name.isdecimal()}
-    rejects, lost, pairs = load_rejects(store, run.id), lost_pairs(store, run), pair_order(make_config(run.config))
+    config = make_config(run.config)
+    rejects, lost, pairs = load_rejects(store, run.id), lost_pairs(store, run), pair_order(config)
     items = [row for row in rejects if row.plan_index is not None and (row.plan_index in indexes or row.reason_code in codes)]
     keys = _keys_named(rejects, codes, lost)
     for row in items:
         if row.stage in (topics.NAME, subtopics.NAME) and row.plan_index is not None:
-            keys.update(lost.get(pairs[row.plan_index % len(pairs)], ()))
+            keys.update(lost.get(pairs[row.plan_index // config.records_per_text % len(pairs)], ()))
     if not items and not keys:
         known = sorted({row.reason_code for row in rejects if row.plan_index is not None or row.key in _all_keys(lost)})
         there = f"Its reason codes: {', '.join(known)}" if known else "It has no rejects"
