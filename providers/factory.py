@@ -12,7 +12,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
 from piiloom.providers.batch_api import BatchApi, BatchLimits
 from piiloom.providers.errors import AuthFailed
-from piiloom.providers.prices import UNKNOWN, ModelBook, ModelSpec, load_models
+from piiloom.providers.prices import ModelSpec, load_models
 from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
@@ -140,14 +140,6 @@ def choose_model(name: str, model: str | None, models_file: Path | None = None) 
     if not chosen:
         raise UsageError(f"the provider {name!r} needs the name of a model", remedy="Give it with --model, as the server spells it")
     return chosen
-
-
-def _spec(name: str, model: str, book: ModelBook) -> ModelSpec:
-    """Return what is known of *model*.
-
-    An unknown model of a compatible server gets no extra output tokens for thinking, because its context may be small.
-    """
-    return book.find(name, model) or (ModelSpec() if name == "compatible" else UNKNOWN)
 
 
 def _base_url(kind: Kind, base_url: str | None) -> str:

@@ -31,7 +31,7 @@ from piiloom.generation.estimate.estimate_sizes import (
     total,
 )
 from piiloom.generation.item import Item
-from piiloom.generation.plan.planning import make_case_item, make_plan_item, pair_order, texts_planned, triplets_needed
+from piiloom.generation.plan.planning import make_case_item, make_plan_item, pair_order, text_of, texts_planned, triplets_needed
 from piiloom.generation.running.triplet_book import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
@@ -236,7 +236,7 @@ class _Rehearsal:
                 self._note(self._calls.taken()[:1], weight * _ASKED_BACK)
 
     def _written(self, index: int) -> Item | None:
-        text = index // self._config.records_per_text
+        text = text_of(index, self._config)
         pair, triplet = self._pairs[text % len(self._pairs)], ("household money", "tenancy deposit")
         if self._config.recipe == "case":
             plan = make_case_item(index, pair, triplet, config=self._config, digest=self._digest)

@@ -8,7 +8,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, drop_shared_results, lift_rejects, load_rejects, load_shared_results
 from piiloom.corpus.store.runs import RunRow
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.plan.planning import pair_order
+from piiloom.generation.plan.planning import pair_order, text_of
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.subtopics import topic_key
@@ -28,7 +28,7 @@ def lift_named(store: Store, run: RunRow, names: str) -> int:
     keys = _keys_named(rejects, codes, lost)
     for row in items:
         if row.stage in (topics.NAME, subtopics.NAME) and row.plan_index is not None:
-            keys.update(lost.get(pairs[row.plan_index // config.records_per_text % len(pairs)], ()))
+            keys.update(lost.get(pairs[text_of(row.plan_index, config) % len(pairs)], ()))
     if not items and not keys:
         known = sorted({row.reason_code for row in rejects if row.plan_index is not None or row.key in _all_keys(lost)})
         there = f"Its reason codes: {', '.join(known)}" if known else "It has no rejects"

@@ -47,6 +47,11 @@ def texts_planned(items: int, config: RunConfig) -> int:
     return -(-items // config.records_per_text)
 
 
+def text_of(index: int, config: RunConfig) -> int:
+    """Return the number of the text that plan item *index* belongs to."""
+    return index // config.records_per_text
+
+
 def triplets_needed(planned: int, pairs: int, position: int) -> int:
     """Return how many triplets the pair at *position* needs when *planned* texts are dealt over *pairs* pairs."""
     return max(0, -(-(planned - position) // pairs))

@@ -14,7 +14,7 @@ from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.watching import events
 from piiloom.execution.watching.events import EventSink, unheard
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
-from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item
+from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item, text_of
 from piiloom.generation.running.earlier import EarlierWork, read_earlier
 from piiloom.generation.running.progress import RunProgress, Watch, unwatched
 from piiloom.generation.running.session import Session, open_session
@@ -169,7 +169,7 @@ def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, wa
 def begun(session: Session, index: int, digest: str) -> Outcome:
     """Plan item *index*, with *digest* the plan digest of the run; raises ``ItemRejected`` if its pair has no triplet."""
     ctx, book = session.ctx, session.book
-    text = index // ctx.config.records_per_text
+    text = text_of(index, ctx.config)
     pair, triplet = book.triplet(text)
     if ctx.config.recipe == "case":
         return Outcome(item=Item(plan=make_case_item(index, pair, triplet, config=ctx.config, digest=digest)))

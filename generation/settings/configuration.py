@@ -1,4 +1,4 @@
-"""The configuration of a run, from flags or a YAML file: checked once, and digested for the record ids."""
+"""The settings of a run as one immutable object; ``setting_checks`` builds and checks it, ``digests`` fingerprints it."""
 
 from __future__ import annotations
 

@@ -19,27 +19,27 @@ from piiloom.generation.stages.abstraction import Asked, abstracted, check_put
 from piiloom.generation.stages.asking import Ask, Fault, ask
 from piiloom.generation.stages.ledger import LINE_PROPERTIES, labelled, read_line
 from piiloom.generation.stages.sheet import MOST_MORE
-from piiloom.generation.stages.texts import SENTENCE_END, value_variables
+from piiloom.generation.stages.texts import SENTENCE_END, check_kind, value_variables
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 NAME = "audit"
 TEXT = "text"
 
 
-def _listed(name: str, properties: Mapping[str, Any]) -> Mapping[str, Any]:
+def _listed(name: str, properties: Mapping[str, Any], **before: Any) -> Mapping[str, Any]:
+    """Return the schema of an object that has, after the fields *before*, a list *name* of objects with *properties*."""
     entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": {name: {"type": "array", "items": entry}}, "required": [name], "additionalProperties": False}
+    fields = {**before, name: {"type": "array", "items": entry}}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 _STRING = {"type": "string"}
-_FOUND = _listed("missed", {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING})
 # "tells" (what each stretch of text says) comes first: a model that must summarize every stretch overlooks less.
-MISSED: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"tells": {"type": "array", "items": _STRING}, **_FOUND["properties"]},
-    "required": ["tells", "missed"],
-    "additionalProperties": False,
-}
+MISSED = _listed(
+    "missed",
+    {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING},
+    tells={"type": "array", "items": _STRING},
+)
 _LONG_STRETCH = 24  # words; longer sentences are cut, since dictated texts have few full stops
 LINES = _listed("lines", {"question": {"type": "integer"}, **LINE_PROPERTIES})
 
@@ -121,7 +121,7 @@ def _tells(item: Item, question: LedgerQuestion) -> bool:
 async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
     assert item.case is not None  # noqa: S101 - the stage has looked
     assert item.passage is not None  # noqa: S101
-    text, kinds = item.passage.text, list(load_taxonomy().types)
+    text = item.passage.text
     put = [question.put or question.draft for question in item.case.questions]
 
     shown = stretches(text)
@@ -145,8 +145,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
             surface = text[found[0] : found[1]]
             if any(surface.casefold() in value.text.casefold() for value in (*item.values, *values)):
                 continue  # already listed
-            if entry["kind"] not in kinds:
-                raise Fault("unknown_kind", f"{entry['kind']} is not among the kinds: {', '.join(kinds)}")
+            check_kind(entry["kind"])
             name = f"v{len(item.plan.wanted) + MOST_MORE + len(values) + 1}"
             holder = " ".join(entry["holder"].split()).casefold() or "self"
             values.append(ItemValue(id=name, entity_type=entry["kind"], subtype=None, text=surface, relevance="low", subject=holder))
@@ -160,7 +159,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
             "stretches": shown,
             "questions": put,
             "values": [{"text": value.text} for value in item.values],
-            "kinds": kinds,
+            "kinds": list(load_taxonomy().types),
             "language": ctx.locale.language_name,
             "seed": item.plan.seed,
         },

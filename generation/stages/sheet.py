@@ -18,7 +18,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Case, Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Ask, Fault, ask
-from piiloom.generation.stages.texts import check_no_meta, value_variables
+from piiloom.generation.stages.texts import check_kind, check_no_meta, value_variables
 from piiloom.generation.stages.values import fit_value
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -163,15 +163,14 @@ def free_ids(item: Item) -> tuple[str, ...]:
 
 def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item) -> list[tuple[ItemValue, str]]:
     """Read the values that the model adds to the *kept* ones; returns (value, use) pairs. Raises ``Fault`` for an invalid one."""
-    free, kinds = free_ids(item), load_taxonomy().types
+    free = free_ids(item)
     if [entry["id"] for entry in entries] != list(free[: len(entries)]):
         raise Fault("more_ids", f"the ids under more are {', '.join(free)}, in this order, and no others")
     taken = [value.text for value in kept]
     found: list[tuple[ItemValue, str]] = []
     for entry in entries:
         holder, use = " ".join(entry["holder"].split()).casefold(), " ".join(entry["use"].split())
-        if entry["kind"] not in kinds:
-            raise Fault("unknown_kind", f"{entry['kind']} is not among the kinds: {', '.join(kinds)}")
+        check_kind(entry["kind"])
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
         text = fit_value(entry["said"], taken)

@@ -59,7 +59,7 @@ def test_items_of_a_pair_without_topics_say_why_and_are_asked_for_again(stage, t
 @pytest.mark.parametrize("number", [0, 1])
 def test_each_question_of_a_text_asks_for_the_pair_of_its_text_again(number, tmp_path):
     with LLMServer(deaf_to_belief("topics")) as server, Store.open(tmp_path / "s.duckdb") as store:
-        start(store, config_for("compatible", server, **TWO, recipe="case"))
+        start(store, config_for("compatible", server, **TWO, recipe="case", on_disagreement="relabel"))
         planless = [row for row in read_back(store).rejects if row.stage == "topics" and row.plan_index is not None]
         index = min(row.plan_index for row in planless if row.plan_index % 2 == number)
         assert lift_named(store, get_run(store, "last"), str(index)) == 2  # the item, and the topics of its pair
