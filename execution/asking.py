@@ -55,13 +55,13 @@ async def ask_model(
     judge: Callable[[Any, int], Awaitable[R]],
     *,
     attempts: int,
-    patience: Patience,
+    failure_limit: FailureLimit,
 ) -> tuple[R, int] | Lost:
     """Ask until *judge* raises no ``Fault``, at most *attempts* times. Return its result and the number of rejected replies, or ``Lost``.
 
     *make* builds the call from the attempt number (from 0) and the previous fault's text (None at first). *judge* gets the reply's
     data and the attempt number. If a ``Wish`` is unmet a second time, or the attempts run out, its result is accepted and the
-    journal records the unmet wish. Raises the ``ProviderError`` of a call if *patience* decides that the run must end.
+    journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run must end.
     """
     wished: dict[str, tuple[Answer, Wish]] = {}
     fault: Fault | None = None
@@ -74,7 +74,7 @@ async def ask_model(
             fault, last_reply, known = Fault(reply_code(error), str(error)), error.completion.text, error.replayed
             continue
         except ProviderError as error:
-            if patience.ends_with(error):
+            if failure_limit.ends_with(error):
                 raise
             return Lost(code=_code(error), message=str(error), attempts=attempt + 1, last_reply=last_reply, error=error)
         last_reply, known = answer.completion.text, answer.replayed
@@ -101,7 +101,7 @@ def _taken(calls: Calls, answer: Answer, wish: Wish) -> Any:
     return wish.result
 
 
-class Patience:
+class FailureLimit:
     """Decides after which failed calls the run should end, because every further request would fail as well."""
 
     def __init__(self, calls: Calls, concurrency: int) -> None:

@@ -17,7 +17,8 @@ from piiloom.execution.call_request import Request
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.journal import Journal
-from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSink, unheard
+from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSink
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.providers.errors import InvalidReply, ReplyRejected
 from piiloom.providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
@@ -25,7 +26,7 @@ from piiloom.providers.replies import with_data
 
 
 class Sender(Protocol):
-    """Sends the calls that the journal has no reply to: ``live.LiveCalls``, or ``batches.waves.Waves``."""
+    """Sends the calls that the journal has no reply to: ``live.LiveCalls``, or ``batches.batches.BatchScheduler``."""
 
     async def complete(self, request: Request) -> Completion:
         """Return the answer to *request*; its reply is on disk by then."""
@@ -61,7 +62,7 @@ class Calls:
         totals: CallTotals | None = None,
         sender: Sender | None = None,
         journal: Journal | None = None,
-        sink: EventSink = unheard,
+        sink: EventSink = noop,
     ) -> None:
         self.provider = provider
         self.totals = totals or CallTotals()
@@ -105,7 +106,7 @@ class Calls:
             events.insert(0, _event(answer.call, answer.key, "reply", entry))
         if self.provider.paid or fault is not None or unmet is not None:
             self._committer.put(Batch(calls=events))
-        if self.sink is not unheard:
+        if self.sink is not noop:
             code = fault.partition(": ")[0] if fault else None
             self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
 
@@ -126,7 +127,7 @@ class Calls:
         self.totals.replayed += 1
         if known.run_id != self._run_id:
             self._committer.put(Batch(calls=[_event(call, key, "used", {"from_run": known.run_id})]))
-        if self.sink is not unheard:
+        if self.sink is not noop:
             self.sink(CallReplayed(call.stage, call.item_id, call.attempt))
         entry = known.entry
         usage = TokenUsage(input=entry["input"], cached=entry["cached"], output=entry["output"])

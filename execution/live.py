@@ -20,8 +20,9 @@ from piiloom.execution.desk.shared_limits import CallBudget, CallLimiter, CallRe
 from piiloom.execution.money.worst_case import estimated_tokens, worst_case_usd
 from piiloom.execution.prompt_notes import PromptNotes
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink, unheard
+from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
 from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider
@@ -55,7 +56,7 @@ class LiveCalls:
         budget: CallBudget,
         policy: RetryPolicy,
         concurrency: int = 16,
-        sink: EventSink = unheard,
+        sink: EventSink = noop,
     ) -> None:
         self._provider, self._committer, self._totals = provider, committer, totals
         self._limiter, self._budget, self._policy, self._sink = limiter, budget, policy, sink
@@ -150,7 +151,7 @@ class LiveCalls:
     async def _exchange(self, request: Request, attempt: _Try) -> Completion | float:
         """Send one try. Return the completion once it is on disk, or the seconds to wait before the next try."""
         call = request.call
-        if self._sink is not unheard:
+        if self._sink is not noop:
             self._sink(CallStarted(call.stage, call.item_id, call.attempt, attempt.number))
         try:
             completion = await self._provider.complete(call)
@@ -158,7 +159,7 @@ class LiveCalls:
             error.completion = replace(error.completion, retries=attempt.number - 1)
             error.retries = attempt.number - 1
             await self._keep(request, attempt, error.completion, f"{failure_code(error)}: {error}")
-            if self._sink is not unheard:
+            if self._sink is not noop:
                 self._sink(CallJudged(call.stage, call.item_id, call.attempt, False, failure_code(error)))
             raise
         except ProviderError as error:
@@ -168,7 +169,7 @@ class LiveCalls:
             attempt.slot.failed()
             if attempt.reservation is not None:
                 attempt.reservation.charge_in_full()
-            if self._sink is not unheard:
+            if self._sink is not noop:
                 self._sink(CallFailed(call.stage, call.item_id, call.attempt, "interrupted", True))
             raise
         if attempt.number > 1:
@@ -183,7 +184,7 @@ class LiveCalls:
         if attempt.reservation is not None:
             attempt.reservation.settle((completion.cost_usd or 0.0) + charge)
         self._totals.count(completion, charge)
-        if self._sink is not unheard:
+        if self._sink is not noop:
             self._sink(
                 CallAnswered(
                     call.stage,
@@ -208,7 +209,7 @@ class LiveCalls:
         wish = getattr(error, "retry_after", None)
         if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wish is not None)):
             attempt.slot.refused(retry_after=wish if wish is None or wish <= self._policy.patience_s else None)
-            if wish and self._sink is not unheard:
+            if wish and self._sink is not noop:
                 self._sink(Braked(wish))
         else:
             attempt.slot.failed()
@@ -233,7 +234,7 @@ class LiveCalls:
         self._totals.count_failure(charge, maybe_billed=maybe_billed, final=not again)
         entry = failure_entry(attempt.number, code, str(error), charge_usd=charge, maybe_billed=maybe_billed, final=not again)
         self._committer.put(Batch(calls=[request.event("failed", entry)]))
-        if self._sink is not unheard:
+        if self._sink is not noop:
             self._sink(CallFailed(call.stage, call.item_id, call.attempt, code, not again))
         if not again:
             _raise_last(error, attempt.number)

@@ -1,4 +1,4 @@
-"""Run a sitting (one process working on a run, until it ends or is interrupted) from synchronous code.
+"""Run a session (one process working on a run, until it ends or is interrupted) from synchronous code.
 
 Opens the provider, runs the event loop, and turns Ctrl-C into a clean stop.
 """
@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, forget_untouched_run
-from piiloom.execution.line import Conduct
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.foundation.noop import noop
+from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.run import generate_records
 from piiloom.generation.running.session import open_provider, resume_run, resumed_config, settle, start_run
 from piiloom.generation.running.stage_run import run_stage
@@ -91,8 +92,8 @@ def sit(
     provider: Provider,
     *,
     stage: str | None = None,
-    watch: Watch = unwatched,
-    conduct: Conduct | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
     ray: RayWish | None = None,
 ) -> RunProgress:
     """Work on *run* to its end, or run only *stage*. The first Ctrl-C stops cleanly (status "interrupted"), the second at once.
@@ -116,11 +117,11 @@ def sit(
                     folder=ray.folder,
                     stop=stop,
                     watch=watch,
-                    conduct=conduct,
+                    policy=policy,
                 )
             if stage is None:
-                return await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
-            return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
+                return await generate_records(store, run, config, provider, stop=stop, watch=watch, policy=policy)
+            return await run_stage(stage, store, run, config, provider, stop=stop, watch=watch, policy=policy)
 
     with config.types_in_force():
         return _run(work, stop)

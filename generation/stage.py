@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from piiloom.corpus.store.progress import RejectRow
-from piiloom.execution.asking import Patience
+from piiloom.execution.asking import FailureLimit
 from piiloom.execution.calls import Calls
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item
@@ -68,12 +68,12 @@ class StageContext:
     shared: SharedWork = field(default_factory=SharedWork)
     # Calls to a separate judge model; None if the model that writes also judges.
     judge: Calls | None = None
-    patience: Patience = field(init=False)
-    judge_patience: Patience = field(init=False)
+    failure_limit: FailureLimit = field(init=False)
+    judge_failure_limit: FailureLimit = field(init=False)
 
     def __post_init__(self) -> None:
-        self.patience = Patience(self.calls, self.config.concurrency)
-        self.judge_patience = Patience(self.judge, self.config.concurrency) if self.judge is not None else self.patience
+        self.failure_limit = FailureLimit(self.calls, self.config.concurrency)
+        self.judge_failure_limit = FailureLimit(self.judge, self.config.concurrency) if self.judge is not None else self.failure_limit
 
     @property
     def judging(self) -> Calls:

@@ -13,7 +13,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.foundation.noop import noop
+from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.stage_run import check_stage
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT
@@ -34,7 +35,7 @@ def run_stage_command(
     run_id: str | None = None,
     overrides: dict[str, Any] | None = None,
     config_path: Path | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = noop,
 ) -> RunProgress:
     """Run *stage* on run *run_id* ("last" when None); the first stage starts a new run when settings are given.
 

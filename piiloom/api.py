@@ -44,7 +44,8 @@ from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.foundation.noop import noop
+from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.run_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import sit
@@ -70,7 +71,7 @@ def generate(*, store: StorePath = None, watch: Watch | None = None, **settings:
     """
     config = make_config({"samples": 100, **settings})
     with new_or_known_run(_store(store), config) as opened:
-        return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch or unwatched)
+        return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch or noop)
 
 
 def import_file(

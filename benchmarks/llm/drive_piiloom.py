@@ -27,7 +27,7 @@ from piiloom.generation.running.session import Session, open_provider, open_sess
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stage import ItemRejected
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import PromptLibrary
 
@@ -77,7 +77,7 @@ class Work:
                 raise Fault("other_case", "it is about another case")
             return reply
 
-        question = Ask(stage=STAGE, template=STAGE, variables=item, schema=self._spec["schema"], item_id=str(index))
+        question = PromptRequest(stage=STAGE, template=STAGE, variables=item, schema=self._spec["schema"], item_id=str(index))
         try:
             reply, _ = await ask(question, self._session.ctx, accept)
         except ItemRejected as rejection:

@@ -15,9 +15,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from piiloom.corpus.store.batches import BatchRow, BatchState
-from piiloom.execution.batches.asks import Ask, WavePolicy
+from piiloom.execution.batches.batch_backoff import TRANSIENT, BatchBackoff
+from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy
 from piiloom.execution.batches.ledger import BatchLedger, Outcomes
-from piiloom.execution.batches.patience import TRANSIENT, Patience
 from piiloom.foundation.errors import ProviderError, RunError
 from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
 from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
@@ -33,7 +33,7 @@ class QueueFull(Exception):
 
 
 class BatchJob:
-    """One batch and its asks, by the custom ids of their requests.
+    """One batch and its entries, by the custom ids of their requests.
 
     ``known`` returns the provider's ids of all batches in the store. ``remote`` is the batch as last seen. ``handed_over`` is set
     when the next batch need not wait for this one any more.
@@ -43,17 +43,17 @@ class BatchJob:
         self,
         api: BatchApi,
         ledger: BatchLedger,
-        policy: WavePolicy,
+        policy: BatchPolicy,
         row: BatchRow,
-        asks: Mapping[str, Ask],
+        entries: Mapping[str, BatchEntry],
         *,
         known: Callable[[], Awaitable[Collection[str]]],
     ) -> None:
-        self.row, self.asks = row, dict(asks)
+        self.row, self.entries = row, dict(entries)
         self.remote: RemoteBatch | None = None
         self.handed_over = asyncio.Event()
         self._api, self._ledger, self._policy, self._known = api, ledger, policy, known
-        self._patience = Patience(policy)
+        self._backoff = BatchBackoff(policy)
         self._handing: asyncio.Future[None] | None = None
 
     async def send(self, requests: Sequence[BatchRequest]) -> None:
@@ -62,20 +62,20 @@ class BatchJob:
         Cancelling the task does not interrupt the creation; ``close`` waits for it.
         """
         try:
-            await self._ledger.note_sending(self.row, self.asks)
+            await self._ledger.note_sending(self.row, self.entries)
             self._handing = asyncio.ensure_future(self._hand_over(requests))
             await asyncio.shield(self._handing)
         finally:
             self.handed_over.set()
 
-    async def answers(self) -> list[Ask]:
-        """Wait for the batch to end, record its answers and resolve their asks. Return the asks to be sent again.
+    async def answers(self) -> list[BatchEntry]:
+        """Wait for the batch to end, record its answers and resolve their entries. Return the entries to be sent again.
 
         Raises ``QueueFull`` or the ``ProviderError`` with which the provider refused the whole batch, another non-transient
         ``ProviderError`` of polling, and ``RunError`` if the provider does not know the batch.
         """
         if self.row.remote_id is None and not await self._found_again():
-            return list(self.asks.values())
+            return list(self.entries.values())
         remote = await self._ended()
         if remote.fault is not None:
             return await self._refused(remote.fault)
@@ -83,7 +83,7 @@ class BatchJob:
 
     async def close(self) -> None:
         """Wait for a creation that is in progress, without further tries. Everything else can be cancelled at any point."""
-        self._patience.end()
+        self._backoff.end()
         if self._handing is not None:
             await asyncio.wait([self._handing])
 
@@ -97,7 +97,7 @@ class BatchJob:
         assert self.row.remote_id is not None  # noqa: S101 - set by _found_again
         remote_id = self.row.remote_id
         try:
-            self.remote = await self._patience.persist(lambda: self._api.cancel(remote_id))
+            self.remote = await self._backoff.persist(lambda: self._api.cancel(remote_id))
         except BatchUnknown as error:
             unknown = self._unknown(error)
         else:
@@ -135,11 +135,11 @@ class BatchJob:
                 if tries >= self._policy.creates:
                     raise
                 failure, uncertain = error, True
-            await self._patience.after(failure, tries)
+            await self._backoff.after(failure, tries)
 
     async def _found_again(self) -> bool:
         """Search for a batch that was being created when its process ended; return whether the provider has it."""
-        found = await self._search(lambda: self._patience.persist(self._look_for))
+        found = await self._search(lambda: self._backoff.persist(self._look_for))
         if found is None:
             await self._note("failed", detail="it never reached the provider")
             return False
@@ -154,8 +154,8 @@ class BatchJob:
             seen = await look()
             if seen.batch is not None or not seen.unsure:
                 return seen.batch
-            await self._patience.pause(delay)
-            delay = self._patience.longer(delay)
+            await self._backoff.pause(delay)
+            delay = self._backoff.longer(delay)
 
     async def _look_for(self) -> Sighting:
         since = datetime.fromisoformat(self.row.created_at) - _CLOCK_MARGIN
@@ -167,10 +167,10 @@ class BatchJob:
         remote_id, delay = self.row.remote_id, self._policy.first_poll_s
         while self.remote is None or self.remote.state == "working":
             if self.remote is not None:  # poll at once in a new session: the batch may have ended long ago
-                await self._patience.pause(delay)
-                delay = self._patience.longer(delay)
+                await self._backoff.pause(delay)
+                delay = self._backoff.longer(delay)
             try:
-                self.remote = await self._patience.persist(lambda: self._api.look_up(remote_id))
+                self.remote = await self._backoff.persist(lambda: self._api.look_up(remote_id))
             except BatchUnknown as error:
                 raise self._unknown(error) from None
         return self.remote
@@ -179,74 +179,76 @@ class BatchJob:
         remedy = "Use the key and the base URL that it was made with, or give it up by piiloom batch cancel --forget"
         return RunError(f"{error.message}, but batch {self.row.id} was made there", where=self._api.endpoint, remedy=remedy)
 
-    async def _refused(self, fault: BatchFault) -> list[Ask]:
+    async def _refused(self, fault: BatchFault) -> list[BatchEntry]:
         """Handle a batch that the provider accepted and then refused as a whole: nothing was answered or billed.
 
-        If the fault names lines, fail their asks and return the others. Otherwise raise ``QueueFull`` or the fault's error.
+        If the fault names lines, fail their entries and return the others. Otherwise raise ``QueueFull`` or the fault's error.
         """
         await self._note("failed", detail=str(fault.error))
-        asks = list(self.asks.values())
-        for ask in asks:
-            ask.tries -= 1  # it was not processed, so it does not count as sent
+        entries = list(self.entries.values())
+        for entry in entries:
+            entry.tries -= 1  # it was not processed, so it does not count as sent
         if fault.queue_full:
             raise QueueFull
         if isinstance(fault.error, ENDS_RUN) or not fault.lines:
             raise fault.error
         # Invalid requests must not affect the others, which go into the next batch.
         outcomes, left = Outcomes(), []
-        for line, ask in enumerate(asks, 1):
+        for line, entry in enumerate(entries, 1):
             if line in fault.lines:
-                outcomes.failed(ask, InvalidRequest(fault.error.message, where=fault.error.where), final=True)
+                outcomes.failed(entry, InvalidRequest(fault.error.message, where=fault.error.where), final=True)
             else:
-                left.append(ask)
+                left.append(entry)
         await self._ledger.note_outcomes(outcomes)
         return left
 
-    async def _collected(self, remote: RemoteBatch) -> list[Ask]:
+    async def _collected(self, remote: RemoteBatch) -> list[BatchEntry]:
         await self._note("ended")
-        waiting, outcomes, left = dict(self.asks), Outcomes(), list[Ask]()
+        waiting, outcomes, left = dict(self.entries), Outcomes(), list[BatchEntry]()
         latency = (datetime.now(UTC) - datetime.fromisoformat(self.row.created_at)).total_seconds()
         state: BatchState = "cancelled" if remote.cancelled else "collected"
         detail, lost = "", not remote.cut_short
         try:
-            await self._patience.persist(lambda: self._read_all(remote, waiting, outcomes, left, latency))
+            await self._backoff.persist(lambda: self._read_all(remote, waiting, outcomes, left, latency))
         except BatchUnknown as error:
             # The provider deletes results after a month. They were paid for, and their cost can no longer be known.
             state, detail, lost = "failed", str(error), True
-        for ask in waiting.values():
+        for entry in waiting.values():
             self._note_failure(
-                ask, ProviderUnavailable(f"{self._api.name}: the batch has no result for it", maybe_billed=lost), outcomes, left
+                entry, ProviderUnavailable(f"{self._api.name}: the batch has no result for it", maybe_billed=lost), outcomes, left
             )
         await self._ledger.note_outcomes(outcomes)
         await self._note(state, detail=detail)
         return left
 
-    async def _read_all(self, remote: RemoteBatch, waiting: dict[str, Ask], outcomes: Outcomes, left: list[Ask], latency_s: float) -> None:
-        """Record each result and remove its ask from *waiting*. If reading breaks off, calling this again handles the remaining ones."""
+    async def _read_all(
+        self, remote: RemoteBatch, waiting: dict[str, BatchEntry], outcomes: Outcomes, left: list[BatchEntry], latency_s: float
+    ) -> None:
+        """Record each result and remove its entry from *waiting*. If reading breaks off, calling this again handles the remaining ones."""
         async with aclosing(self._api.results(remote)) as results:
             async for result in results:
-                ask = waiting.pop(result.custom_id, None)
-                if ask is None:
+                entry = waiting.pop(result.custom_id, None)
+                if entry is None:
                     continue
                 try:
-                    call = ask.request.call if ask.request is not None else None
+                    call = entry.request.call if entry.request is not None else None
                     completion = self._api.read(result, call, latency_s=latency_s)
-                    outcomes.answered(ask, replace(completion, retries=max(0, ask.tries - 1)))
+                    outcomes.answered(entry, replace(completion, retries=max(0, entry.tries - 1)))
                 except ReplyRejected as error:
-                    error.completion = replace(error.completion, retries=max(0, ask.tries - 1))
-                    outcomes.answered(ask, error.completion, error)
+                    error.completion = replace(error.completion, retries=max(0, entry.tries - 1))
+                    outcomes.answered(entry, error.completion, error)
                 except ProviderError as error:
-                    self._note_failure(ask, error, outcomes, left)
+                    self._note_failure(entry, error, outcomes, left)
                 if len(outcomes) >= _TOGETHER:
                     await self._ledger.note_outcomes(outcomes)
 
-    def _note_failure(self, ask: Ask, error: ProviderError, outcomes: Outcomes, left: list[Ask]) -> None:
-        again = isinstance(error, TRANSIENT) and ask.tries < self._policy.sends
+    def _note_failure(self, entry: BatchEntry, error: ProviderError, outcomes: Outcomes, left: list[BatchEntry]) -> None:
+        again = isinstance(error, TRANSIENT) and entry.tries < self._policy.sends
         if isinstance(error, TRANSIENT) and not again:
-            error.message = f"{error.message} (sent {ask.tries} times)"
-        outcomes.failed(ask, error, final=not again)
+            error.message = f"{error.message} (sent {entry.tries} times)"
+        outcomes.failed(entry, error, final=not again)
         if again:
-            left.append(ask)
+            left.append(entry)
 
     async def _note(self, state: BatchState, *, detail: str = "", remote_id: str | None = None) -> None:
         self.row = replace(self.row, state=state, detail=detail, remote_id=remote_id or self.row.remote_id)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from piiloom.corpus.store.batches import BatchRow
-from piiloom.execution.batches.asks import Ask
+from piiloom.execution.batches.batch_entries import BatchEntry
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.batch_api import BatchApi, BatchRequest, custom_id
 from piiloom.providers.errors import InvalidRequest
@@ -27,12 +27,12 @@ def new_batch_id() -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Package:
-    """The requests of one batch and their asks, by custom id. ``refused`` are asks that no batch can hold; ``size`` is in bytes."""
+    """The requests of one batch and their entries, by custom id. ``refused`` are entries that no batch can hold; ``size`` is in bytes."""
 
     batch_id: str = field(default_factory=new_batch_id)
-    asks: dict[str, Ask] = field(default_factory=dict)
+    entries: dict[str, BatchEntry] = field(default_factory=dict)
     requests: list[BatchRequest] = field(default_factory=list)
-    refused: list[tuple[Ask, ProviderError]] = field(default_factory=list)
+    refused: list[tuple[BatchEntry, ProviderError]] = field(default_factory=list)
     size: int = _WRAPPING_BYTES
 
     def row(self, api: BatchApi, run_id: str) -> BatchRow:
@@ -45,52 +45,52 @@ class Package:
             model=api.model,
             remote_id=None,
             state="preparing",
-            requests=len(self.asks),
+            requests=len(self.entries),
             created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
 
 class Packer:
-    """Packs asks into batches for *api*. ``most`` is the maximum number of requests per batch; it can be lowered."""
+    """Packs entries into batches for *api*. ``most`` is the maximum number of requests per batch; it can be lowered."""
 
     def __init__(self, api: BatchApi) -> None:
         self.most = api.limits.requests
         self._api = api
 
-    async def packed(self, parked: dict[str, Ask]) -> AsyncGenerator[Package, None]:
-        """Yield packages until *parked* is empty, removing its asks. Each is built only when the one before it has been handled."""
+    async def packed(self, parked: dict[str, BatchEntry]) -> AsyncGenerator[Package, None]:
+        """Yield packages until *parked* is empty, removing its entries. Each is built only when the one before it has been handled."""
         package = Package()
         for number, key in enumerate(list(parked)):
             if number % _BETWEEN_TURNS == 0:
                 await asyncio.sleep(0)
-            ask = parked.get(key)
-            if ask is None:  # withdrawn in the meantime
+            entry = parked.get(key)
+            if entry is None:  # withdrawn in the meantime
                 continue
             try:
-                request, size = self._request(package, ask)
+                request, size = self._request(package, entry)
             except ProviderError as error:
                 del parked[key]
-                package.refused.append((ask, error))
+                package.refused.append((entry, error))
                 continue
-            if package.asks and (len(package.asks) >= self.most or package.size + size > self._api.limits.bytes):
+            if package.entries and (len(package.entries) >= self.most or package.size + size > self._api.limits.bytes):
                 yield package
                 package = Package()
-                if parked.get(key) is not ask:
+                if parked.get(key) is not entry:
                     continue
-                request, size = self._request(package, ask)
+                request, size = self._request(package, entry)
             del parked[key]
-            package.asks[request.custom_id] = ask
+            package.entries[request.custom_id] = entry
             package.requests.append(request)
             package.size += size
-        if package.asks or package.refused:
+        if package.entries or package.refused:
             yield package
 
-    def _request(self, package: Package, ask: Ask) -> tuple[BatchRequest, int]:
-        """Return the request of *ask* in *package* and its size in bytes. Raises ``InvalidRequest`` if no batch can hold it."""
-        assert ask.request is not None  # noqa: S101 - only calls of this session are parked
+    def _request(self, package: Package, entry: BatchEntry) -> tuple[BatchRequest, int]:
+        """Return the request of *entry* in *package* and its size in bytes. Raises ``InvalidRequest`` if no batch can hold it."""
+        assert entry.request is not None  # noqa: S101 - only calls of this session are parked
         try:
-            body = self._api.body(ask.request.call, ask.request.messages)
-            request = BatchRequest(custom_id=custom_id(package.batch_id, len(package.asks)), body=body)
+            body = self._api.body(entry.request.call, entry.request.messages)
+            request = BatchRequest(custom_id=custom_id(package.batch_id, len(package.entries)), body=body)
             size = self._api.size(request)
         except ValueError:  # such as a lone surrogate; not chained, since this error would quote the prompt
             raise InvalidRequest(f"{self._api.name}: the prompt cannot be written as JSON", where=self._api.endpoint) from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from piiloom.corpus.store.batches import BatchRow, OpenBatch
 from piiloom.corpus.store.call_events import CallEvent
-from piiloom.execution.batches.asks import WavePolicy, ask_owed
+from piiloom.execution.batches.batch_entries import BatchPolicy, entry_owed
 from piiloom.execution.batches.jobs import BatchJob, QueueFull
 from piiloom.execution.batches.ledger import BatchLedger
 from piiloom.execution.call_entries import failure_entry
@@ -22,7 +22,7 @@ from piiloom.providers.batch_api import BatchApi
 from piiloom.providers.protocol import Provider
 
 # Shorter polling intervals, since a cancelled batch ends soon.
-_SOON = WavePolicy(first_poll_s=1.0, longest_poll_s=20.0)
+_SOON = BatchPolicy(first_poll_s=1.0, longest_poll_s=20.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ async def cancel_batches(
     committer: GroupCommitter,
     batches: Sequence[OpenBatch],
     *,
-    policy: WavePolicy | None = None,
+    policy: BatchPolicy | None = None,
     watch: Callable[[Settled], object] = lambda _: None,
 ) -> list[Settled]:
     """Cancel *batches*, all of one run, wait until they have ended, and store the answers they had. Calls *watch* after each.
@@ -57,11 +57,11 @@ async def cancel_batches(
     async def end(batch: OpenBatch) -> Settled:
         totals = CallTotals()
         ledger = BatchLedger(provider, committer, totals, batch.row.run_id)
-        asks = {owed.row.custom_id: ask_owed(owed, None) for owed in batch.owed}
-        job = BatchJob(api, ledger, policy or _SOON, batch.row, asks, known=ledger.known_ids)
+        entries = {owed.row.custom_id: entry_owed(owed, None) for owed in batch.owed}
+        job = BatchJob(api, ledger, policy or _SOON, batch.row, entries, known=ledger.known_ids)
         await _ended(job)
         cost = None if totals.unpriced else totals.cost_usd
-        settled = Settled(row=job.row, owed=len(asks), answered=totals.answered, cost_usd=cost, charged_usd=totals.charged_usd)
+        settled = Settled(row=job.row, owed=len(entries), answered=totals.answered, cost_usd=cost, charged_usd=totals.charged_usd)
         watch(settled)
         return settled
 

@@ -18,8 +18,8 @@ from math import isfinite
 from types import TracebackType
 from typing import Self
 
-from piiloom.execution.limits.gates import Admission, Gates
-from piiloom.execution.limits.turnstile import Turnstile
+from piiloom.execution.limits.admission_policy import Admission, AdmissionPolicy
+from piiloom.execution.limits.admission_queue import AdmissionQueue
 from piiloom.providers.rate_headers import RateReport
 
 
@@ -42,14 +42,14 @@ class Slot:
     Only the first reported outcome counts. Leaving the block without one counts as ``failed``.
     """
 
-    __slots__ = ("_admission", "_clock", "_gates", "_open", "_turnstile")
+    __slots__ = ("_admission", "_clock", "_gates", "_open", "_queue")
 
-    def __init__(self, gates: Gates, turnstile: Turnstile[Admission], clock: Callable[[], float], admission: Admission) -> None:
-        self._gates, self._turnstile, self._clock, self._admission = gates, turnstile, clock, admission
+    def __init__(self, gates: AdmissionPolicy, queue: AdmissionQueue[Admission], clock: Callable[[], float], admission: Admission) -> None:
+        self._gates, self._queue, self._clock, self._admission = gates, queue, clock, admission
         self._open = False
 
     async def __aenter__(self) -> Self:
-        await self._turnstile.pass_through(self._admission)
+        await self._queue.pass_through(self._admission)
         self._open = True
         return self
 
@@ -76,7 +76,7 @@ class Slot:
 
     def _close(self) -> None:
         self._open = False
-        self._turnstile.look()
+        self._queue.look()
 
 
 class Limiter:
@@ -102,26 +102,26 @@ class Limiter:
             if rate is not None and not (isfinite(rate) and rate > 0):
                 raise ValueError(f"{name} is {rate}; a rate per minute is a number above 0")
         self._clock = clock
-        self._gates = Gates(concurrency=concurrency, rpm=rpm, tpm=tpm)
-        self._turnstile: Turnstile[Admission] = Turnstile(self._gates, clock, sleep)
+        self._gates = AdmissionPolicy(concurrency=concurrency, rpm=rpm, tpm=tpm)
+        self._queue: AdmissionQueue[Admission] = AdmissionQueue(self._gates, clock, sleep)
 
     def slot(self, tokens: int, stage: str = "") -> Slot:
         """Return a permit for one call of about *tokens* tokens (input and output); ``async with`` waits until it may start.
 
         With *stage*, the estimate is corrected by the real usage of that stage's calls so far.
         """
-        return Slot(self._gates, self._turnstile, self._clock, Admission(tokens, stage))
+        return Slot(self._gates, self._queue, self._clock, Admission(tokens, stage))
 
     def brake(self, seconds: float) -> None:
         """Start no call of any task for *seconds*."""
-        self._gates.pull_brake(seconds, self._clock())
+        self._gates.pause(seconds, self._clock())
 
     def observe(self, rates: RateReport) -> None:
         """Apply the rate limits that a response's headers declare."""
         now, gates = self._clock(), self._gates
         gates.requests.observe(rates.limit_requests, rates.remaining_requests, rates.reset_requests_s, now)
         gates.tokens.observe(rates.limit_tokens, rates.remaining_tokens, rates.reset_tokens_s, now)
-        self._turnstile.look()
+        self._queue.look()
 
     def snapshot(self) -> LimiterState:
         """Return the present state."""
@@ -129,7 +129,7 @@ class Limiter:
         return LimiterState(
             limit=gates.adaptive.limit(now),
             in_flight=gates.adaptive.in_flight,
-            waiting=self._turnstile.waiting,
+            waiting=self._queue.waiting,
             rpm=gates.requests.limit,
             tpm=gates.tokens.limit,
             braking_for_s=gates.brake.left_s(now),

@@ -6,7 +6,7 @@ from the journal is ``CallReplayed`` alone. ``CallJudged`` follows an answer of 
 has the error's code. An item is ``StageEntered``, then ``StagePassed`` or ``ItemRejected``. Work done once per pair or topic
 is an item of its stage, named by its key.
 
-Creating an event takes less than a microsecond; code that would create millions checks ``sink is unheard`` first.
+Creating an event takes less than a microsecond; code that would create millions checks ``sink is noop`` first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from piiloom.foundation.noop import noop
 
 _LOG = logging.getLogger(__name__)
 
@@ -119,18 +121,14 @@ Event = CallEvent | StageEntered | StagePassed | ItemRejected | RecordAccepted |
 EventSink = Callable[[Event], None]
 
 
-def unheard(_event: Event) -> None:
-    """Ignore the event: the sink for runs without observers."""
-
-
 def fan_out(*sinks: EventSink) -> EventSink:
-    """Return a sink that passes each event to all *sinks*, or ``unheard`` if none of them listens.
+    """Return a sink that passes each event to all *sinks*, or ``noop`` if none of them listens.
 
     A sink that raises is dropped with a warning, since an observer must not end the run.
     """
-    listening = [sink for sink in sinks if sink is not unheard]
+    listening = [sink for sink in sinks if sink is not noop]
     if not listening:
-        return unheard
+        return noop
 
     def tell(event: Event) -> None:
         for sink in tuple(listening):

@@ -12,15 +12,15 @@ from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import Partition, deal, merge, remove
 from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.desk.words import DeskLink, Tally
-from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import StopSignal
-from piiloom.execution.watching.events import unheard
 from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.noop import noop
 from piiloom.generation.distributed.crew import Crew, PartitionLost
 from piiloom.generation.distributed.partition_work import Assignment, PartitionReport, Start
-from piiloom.generation.running.left_over import charge_lost
+from piiloom.generation.running.crash_recovery import charge_lost
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.configuration import RunConfig
 
@@ -58,18 +58,18 @@ class PartitionRound:
         config: RunConfig,
         crew: Crew,
         link: DeskLink,
-        conduct: Conduct,
+        policy: CallPolicy,
         progress: RunProgress,
         watch: Watch,
         stop: StopSignal,
         folder: Path | None,
         returned: bool,
     ) -> None:
-        self._store, self._run, self._crew, self._link, self._conduct = store, run, crew, link, conduct
+        self._store, self._run, self._crew, self._link, self._policy = store, run, crew, link, policy
         self._watch, self._stop, self._folder, self._returned = watch, stop, folder, returned
         # Twice an equal share of the calls in flight, so that a partition can use slots that others leave free.
-        share = min(conduct.concurrency, 2 * ceil(conduct.concurrency / crew.partitions))
-        self._config = config.model_copy(update={"concurrency": share, "budget_usd": conduct.budget_usd})
+        share = min(policy.concurrency, 2 * ceil(policy.concurrency / crew.partitions))
+        self._config = config.model_copy(update={"concurrency": share, "budget_usd": policy.budget_usd})
         self.progress, self.totals, self.lost = progress, CallTotals(), ""
         self._next = 0
         self._error: PiiloomError | None = None
@@ -106,7 +106,7 @@ class PartitionRound:
         return dealt(starts, self._crew.partitions, together=self._config.records_per_text)
 
     def planned_with(self, totals: CallTotals) -> None:
-        """Take over the call totals of this process: those of earlier sittings, and its own calls for topics and subtopics."""
+        """Take over the call totals of this process: those of earlier sessions, and its own calls for topics and subtopics."""
         self.progress.totals = totals
         add_totals(self.totals, CallTotals(answered=totals.answered_now, answered_now=totals.answered_now, replayed=totals.replayed))
 
@@ -136,8 +136,8 @@ class PartitionRound:
                 config=self._config,
                 starts=starts,
                 draws={name: count for name, count in draws.items() if name in names},
-                retry=self._conduct.retry,
-                heard=self._conduct.sink is not unheard,
+                retry=self._policy.retry,
+                heard=self._policy.sink is not noop,
                 content=partition.path.read_bytes() if self._returned else None,
             )
             try:
@@ -179,7 +179,7 @@ class PartitionRound:
     async def _look(self) -> None:
         view = await self._link.look()
         for event in view.events:
-            self._conduct.sink(event)
+            self._policy.sink(event)
         for name in self._tallies.keys() & view.tallies.keys():
             self._tallies[name] = view.tallies[name]
         self.progress.totals = replace(self._before)

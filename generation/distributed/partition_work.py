@@ -17,15 +17,15 @@ from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import Partition
 from piiloom.corpus.store.runs import RunRow
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.desk.client import DeskClient
 from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
 from piiloom.execution.desk.words import DeskLink, Tally
-from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.watching.events import unheard
 from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.generation.item import item_from_json
 from piiloom.generation.running.run import outcome_rows
@@ -100,15 +100,15 @@ async def _worked(assignment: Assignment, path: Path, link: DeskLink) -> Partiti
         with Store.open(path, create=False) as store, config.types_in_force():
             provider = open_provider(config)
             async with DeskClient(link, assignment.partition.id, concurrency=config.concurrency, on_stop=stop.request) as client:
-                conduct = Conduct(
+                policy = CallPolicy(
                     concurrency=config.concurrency,
                     retry=assignment.retry,
-                    sink=client.hear if assignment.heard else unheard,
+                    sink=client.hear if assignment.heard else noop,
                     limiter=RemoteLimiter(client),
                     budget=RemoteBudget(client, config.budget_usd),
                 )
                 try:
-                    async with open_session(store, assignment.run, config, provider, conduct=conduct) as session:
+                    async with open_session(store, assignment.run, config, provider, policy=policy) as session:
                         await share.work(session, client)
                 finally:
                     client.tell(share.tally())
@@ -164,7 +164,7 @@ class _Share:
             still_wanted=lambda: len(starts),
             concurrency=session.items_at_once,
             stop=self.stop,
-            gauge=session.line.items,
+            gauge=session.channel.items,
         ).run()
         if self._streak.stopped is not None:
             raise self._streak.stopped

@@ -17,27 +17,28 @@ from piiloom.corpus.store.partitions import load_finished
 from piiloom.corpus.store.progress import load_rejects
 from piiloom.corpus.store.runs import RunRow, set_run_status
 from piiloom.corpus.store.spending import spending
+from piiloom.execution.call_channel import CallPolicy, close_open_sends
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, write_batch
 from piiloom.execution.desk.client import DeskClient
 from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
 from piiloom.execution.desk.words import DeskSettings
-from piiloom.execution.line import Conduct, close_open_sends
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.errors import RunError
+from piiloom.foundation.noop import noop
 from piiloom.generation.distributed.crew import Crew
 from piiloom.generation.distributed.partition_checks import check_partitioned
 from piiloom.generation.distributed.partition_round import PartitionRound, add_totals
 from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.ray_crew import ray_crew
 from piiloom.generation.item import item_from_json, item_to_json
-from piiloom.generation.running.earlier import EarlierWork, read_earlier
-from piiloom.generation.running.left_over import merge_left_over
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.crash_recovery import merge_leftover_partitions
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.running.resume_state import ResumeState, read_resume_state
 from piiloom.generation.running.run import PLANNED_AT_MOST, begun, generate_records, primed_screening, screened
-from piiloom.generation.running.session import conduct_of, open_provider, open_session
+from piiloom.generation.running.session import call_policy, open_provider, open_session
 from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
-from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.running.topic_catalog import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.stage import ItemRejected
@@ -59,8 +60,8 @@ async def generate_partitioned(
     address: str | None = None,
     folder: Path | None = None,
     stop: StopSignal | None = None,
-    watch: Watch = unwatched,
-    conduct: Conduct | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
 ) -> RunProgress:
     """Like ``run.generate_records``, with *partitions* Ray tasks at once, on this machine or on the cluster at *address*.
 
@@ -71,7 +72,7 @@ async def generate_partitioned(
     returned = address is not None and folder is None
     check_partitioned(config, returned=returned)
     async with ray_crew(partitions, address) as crew:
-        return await generate_by_crew(store, run, config, crew, folder=folder, returned=returned, stop=stop, watch=watch, conduct=conduct)
+        return await generate_by_crew(store, run, config, crew, folder=folder, returned=returned, stop=stop, watch=watch, policy=policy)
 
 
 async def generate_by_crew(
@@ -83,28 +84,28 @@ async def generate_by_crew(
     folder: Path | None = None,
     returned: bool = False,
     stop: StopSignal | None = None,
-    watch: Watch = unwatched,
-    conduct: Conduct | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
 ) -> RunProgress:
     """Let the workers of *crew* process the run until the wanted number of records is accepted, or *stop* is requested.
 
     *folder* and *returned* say how partition stores reach the workers: see ``PartitionRound``. Returns the final progress.
     """
-    stop, conduct = stop or StopSignal(), conduct or conduct_of(config)
-    merge_left_over(store, run.id)
+    stop, policy = stop or StopSignal(), policy or call_policy(config)
+    merge_leftover_partitions(store, run.id)
     close_open_sends(store, run.id)
     before = CallTotals.after(spending(store, run.id))
     link = await crew.open_desk(
         DeskSettings(
-            concurrency=conduct.concurrency,
-            rpm=conduct.rpm,
-            tpm=conduct.tpm,
-            budget_usd=conduct.budget_usd,
+            concurrency=policy.concurrency,
+            rpm=policy.rpm,
+            tpm=policy.tpm,
+            budget_usd=policy.budget_usd,
             spent_usd=before.spent_usd,
         )
     )
-    async with DeskClient(link, "driver", concurrency=conduct.concurrency) as client:
-        conduct = replace(conduct, limiter=RemoteLimiter(client), budget=RemoteBudget(client, conduct.budget_usd))
+    async with DeskClient(link, "driver", concurrency=policy.concurrency) as client:
+        policy = replace(policy, limiter=RemoteLimiter(client), budget=RemoteBudget(client, policy.budget_usd))
         progress = RunProgress(run_id=run.id, wanted=config.samples, totals=before)
         round_ = PartitionRound(
             store=store,
@@ -112,7 +113,7 @@ async def generate_by_crew(
             config=config,
             crew=crew,
             link=link,
-            conduct=conduct,
+            policy=policy,
             progress=progress,
             watch=watch,
             stop=stop,
@@ -120,7 +121,7 @@ async def generate_by_crew(
             returned=returned,
         )
         stopped: StoppedEarly | None = None
-        driver = _Driver(store, run, config, conduct, round_, stop)
+        driver = _Driver(store, run, config, policy, round_, stop)
         try:
             await driver.rounds(crew.partitions * LEAST_EACH)
         except StoppedEarly as error:
@@ -130,7 +131,7 @@ async def generate_by_crew(
             set_run_status(store, run.id, "interrupted")
             raise
         provider = open_provider(config)
-        ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, conduct=conduct)
+        ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, policy=policy)
         ended.stopped = ended.stopped or stopped or driver.stopped
     # For a paid provider, the other totals were read from the store already.
     done = round_.totals
@@ -141,8 +142,8 @@ async def generate_by_crew(
 class _Driver:
     """The driver: plans the rounds and screens their results."""
 
-    def __init__(self, store: Store, run: RunRow, config: RunConfig, conduct: Conduct, round_: PartitionRound, stop: StopSignal) -> None:
-        self._store, self._run, self._config, self._conduct = store, run, config, conduct
+    def __init__(self, store: Store, run: RunRow, config: RunConfig, policy: CallPolicy, round_: PartitionRound, stop: StopSignal) -> None:
+        self._store, self._run, self._config, self._policy = store, run, config, policy
         self._round, self._stop = round_, stop
         self._last = item_stages(config.recipe, config.judges)[-1].name
         self._screening: Screening | None = None
@@ -156,7 +157,7 @@ class _Driver:
     async def rounds(self, least: int) -> None:
         """Run rounds until fewer than *least* records are missing, nothing is left to plan, or a stop is requested."""
         while not self._stop.requested:
-            earlier = read_earlier(self._store, self._run.id)
+            earlier = read_resume_state(self._store, self._run.id)
             wanted = self._config.samples - len(earlier.accepted)
             end = _horizon(self._config, earlier, wanted)
             # No more items than are wanted: a single process would not have started more, either.
@@ -165,7 +166,7 @@ class _Driver:
                 return
             self._screen(window)
 
-    async def _worked(self, window: list[int], end: int, earlier: EarlierWork) -> bool:
+    async def _worked(self, window: list[int], end: int, earlier: ResumeState) -> bool:
         """Have workers take the items in *window* through all stages but screening.
 
         Returns False if a stop was requested during planning. Raises ``RunError`` if every partition was lost.
@@ -183,14 +184,14 @@ class _Driver:
             )
         return True
 
-    async def _starts(self, window: list[int], end: int, earlier: EarlierWork) -> list[Start] | None:
+    async def _starts(self, window: list[int], end: int, earlier: ResumeState) -> list[Start] | None:
         """Ask for the topics and subtopics of *end* items and return where each item of *window* stands; None after a stop request.
 
         Items without a triplet are rejected and left out.
         """
         config, starts = self._config, []
         provider = open_provider(config)
-        async with open_session(self._store, self._run, config, provider, conduct=self._conduct) as session:
+        async with open_session(self._store, self._run, config, provider, policy=self._policy) as session:
             if self._screening is None:
                 self._screening = primed_screening(self._store, self._run, config, provider, session.ctx.bank)
             self._streak = self._streak or streak_of(session.ctx, self._run.id, stop=self._stop.request)
@@ -234,14 +235,14 @@ class _Driver:
     def _note_ends(self, window: list[int]) -> None:
         """Feed the decided items of *window* to the reject counter, in plan order."""
         assert self._streak is not None  # noqa: S101 - made with the first round
-        earlier = read_earlier(self._store, self._run.id)
+        earlier = read_resume_state(self._store, self._run.id)
         reasons = {row.plan_index: (row.stage, row.reason_code) for row in earlier.rejects}
         for index in window:
             if index in earlier.decided:
                 self._streak.note(reasons.get(index), index)
 
 
-def _horizon(config: RunConfig, earlier: EarlierWork, wanted: int) -> int:
+def _horizon(config: RunConfig, earlier: ResumeState, wanted: int) -> int:
     """Return how many plan items to consider, growing in the same steps as the rounds of a run in one process."""
     end = planned_for(config.samples, config.margin)
     limit = PLANNED_AT_MOST * end

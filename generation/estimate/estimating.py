@@ -16,8 +16,8 @@ from piiloom.corpus.marks import MarkedText
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Answer, Calls
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes
-from piiloom.execution.watching.events import unheard
 from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.noop import noop
 from piiloom.generation.estimate.estimate_author import StandIn
 from piiloom.generation.estimate.estimate_sizes import (
     TRIES,
@@ -32,7 +32,7 @@ from piiloom.generation.estimate.estimate_sizes import (
 )
 from piiloom.generation.item import Item
 from piiloom.generation.plan.planning import make_case_item, make_plan_item, pair_order, text_of, texts_planned, triplets_needed
-from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.running.topic_catalog import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.shared_work import SharedWork
@@ -149,7 +149,7 @@ class _MeasuredCalls(Calls):
     """Calls that the stand-in answers; records the sizes of each prompt and reply."""
 
     def __init__(self, author: StandIn) -> None:  # no ``super().__init__()``: nothing is journaled
-        self.provider, self.totals, self.sink = author, CallTotals(), unheard
+        self.provider, self.totals, self.sink = author, CallTotals(), noop
         self.share = 1.0  # the part of a call to count for the current item
         self.sizes: list[tuple[CallSize, float]] = []
 

@@ -37,7 +37,3 @@ class RunProgress:
 
 
 Watch = Callable[[RunProgress], None]
-
-
-def unwatched(_progress: RunProgress) -> None:
-    """Ignore all progress (the default watcher)."""

@@ -8,18 +8,19 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import StageResultRow
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RunRow, RunStatus, set_run_status
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.committing import Batch
-from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.watching import events
-from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.execution.watching.events import EventSink
+from piiloom.foundation.noop import noop
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
 from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item, text_of
-from piiloom.generation.running.earlier import EarlierWork, read_earlier
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.running.resume_state import ResumeState, read_resume_state
 from piiloom.generation.running.session import Session, open_session
 from piiloom.generation.running.stopping import StoppedEarly, streak_of
-from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.running.topic_catalog import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.stage import ItemRejected
@@ -40,8 +41,8 @@ async def generate_records(
     provider: Provider,
     *,
     stop: StopSignal | None = None,
-    watch: Watch = unwatched,
-    conduct: Conduct | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
 ) -> RunProgress:
     """Generate until ``config.samples`` records are accepted, the plan is exhausted, or *stop* is requested.
 
@@ -50,9 +51,9 @@ async def generate_records(
     be resumed afterwards.
     """
     stop = stop or StopSignal()
-    earlier = read_earlier(store, run.id)
+    earlier = read_resume_state(store, run.id)
     try:
-        async with open_session(store, run, config, provider, conduct=conduct) as session:
+        async with open_session(store, run, config, provider, policy=policy) as session:
             screening = primed_screening(store, run, config, provider, session.ctx.bank)
             work = _Sitting(session, earlier, screening, watch, stop)
             session.start_committing()
@@ -81,9 +82,9 @@ def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Pro
 
 
 class _Sitting:
-    """The state of one sitting on a whole run: continues from the stored work until the wanted number of records is accepted."""
+    """The state of one session on a whole run: continues from the stored work until the wanted number of records is accepted."""
 
-    def __init__(self, session: Session, earlier: EarlierWork, screening: Screening, watch: Watch, stop: StopSignal) -> None:
+    def __init__(self, session: Session, earlier: ResumeState, screening: Screening, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
         self._config = session.ctx.config
         self._digest = plan_digest(self._config)
@@ -117,7 +118,7 @@ class _Sitting:
             still_wanted=still_wanted,
             concurrency=self._session.items_at_once,
             stop=stop,
-            gauge=self._session.line.items,
+            gauge=self._session.channel.items,
         ).run()
 
     def _missing(self) -> int:
@@ -154,7 +155,7 @@ class _Sitting:
         self.streak.tell(rejection, index)
 
 
-def make_ready(session: Session, earlier: EarlierWork, progress: RunProgress, watch: Watch) -> None:
+def make_ready(session: Session, earlier: ResumeState, progress: RunProgress, watch: Watch) -> None:
     """Prepare *session*: set the retry counts of lifted items, and report to *watch* while topics and subtopics are asked for."""
     session.ctx.draws = earlier.named_draws
 
@@ -191,7 +192,7 @@ def outcome_rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, It
 
 def tell_decided(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
     """Send *sink* the event for item *index*: its record in *batch* was accepted, or *rejection* says why not."""
-    if sink is unheard:
+    if sink is noop:
         return
     if rejection is not None:
         sink(events.ItemRejected(rejection.stage, str(index), rejection.code))

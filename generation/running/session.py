@@ -11,15 +11,15 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import keep_types
 from piiloom.corpus.store.progress import lift_rejects
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_config, set_run_samples, set_run_status
+from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.line import Conduct, Line, open_line
 from piiloom.execution.money.budget import Budget
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.composer.story_provider import StoryProvider
-from piiloom.generation.running.earlier import TRANSIENT_CODES
-from piiloom.generation.running.left_over import merge_left_over
-from piiloom.generation.running.triplet_book import TripletBook
+from piiloom.generation.running.crash_recovery import merge_leftover_partitions
+from piiloom.generation.running.resume_state import TRANSIENT_CODES
+from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES, run_digest
 from piiloom.generation.settings.setting_checks import make_config
@@ -49,8 +49,8 @@ class Session:
     store: Store
     ctx: StageContext
     committer: GroupCommitter
-    book: TripletBook
-    line: Line
+    book: TopicCatalog
+    channel: CallChannel
 
     @property
     def items_at_once(self) -> int:
@@ -111,9 +111,9 @@ def open_provider(config: RunConfig) -> Provider:
     return provider
 
 
-def conduct_of(config: RunConfig) -> Conduct:
+def call_policy(config: RunConfig) -> CallPolicy:
     """Return the call settings of *config*: concurrency, rate limits, budget, batch mode."""
-    return Conduct(concurrency=config.concurrency, rpm=config.rpm, tpm=config.tpm, budget_usd=config.budget_usd, batch=config.batch)
+    return CallPolicy(concurrency=config.concurrency, rpm=config.rpm, tpm=config.tpm, budget_usd=config.budget_usd, batch=config.batch)
 
 
 def bank_of(config: RunConfig) -> Bank:
@@ -195,7 +195,7 @@ def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunCo
     tried again. Raises ``RunError`` if templates, taxonomy, bank or code have changed since the run was started.
     """
     config = resumed_config(store, run, **changes)
-    merge_left_over(store, run.id)
+    merge_leftover_partitions(store, run.id)
     lift_rejects(store, run.id, codes=TRANSIENT_CODES)
     if config.model_dump(mode="json") != run.config:
         set_run_config(store, run.id, config.model_dump(mode="json"))
@@ -206,7 +206,7 @@ def resume_run(store: Store, run: RunRow, **changes: Any) -> tuple[RunRow, RunCo
 
 @asynccontextmanager
 async def open_session(
-    store: Store, run: RunRow, config: RunConfig, provider: Provider, *, conduct: Conduct | None = None
+    store: Store, run: RunRow, config: RunConfig, provider: Provider, *, policy: CallPolicy | None = None
 ) -> AsyncIterator[Session]:
     """Open a session on *run* and set its status to "running".
 
@@ -215,30 +215,30 @@ async def open_session(
     """
     set_run_status(store, run.id, "running")
     committer = GroupCommitter(store, run.id, pace_s=PAID_PACE_S if provider.paid else UNPAID_PACE_S)
-    how = conduct or conduct_of(config)
-    line = open_line(store, run.id, provider, committer, how, seed=config.seed)
+    how = policy or call_policy(config)
+    channel = open_channel(store, run.id, provider, committer, how, seed=config.seed)
     judge_config = config.of_judge()
     judge = open_provider(judge_config) if judge_config is not None else None
-    judge_line = open_line(store, run.id, judge, committer, how, seed=config.seed, beside=line) if judge is not None else None
+    judge_channel = open_channel(store, run.id, judge, committer, how, seed=config.seed, beside=channel) if judge is not None else None
     bank = provider.bank if isinstance(provider, ComposerProvider) else None
     stories = provider.stories if isinstance(provider, StoryProvider) else None
     ctx = StageContext(
         config=config,
-        calls=line.calls,
+        calls=channel.calls,
         bank=bank,
         stories=stories,
         prompts=open_library(config.prompts),
-        judge=judge_line.calls if judge_line is not None else None,
+        judge=judge_channel.calls if judge_channel is not None else None,
     )
-    book = TripletBook(ctx, committer, store, run.id, gauge=line.items, at_once=BATCH_WINDOW if config.batch else None)
+    book = TopicCatalog(ctx, committer, store, run.id, gauge=channel.items, at_once=BATCH_WINDOW if config.batch else None)
     try:
         with closing(committer):
             try:
-                yield Session(run=run, store=store, ctx=ctx, committer=committer, book=book, line=line)
+                yield Session(run=run, store=store, ctx=ctx, committer=committer, book=book, channel=channel)
             finally:
-                await line.calls.drain()
-                if judge_line is not None:
-                    await judge_line.calls.drain()
+                await channel.calls.drain()
+                if judge_channel is not None:
+                    await judge_channel.calls.drain()
     finally:
         await provider.aclose()
         if judge is not None:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, set_run_status
-from piiloom.execution.line import Conduct
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.generation.item import item_from_json
-from piiloom.generation.running.earlier import EarlierWork, read_earlier
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.running.resume_state import ResumeState, read_resume_state
 from piiloom.generation.running.run import PLANNED_AT_MOST, begun, make_ready, outcome_rows, primed_screening, screened, tell_decided
 from piiloom.generation.running.session import Session, open_session
 from piiloom.generation.running.stopping import StoppedEarly, streak_of
-from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.running.topic_catalog import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.stage import ItemRejected, Stage
@@ -48,8 +49,8 @@ async def run_stage(
     provider: Provider,
     *,
     stop: StopSignal | None = None,
-    watch: Watch = unwatched,
-    conduct: Conduct | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
 ) -> RunProgress:
     """Run stage *name* on all items that wait for it and return the progress of this stage.
 
@@ -58,9 +59,9 @@ async def run_stage(
     check_stage(name)
     check_stage_of(name, config, where=run.id)
     stop = stop or StopSignal()
-    earlier = read_earlier(store, run.id)
+    earlier = read_resume_state(store, run.id)
     try:
-        async with open_session(store, run, config, provider, conduct=conduct) as session:
+        async with open_session(store, run, config, provider, policy=policy) as session:
             alone = _StageAlone(session, earlier, watch, stop)
             screening = primed_screening(store, run, config, provider, session.ctx.bank) if name == screen.NAME else None
             session.start_committing()
@@ -83,13 +84,13 @@ async def run_stage(
 
 
 class _StageAlone:
-    """The state of one sitting of one stage.
+    """The state of one session of one stage.
 
     It lets exactly as many items pass as records are wanted. For each item it rejects, it takes the next item of the plan through
     the earlier stages and then through this one. So running the stages in order works on the same items as a whole run.
     """
 
-    def __init__(self, session: Session, earlier: EarlierWork, watch: Watch, stop: StopSignal) -> None:
+    def __init__(self, session: Session, earlier: ResumeState, watch: Watch, stop: StopSignal) -> None:
         self._session, self._earlier, self._watch, self._stop = session, earlier, watch, stop
         self._config = session.ctx.config
         self._stages = item_stages(self._config.recipe, self._config.judges)
@@ -196,7 +197,7 @@ class _StageAlone:
             still_wanted=self._missing,
             concurrency=self._session.items_at_once,
             stop=self._stop,
-            gauge=self._session.line.items,
+            gauge=self._session.channel.items,
         ).run()
 
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:

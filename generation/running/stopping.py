@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from piiloom.foundation.errors import RunError
-from piiloom.generation.running.earlier import TRANSIENT_CODES
+from piiloom.generation.running.resume_state import TRANSIENT_CODES
 from piiloom.generation.stage import ItemRejected, StageContext
 
 
@@ -51,14 +51,14 @@ class RejectStreak:
         self.stopped: StoppedEarly | None = None
 
     def tell(self, rejection: ItemRejected | None, name: object) -> None:
-        """Note the outcome of *name*. Rejects of replayed replies, paid for by an earlier sitting, are not counted."""
+        """Note the outcome of *name*. Rejects of replayed replies, paid for by an earlier session, are not counted."""
         if rejection is None or not rejection.known:
             self.note(rejection.reason if rejection else None, name)
 
     def note(self, reason: tuple[str, str] | None, name: object) -> None:
         """Note that *name* was rejected for *reason* (stage, code), or was accepted (None).
 
-        Rejects due to an unavailable provider are not counted: ``Patience`` ends the run for those.
+        Rejects due to an unavailable provider are not counted: ``FailureLimit`` ends the run for those.
         """
         if reason is None:
             self._counts.clear()
@@ -80,5 +80,5 @@ class RejectStreak:
 
 
 def streak_of(ctx: StageContext, run_id: str, *, what: str = "items", stop: Callable[[], object] = lambda: None) -> RejectStreak:
-    """Return the reject counter of a sitting, with the limit ``stop_after``; with an unpaid provider it never stops the run."""
+    """Return the reject counter of a session, with the limit ``stop_after``; with an unpaid provider it never stops the run."""
     return RejectStreak(run_id, ctx.config.stop_after if ctx.calls.provider.paid else 0, what=what, stop=stop)

@@ -146,7 +146,7 @@ BudgetOption = Annotated[
         "--budget-usd",
         metavar="USD",
         rich_help_panel=_CALLS,
-        help="Hard stop for the whole run, all sittings: no call starts that could pass it. The run can be resumed with more.",
+        help="Hard stop for the whole run, all sessions: no call starts that could pass it. The run can be resumed with more.",
     ),
 ]
 PriceOption = Annotated[

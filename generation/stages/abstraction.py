@@ -13,7 +13,7 @@ from typing import Any
 
 from piiloom.generation.item import Item, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.question import check_leaks
 from piiloom.generation.stages.texts import check_length, check_no_meta, value_variables
 from piiloom.screening.question_leaks import ANYBODYS, telling_words
@@ -70,7 +70,7 @@ async def abstracted(
             raise Fault("gives_away", f'it still says "{said[0]}"')
         return text
 
-    asked = Ask(
+    asked = PromptRequest(
         stage=NAME,
         template="case_question",
         variables={

@@ -11,12 +11,12 @@ from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
 
-__all__ = ["Ask", "Fault", "Wish", "ask"]
+__all__ = ["Fault", "PromptRequest", "Wish", "ask"]
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class PromptRequest:
     """A request to the model: its stage, template, variables, the JSON schema of the reply, and the id of the item it is made for."""
 
     stage: str
@@ -48,7 +48,7 @@ class Ask:
 
 
 async def ask(
-    question: Ask,
+    question: PromptRequest,
     ctx: StageContext,
     accept: Callable[[Any], R],
     *,
@@ -72,8 +72,8 @@ async def ask(
     async def judged(data: Any, attempt: int) -> R:
         return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)
 
-    calls, patience = (ctx.judging, ctx.judge_patience) if judging else (ctx.calls, ctx.patience)
-    found = await ask_model(calls, call, judged, attempts=ctx.config.max_attempts, patience=patience)
+    calls, failure_limit = (ctx.judging, ctx.judge_failure_limit) if judging else (ctx.calls, ctx.failure_limit)
+    found = await ask_model(calls, call, judged, attempts=ctx.config.max_attempts, failure_limit=failure_limit)
     if isinstance(found, Lost):
         last_reply = None if found.error else found.last_reply
         raise ItemRejected(

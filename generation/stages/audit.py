@@ -16,7 +16,7 @@ from piiloom.corpus.alignment import locate_reply
 from piiloom.generation.item import Item, ItemValue, LedgerLine, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.abstraction import Asked, abstracted, check_put
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.ledger import LINE_PROPERTIES, labelled, read_line
 from piiloom.generation.stages.sheet import MOST_MORE
 from piiloom.generation.stages.texts import SENTENCE_END, check_kind, value_variables
@@ -151,7 +151,7 @@ async def _missed(item: Item, ctx: StageContext) -> tuple[_Missed, int]:
             values.append(ItemValue(id=name, entity_type=entry["kind"], subtype=None, text=surface, relevance="low", subject=holder))
         return _Missed(values=tuple(values), words={number: tuple(found) for number, found in words.items()})
 
-    question = Ask(
+    question = PromptRequest(
         stage=NAME,
         template="case_audit",
         variables={
@@ -216,7 +216,7 @@ async def _lines(item: Item, new: Sequence[ItemValue], ctx: StageContext) -> tup
             for number, question in enumerate(questions)
         )
 
-    question = Ask(
+    question = PromptRequest(
         stage=NAME,
         template="case_ledger",
         variables={

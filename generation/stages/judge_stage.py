@@ -15,7 +15,7 @@ from piiloom.corpus.store.judgements import Judgement, JudgementKind
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, StageContext
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 
 # The highest grade of both scales; scores are stored as shares of it.
 HIGHEST = 4
@@ -76,7 +76,7 @@ class JudgeStage:
         facts = _facts(item, self.name)
         if not facts:
             return item
-        question = Ask(
+        question = PromptRequest(
             stage=self.name,
             template=self.name,
             variables=self._variables(item, facts),

@@ -17,7 +17,7 @@ from typing import Any
 
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id
 from piiloom.generation.stages.texts import check_no_meta, value_variables
 
@@ -145,8 +145,8 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[tuple[Ledge
     return await ask(asked, ctx, lambda data: _read(data["questions"], item.values, wanted, case.decisions))
 
 
-def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, Any], ctx: StageContext) -> Ask:
-    return Ask(
+def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, Any], ctx: StageContext) -> PromptRequest:
+    return PromptRequest(
         stage=NAME,
         template="case_questions",
         variables={

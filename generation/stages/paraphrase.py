@@ -14,7 +14,7 @@ from piiloom.corpus.marks import MarkedText, add_marks, strip_marks
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, Wish, ask
+from piiloom.generation.stages.asking import PromptRequest, Wish, ask
 from piiloom.generation.stages.texts import check_length, read_marked, value_variables
 
 NAME = "paraphrase"
@@ -47,7 +47,7 @@ class ParaphraseStage:
         sentences = [item.situation, *item.peripheral]
         derive_rng("sentence order", plan.seed).shuffle(sentences)
         low, high = plan.context_words
-        question = Ask(
+        question = PromptRequest(
             stage=NAME,
             template="paraphrase",
             variables={

@@ -12,7 +12,7 @@ from typing import Any
 from piiloom.corpus.marks import MarkedText
 from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, ask
+from piiloom.generation.stages.asking import PromptRequest, ask
 from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables
 
 NAME = "peripheral"
@@ -43,7 +43,7 @@ class PeripheralStage:
             return read_sentences(data["text"], values, plan.peripheral_words, plan.peripheral_sentences)
 
         low, high = plan.peripheral_words
-        question = Ask(
+        question = PromptRequest(
             stage=NAME,
             template="peripheral",
             variables={

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from piiloom.corpus.store.judgements import JudgementKind
-from piiloom.execution.watching.events import StageEntered, StagePassed, unheard
+from piiloom.execution.watching.events import StageEntered, StagePassed
+from piiloom.foundation.noop import noop
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RecipeName
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
@@ -107,13 +108,13 @@ async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) 
     item, done, sink = outcome.item, outcome.done, ctx.calls.sink
     name = str(item.plan.index)
     for stage in stages:
-        if sink is not unheard:
+        if sink is not noop:
             sink(StageEntered(stage.name, name))
         try:
             item = await stage.run(item, ctx)
         except ItemRejected as rejection:
             return Outcome(item=item, done=done, rejection=rejection)
         done = stage.name
-        if sink is not unheard:
+        if sink is not noop:
             sink(StagePassed(done, name))
     return Outcome(item=item, done=done)

@@ -12,7 +12,7 @@ from typing import Any
 from piiloom.corpus.marks import MarkedText, strip_marks
 from piiloom.generation.item import Case, Item
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, ask
+from piiloom.generation.stages.asking import PromptRequest, ask
 from piiloom.generation.stages.texts import check_first_person, check_length, read_marked, value_variables
 from piiloom.taxonomy.registers import SECOND_HAND
 
@@ -56,7 +56,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
         {key: text for key, text in variables.items() if key != "relevance"} | {"use": case.uses[variables["id"]]}
         for variables in value_variables(item.values, ctx)
     ]
-    question = Ask(
+    question = PromptRequest(
         stage=NAME,
         template="case_post",
         variables={

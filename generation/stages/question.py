@@ -15,7 +15,7 @@ from typing import Any
 from piiloom.corpus.record import Record
 from piiloom.generation.item import Item, ItemValue, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, value_variables
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate
@@ -58,7 +58,7 @@ class QuestionStage:
                 check_leaks(text, item.plan.pair, item.values)
             return text
 
-        question = Ask(
+        question = PromptRequest(
             stage=NAME,
             template=template,
             variables={

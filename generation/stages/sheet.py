@@ -17,7 +17,7 @@ from typing import Any
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Case, Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import check_kind, check_no_meta, value_variables
 from piiloom.generation.stages.values import fit_value
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -96,7 +96,7 @@ class SheetStage:
 
 async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
     plan = item.plan
-    question = Ask(
+    question = PromptRequest(
         stage=NAME,
         template="case_sheet",
         variables={

@@ -12,7 +12,7 @@ from typing import Any
 from piiloom.corpus.marks import MarkedText
 from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, ask
+from piiloom.generation.stages.asking import PromptRequest, ask
 from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables
 
 NAME = "situation"
@@ -32,7 +32,7 @@ class SituationStage:
             return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences)
 
         low, high = plan.situation_words
-        question = Ask(
+        question = PromptRequest(
             stage=NAME,
             template="situation",
             variables={

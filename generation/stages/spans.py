@@ -17,7 +17,7 @@ from piiloom.corpus.record import Span
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import value_variables
 
 NAME = "spans"
@@ -62,7 +62,7 @@ class SpansStage:
         def accept(data: Any) -> str | None:
             return None if data["span"] is None else _read_span(data["span"], text, value)
 
-        question = Ask(
+        question = PromptRequest(
             stage=NAME,
             template="span_retrieval",
             variables={

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.generation.stage import StageContext, list_schema
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.phrases import PhraseList, clean_list
 from piiloom.generation.stages.topics import Pair, pair_key
 
@@ -32,7 +32,7 @@ async def run(pair: Pair, topic: str, ctx: StageContext) -> PhraseList:
             raise Fault("no_subtopics", "none of the entries is a new subtopic of one to three words")
         return subtopics
 
-    question = Ask(
+    question = PromptRequest(
         stage=NAME,
         template="subtopics",
         variables={

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.generation.stage import StageContext, list_schema
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.phrases import PhraseList, clean_list
 
 NAME = "topics"
@@ -31,7 +31,7 @@ async def run(pair: Pair, ctx: StageContext) -> PhraseList:
             raise Fault("no_topics", "none of the entries is a new topic of one to three words")
         return topics
 
-    question = Ask(
+    question = PromptRequest(
         stage=NAME,
         template="topics",
         variables={"types": ctx.type_variables(pair), "count": count, "language": ctx.locale.language_name, "seed": ctx.config.seed},

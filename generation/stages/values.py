@@ -16,7 +16,7 @@ from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue, WantedValue
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Ask, Fault, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.pii_values.drawing import DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -50,7 +50,7 @@ class ValuesStage:
         names = wanted.subtypes or tuple(subtype.name for subtype in kind.subtypes)
         subtype = ctx.taxonomy.subtype(kind.name, derive_rng("subtype", plan.seed, wanted.id).choice(names))
         avoid = [value.text for value in taken]
-        question = Ask(
+        question = PromptRequest(
             stage=NAME,
             template="pii_value",
             variables={

@@ -18,15 +18,15 @@ from piiloom.cli.sample_table import print_samples
 from piiloom.cli.terminal import console, say_aside, say_json
 from piiloom.cli.workspace import OpenedRun, new_run, resumed_run
 from piiloom.corpus.store.records import iter_records
-from piiloom.execution.batches.sights import how_to_go_on
-from piiloom.execution.line import Line
+from piiloom.execution.batches.batch_status import how_to_go_on
+from piiloom.execution.call_channel import CallChannel
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.session import conduct_of
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES
 from piiloom.generation.settings.setting_checks import make_config, read_config
@@ -102,11 +102,11 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
     if not opened.provider.paid:
         with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
             return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, ray=_ray(wishes))
-    lines: list[Line] = []
+    channels: list[CallChannel] = []
     mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
 
     def traffic() -> Traffic | None:
-        return lines[0].snapshot() if lines else None
+        return channels[0].snapshot() if channels else None
 
     with ExitStack() as stack:
         watch, sink = stack.enter_context(
@@ -122,10 +122,10 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
         if wishes.otel:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
-        conduct = replace(conduct_of(opened.config), sink=sink, on_open=lines.append)
-        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, conduct=conduct, ray=_ray(wishes))
-    for line in lines:
-        if line.waves is not None and (left := how_to_go_on(line.waves.out, opened.run.id)):
+        policy = replace(call_policy(opened.config), sink=sink, on_open=channels.append)
+        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, policy=policy, ray=_ray(wishes))
+    for channel in channels:
+        if channel.batches is not None and (left := how_to_go_on(channel.batches.out, opened.run.id)):
             say_aside(left)
     return progress
 

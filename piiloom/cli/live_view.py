@@ -19,9 +19,10 @@ from piiloom.cli.event_lines import EventLines, say_event
 from piiloom.cli.pace import Pace
 from piiloom.cli.run_picture import RunPicture, TrafficView
 from piiloom.cli.terminal import error_console, harmless, say_aside
-from piiloom.execution.watching.events import EventSink, fan_out, unheard
+from piiloom.execution.watching.events import EventSink, fan_out
 from piiloom.execution.watching.metrics import RunMetrics
-from piiloom.generation.running.progress import Watch, unwatched
+from piiloom.foundation.noop import noop
+from piiloom.generation.running.progress import Watch
 from piiloom.generation.stages.pipeline import stage_names
 
 Mode = Literal["live", "lines", "json", "quiet"]
@@ -54,10 +55,10 @@ def shown_run(
 ) -> Iterator[tuple[Watch, EventSink]]:
     """Show the run *label* in *mode* as long as the block lasts; gives the watch and the event sink to feed.
 
-    Lines come every *line_every_s*. The sink never raises. In mode ``quiet`` it is ``unheard``, for which no event needs to be made.
+    Lines come every *line_every_s*. The sink never raises. In mode ``quiet`` it is ``noop``, for which no event needs to be made.
     """
     if mode == "quiet":
-        yield unwatched, unheard
+        yield noop, noop
         return
     picture = RunPicture(
         label=label,

@@ -16,9 +16,9 @@ class Pace:
     first: int | None = None
 
     def reckon(self, progress: RunProgress, now: float) -> tuple[float, float | None]:
-        """Give accepted records per second of this sitting, and the seconds that are left at that rate (None: unknown)."""
+        """Give accepted records per second of this session, and the seconds that are left at that rate (None: unknown)."""
         if self.first is None:
-            # The watch is called after a result: one accepted result may be this sitting's own, which is near enough.
+            # The watch is called after a result: one accepted result may be this session's own, which is near enough.
             self.first = max(0, progress.accepted - 1)
         rate = (progress.accepted - self.first) / max(now - self.started, 1e-6)
         left = max(0, progress.wanted - progress.accepted)

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from piiloom.cli.pace import Pace
 from piiloom.cli.terminal import error_console, say_aside
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
+from piiloom.foundation.noop import noop
+from piiloom.generation.running.progress import RunProgress, Watch
 
 LINE_EVERY_S = 5.0
 
@@ -21,7 +22,7 @@ def shown_progress(label: str, *, wanted: bool) -> Iterator[Watch]:
     """Give the watch that shows the progress of what *label* names, or one that shows nothing unless *wanted*."""
     console = error_console()
     if not wanted:
-        yield unwatched
+        yield noop
     elif console.is_terminal:
         with _bar(console, label) as watch:
             yield watch

@@ -9,13 +9,13 @@ from typing import Any
 
 from piiloom.cli.columns import in_columns
 from piiloom.cli.pace import Pace, cost_text, count_text, dollars, seconds_text
-from piiloom.execution.batches.sights import WaveState
+from piiloom.execution.batches.batch_status import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics
 from piiloom.foundation.counting import counted
 from piiloom.generation.running.progress import RunProgress
 
-Traffic = LimiterState | WaveState
+Traffic = LimiterState | BatchModeState
 # None: the run has not opened its line to the provider yet.
 TrafficView = Callable[[], Traffic | None]
 _TITLES = ("stage", "queued", "in flight", "done", "rejected", "in", "cached", "out", "cost", "p50", "p95")
@@ -56,7 +56,7 @@ class RunPicture:
         state = self.traffic() if self.traffic else None
         if state is None:
             return f"{self.metrics.in_flight:,} in flight"
-        return batches_text(state) if isinstance(state, WaveState) else limiter_text(state)
+        return batches_text(state) if isinstance(state, BatchModeState) else limiter_text(state)
 
     def table(self, width: int) -> list[str]:
         """Give the lines of the table, *width* letters at most: its titles and a row a stage; none before the first event."""
@@ -83,7 +83,7 @@ class RunPicture:
             "unpriced_calls": progress.totals.unpriced,
             "in_flight": self.metrics.in_flight,
             "limiter": asdict(traffic) if isinstance(traffic, LimiterState) else None,
-            "batches": _batches(traffic) if isinstance(traffic, WaveState) else None,
+            "batches": _batches(traffic) if isinstance(traffic, BatchModeState) else None,
             "stages": {name: _values(stage) for name, stage in self.metrics.stages.items()},
         }
 
@@ -111,7 +111,7 @@ def limiter_text(state: LimiterState) -> str:
     return " · ".join(parts)
 
 
-def batches_text(state: WaveState) -> str:
+def batches_text(state: BatchModeState) -> str:
     """Say what is out at the provider, how far it has come there, and what gathers for the next batches."""
     out, requests = len(state.out), sum(sight.total for sight in state.out)
     done = sum(sight.done for sight in state.out)
@@ -120,7 +120,7 @@ def batches_text(state: WaveState) -> str:
     return " · ".join(parts)
 
 
-def _batches(state: WaveState) -> dict[str, Any]:
+def _batches(state: BatchModeState) -> dict[str, Any]:
     out = [{"id": sight.row.remote_id, "state": sight.row.state, "requests": sight.total, "done": sight.done} for sight in state.out]
     return {"out": out, "gathered": state.gathered}
 

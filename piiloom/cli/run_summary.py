@@ -48,7 +48,7 @@ def _stopped_json(stopped: StoppedEarly) -> dict[str, Any]:
 
 
 def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float) -> None:
-    """Print how the run stands after this sitting of *seconds*."""
+    """Print how the run stands after this session of *seconds*."""
     say(
         f"run {progress.run_id} {progress.status}: {progress.accepted:,} of "
         f"{counted(progress.wanted, 'record')} accepted in {seconds:.1f} s"

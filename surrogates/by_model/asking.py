@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple
 
-from piiloom.execution.asking import Lost, Patience, ask_model
+from piiloom.execution.asking import FailureLimit, Lost, ask_model
 from piiloom.execution.calls import Calls
 from piiloom.providers.protocol import PromptCall
 from piiloom.surrogates.by_model.judging import accepted, folded
@@ -44,12 +44,12 @@ class Asker:
     """Sends requests through *calls*.
 
     ``work`` must be called in input order, because requests of one document form a chain. *concurrency* is the number of requests
-    in flight, from which the tolerance for errors is derived (``Patience``).
+    in flight, from which the tolerance for errors is derived (``FailureLimit``).
     """
 
     def __init__(self, calls: Calls, terms: Terms, concurrency: int) -> None:
         self._calls, self._terms = calls, terms
-        self._patience = Patience(calls, concurrency)
+        self._failure_limit = FailureLimit(calls, concurrency)
         self._page: _Page | None = None
 
     def work(self, request: ValueRequest) -> Coroutine[Any, Any, Outcome]:
@@ -77,5 +77,5 @@ class Asker:
             await before.wait()
             return accepted(data, request, language=self._terms.language, taken=taken)
 
-        found = await ask_model(self._calls, call, judged, attempts=self._terms.attempts, patience=self._patience)
+        found = await ask_model(self._calls, call, judged, attempts=self._terms.attempts, failure_limit=self._failure_limit)
         return found if isinstance(found, Lost) else found[0]

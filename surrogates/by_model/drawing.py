@@ -23,12 +23,13 @@ from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, set_run_status
+from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.line import Conduct, Line, open_line
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
 from piiloom.providers.factory import make_provider
 from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import parse_prices
@@ -100,7 +101,7 @@ def draw_by_model(
     folder: Path,
     agree: Callable[[str], bool],
     watch: Watch = _unwatched,
-    sink: EventSink = unheard,
+    sink: EventSink = noop,
     retry: RetryPolicy | None = None,
 ) -> Drawn:
     """Ask the model of *wish* for the free-text values of all documents. Code draws those that it cannot give; each gets a reject row.
@@ -157,36 +158,38 @@ class _Desk:
         with GivenFile(self._values) as values, RejectRows(self._rejects) as rejects:
             if self._plan.values:
                 with Store.open(store_path) as store:
-                    self._sit(spool, store, provider, self._conduct(sink, retry), values, rejects)
+                    self._sit(spool, store, provider, self._policy(sink, retry), values, rejects)
             report = self._report()
             values.tell(report)
         return Drawn(self._values, self._rejects, self._plan, report)
 
-    def _conduct(self, sink: EventSink, retry: RetryPolicy) -> Conduct:
+    def _policy(self, sink: EventSink, retry: RetryPolicy) -> CallPolicy:
         wish = self._wish
-        return Conduct(concurrency=wish.concurrency, rpm=wish.rpm, tpm=wish.tpm, budget_usd=wish.budget_usd, retry=retry, sink=sink)
+        return CallPolicy(concurrency=wish.concurrency, rpm=wish.rpm, tpm=wish.tpm, budget_usd=wish.budget_usd, retry=retry, sink=sink)
 
-    def _sit(self, spool: RequestSpool, store: Store, provider: Provider, conduct: Conduct, values: GivenFile, rejects: RejectRows) -> None:
+    def _sit(
+        self, spool: RequestSpool, store: Store, provider: Provider, policy: CallPolicy, values: GivenFile, rejects: RejectRows
+    ) -> None:
         run = self._run(store)
         committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
-        line = open_line(store, run.id, provider, committer, conduct, seed=self._terms.seed)
+        channel = open_channel(store, run.id, provider, committer, policy, seed=self._terms.seed)
 
         def consume(outcome: Outcome) -> None:
             self._keep(outcome, values, rejects)
-            self._tell(line)
+            self._tell(channel)
 
         status: Any = "interrupted"
         committer.start()
         try:
-            _in_a_loop(lambda: self._answer(spool, line, provider, consume))
+            _in_a_loop(lambda: self._answer(spool, channel, provider, consume))
             status = "finished"
         finally:
             committer.close()
             set_run_status(store, run.id, status)
 
-    async def _answer(self, spool: RequestSpool, line: Line, provider: Provider, consume: Callable[[Outcome], None]) -> None:
+    async def _answer(self, spool: RequestSpool, channel: CallChannel, provider: Provider, consume: Callable[[Outcome], None]) -> None:
         at_once = self._wish.concurrency + self._wish.concurrency // 2  # more than in flight: some outcomes are still being stored
-        asker = Asker(line.calls, self._terms, self._wish.concurrency)
+        asker = Asker(channel.calls, self._terms, self._wish.concurrency)
         try:
             await OrderedRun(
                 source=iter(spool),
@@ -195,10 +198,10 @@ class _Desk:
                 still_wanted=lambda: _ALL,
                 concurrency=at_once,
                 stop=StopSignal(),
-                gauge=line.items,
+                gauge=channel.items,
             ).run()
         finally:
-            await line.calls.drain()  # calls in flight are paid for, so wait for them: the next run finds their replies
+            await channel.calls.drain()  # calls in flight are paid for, so wait for them: the next run finds their replies
             await provider.aclose()
 
     def _run(self, store: Store) -> RunRow:
@@ -228,8 +231,8 @@ class _Desk:
         self._reasons[got.code] += 1
         rejects.add(request, got)
 
-    def _tell(self, line: Line) -> None:
-        totals, rejected = line.calls.totals, self._reasons.total()
+    def _tell(self, channel: CallChannel) -> None:
+        totals, rejected = channel.calls.totals, self._reasons.total()
         done = self._drawn.total() + rejected
         self._watch(AskProgress(done, self._plan.values, rejected, totals.answered_now, totals.replayed, totals.spent_usd))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.execution.batch_sittings import counting
+from tests.execution.batch_sessions import counting
 from tests.providers.provider_calls import KEY
 
 

@@ -9,7 +9,8 @@ import typing
 import pytest
 
 from piiloom.execution.watching import events
-from piiloom.execution.watching.events import Braked, CallStarted, Event, fan_out, unheard
+from piiloom.execution.watching.events import Braked, CallStarted, Event, fan_out
+from piiloom.foundation.noop import noop
 
 
 @pytest.mark.parametrize("kind", typing.get_args(Event), ids=lambda kind: kind.__name__)
@@ -30,14 +31,14 @@ def test_all_events_are_in_the_union():
 def test_fan_out_tells_all_who_listen():
     first, second = [], []
     event = Braked(2.0)
-    fan_out(first.append, unheard, second.append)(event)
+    fan_out(first.append, noop, second.append)(event)
     assert (first, second) == ([event], [event])
 
 
 def test_nobody_listening_is_told_apart_so_that_no_event_is_made():
-    assert fan_out() is unheard
-    assert fan_out(unheard, unheard) is unheard
-    unheard(Braked(1.0))
+    assert fan_out() is noop
+    assert fan_out(noop, noop) is noop
+    noop(Braked(1.0))
 
 
 def test_a_sink_that_fails_is_left_out_and_the_others_go_on(caplog):

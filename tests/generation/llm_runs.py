@@ -16,7 +16,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.running.session import call_policy, open_provider, resume_run, settle, start_run
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import sit
@@ -65,13 +65,13 @@ def start(store: Store, config: RunConfig, *, retry: RetryPolicy = QUICK, **opti
     """A new run of *config*, to its end."""
     provider = provider_for(config, **options)
     settled = settle(config, provider)
-    return sit(store, start_run(store, settled), settled, provider, conduct=replace(conduct_of(settled), retry=retry))
+    return sit(store, start_run(store, settled), settled, provider, policy=replace(call_policy(settled), retry=retry))
 
 
 def resume(store: Store, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0, **changes: Any) -> RunProgress:
     """Go on with the newest run."""
     run, config = resume_run(store, get_run(store, "last"), **changes)
-    return sit(store, run, config, provider_for(config, timeout_s=timeout_s), conduct=replace(conduct_of(config), retry=retry))
+    return sit(store, run, config, provider_for(config, timeout_s=timeout_s), policy=replace(call_policy(config), retry=retry))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,15 +10,16 @@ from typing import Any
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.desk.server import Desk
 from piiloom.execution.desk.words import DeskLink, DeskSettings, Enter, Reserve
-from piiloom.execution.line import Conduct
 from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.noop import noop
 from piiloom.generation.distributed.crew import PartitionLost
 from piiloom.generation.distributed.partition_work import Assignment, PartitionReport, work_on
 from piiloom.generation.distributed.partitioned import generate_by_crew, generate_partitioned
-from piiloom.generation.running.progress import RunProgress, Watch, unwatched
-from piiloom.generation.running.session import conduct_of, open_provider, resume_run, settle, start_run
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.running.session import call_policy, open_provider, resume_run, settle, start_run
 from piiloom.generation.settings.configuration import RunConfig
 from tests.generation.llm_runs import QUICK
 
@@ -84,8 +85,8 @@ def run_by(
 ) -> RunProgress:
     """A new run of *config* by *crew* to its end, or the last one taken up."""
     run, settled = _opened(store, config, resumed, changes or {})
-    conduct = options.pop("conduct", None) or replace(conduct_of(settled), retry=QUICK)
-    return asyncio.run(generate_by_crew(store, run, settled, crew, conduct=conduct, **options))
+    policy = options.pop("policy", None) or replace(call_policy(settled), retry=QUICK)
+    return asyncio.run(generate_by_crew(store, run, settled, crew, policy=policy, **options))
 
 
 def run_by_ray(
@@ -94,15 +95,15 @@ def run_by_ray(
     partitions: int,
     *,
     resumed: bool = False,
-    conduct: Conduct | None = None,
+    policy: CallPolicy | None = None,
     stop: StopSignal | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = noop,
     **where: Any,
 ) -> RunProgress:
     """The same by Ray."""
     run, settled = _opened(store, config, resumed, {})
-    conduct = conduct or replace(conduct_of(settled), retry=QUICK)
-    return asyncio.run(generate_partitioned(store, run, settled, partitions=partitions, conduct=conduct, stop=stop, watch=watch, **where))
+    policy = policy or replace(call_policy(settled), retry=QUICK)
+    return asyncio.run(generate_partitioned(store, run, settled, partitions=partitions, policy=policy, stop=stop, watch=watch, **where))
 
 
 def _opened(store: Store, config: RunConfig, resumed: bool, changes: Mapping[str, Any]) -> Any:

@@ -16,8 +16,8 @@ import pytest
 from piiloom.corpus.marks import MarkedText, strip_marks
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.runs import create_run
+from piiloom.execution.call_channel import CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.line import Conduct, open_line
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.generation.item import Aside, Item, ItemValue, PlanItem, WantedValue
 from piiloom.generation.settings.configuration import RunConfig
@@ -112,8 +112,8 @@ def bench(
         store = Store.open(MEMORY) if paid else memory_store()
     run = create_run(store, provider="scripted", model=None, seed=config.seed, samples=1, config={}, config_digest="d")
     committer = GroupCommitter(store, run.id)
-    line = open_line(store, run.id, provider, committer, Conduct(retry=retry), seed=config.seed)
-    made = Bench(ctx=StageContext(config=config, calls=line.calls), provider=provider, committer=committer, store=store, run_id=run.id)
+    channel = open_channel(store, run.id, provider, committer, CallPolicy(retry=retry), seed=config.seed)
+    made = Bench(ctx=StageContext(config=config, calls=channel.calls), provider=provider, committer=committer, store=store, run_id=run.id)
     committer.start()
     try:
         yield made

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from piiloom.generation.stage import ItemRejected, text_schema
-from piiloom.generation.stages.asking import Ask, Fault, Wish, ask
+from piiloom.generation.stages.asking import Fault, PromptRequest, Wish, ask
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
@@ -23,7 +23,7 @@ from piiloom.providers.protocol import Completion
 from tests.ended_calls import CompletionRow
 from tests.generation.scripted_provider import bench, in_turn
 
-QUESTION = Ask(
+QUESTION = PromptRequest(
     stage="question",
     template="question_personal",
     variables={"situation": "I froze.", "draft": "Can I?", "language": "English"},

@@ -15,7 +15,7 @@ from piiloom.generation.estimate.estimate_author import StandIn
 from piiloom.generation.estimate.estimate_sizes import Range
 from piiloom.generation.estimate.estimating import RunEstimate, estimate_run
 from piiloom.generation.running.session import resume_run
-from piiloom.generation.running.triplet_book import planned_for
+from piiloom.generation.running.topic_catalog import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices, shipped_models

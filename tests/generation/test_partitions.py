@@ -20,7 +20,7 @@ from piiloom.generation.distributed import partition_round
 from piiloom.generation.distributed.partition_round import dealt
 from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.partitioned import generate_partitioned
-from piiloom.generation.running.session import conduct_of
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.prices import parse_prices
@@ -200,7 +200,7 @@ def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
                 if sum(isinstance(one, StagePassed) for one in seen) > 60:
                     stop.request()
 
-            interrupted = run_by(HereCrew(3), store, config, stop=stop, conduct=conduct_heard(config, heard))
+            interrupted = run_by(HereCrew(3), store, config, stop=stop, policy=conduct_heard(config, heard))
             assert interrupted.status == "interrupted"
             assert 0 < prompts(server, once).total() < once.total()
             assert resume(store).status == "finished"
@@ -209,14 +209,14 @@ def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
 
 
 def conduct_heard(config, heard):
-    return replace(conduct_of(config), retry=QUICK, sink=heard)
+    return replace(call_policy(config), retry=QUICK, sink=heard)
 
 
 def test_whoever_watches_sees_it_run(tmp_path):
     with LLMServer(Author(1), latency_s=0.02) as server, Store.open(tmp_path / "s.duckdb") as store:
         config, events, said = config_for("openai", server, samples=24), [], []
         progress = run_by(
-            HereCrew(3), store, config, conduct=conduct_heard(config, events.append), watch=lambda seen: said.append(seen.preparing)
+            HereCrew(3), store, config, policy=conduct_heard(config, events.append), watch=lambda seen: said.append(seen.preparing)
         )
         assert sum(isinstance(event, CallAnswered) for event in events) == server.requests == progress.totals.answered
     assert any(text.startswith("topics") for text in said)

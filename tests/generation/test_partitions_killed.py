@@ -19,7 +19,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.spending import open_sends, spending
-from piiloom.generation.running.left_over import merge_left_over
+from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
@@ -119,9 +119,9 @@ def test_killed_between_a_merge_and_the_end_of_its_file(settings, whole, tmp_pat
         run_id = get_run(store, "last").id
         shutil.move(f"{path}.copy", path.with_name(f"killed.{run_id}.part-0001.duckdb"))
         before = spending(store, run_id), store.rows("SELECT count(*) FROM call_events")
-        assert merge_left_over(store, run_id) == 1
+        assert merge_leftover_partitions(store, run_id) == 1
         assert (spending(store, run_id), store.rows("SELECT count(*) FROM call_events")) == before
-        assert merge_left_over(store, run_id) == 0
+        assert merge_leftover_partitions(store, run_id) == 0
         assert exported(store, tmp_path / "killed") == whole[0]
     assert partition_files(tmp_path) == []
 

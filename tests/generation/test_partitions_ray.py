@@ -23,7 +23,7 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.running.session import conduct_of
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
@@ -200,7 +200,7 @@ def test_a_stop_and_a_budget_reach_all_workers(tmp_path):
             if sum(answers) > 60:
                 stop.request()
 
-        progress = run_by_ray(store, config, 2, stop=stop, conduct=replace(conduct_of(config), retry=QUICK, sink=heard))
+        progress = run_by_ray(store, config, 2, stop=stop, policy=replace(call_policy(config), retry=QUICK, sink=heard))
         assert progress.status == "interrupted"
         assert 60 < server.requests < 250
         with pytest.raises(BudgetReached):

@@ -14,7 +14,7 @@ from piiloom.corpus.store.progress import load_rejects, load_shared_results
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.plan.triplets import list_triplets, topic_order
-from piiloom.generation.running.triplet_book import TripletBook
+from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages import subtopics, topics
 from piiloom.providers.errors import AuthFailed
@@ -121,7 +121,7 @@ def all_triplets(book, planned):
 
 def ensured(made, planned):
     """A new book that has all that *planned* items need."""
-    book = TripletBook(made.ctx, made.committer, made.store, made.run_id)
+    book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
     assert made.do(book.ensure(planned, StopSignal()))
     assert book.is_ready(planned)
     return book
@@ -186,7 +186,7 @@ def test_a_stop_while_asking_is_told():
         return invented(call)
 
     with bench(stopping) as made:
-        book = TripletBook(made.ctx, made.committer, made.store, made.run_id)
+        book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
         assert not made.do(book.ensure(200, stop))
         assert len(made.provider.calls) < 78
 
@@ -196,7 +196,7 @@ def test_a_stop_while_asking_is_told():
 def test_the_size_of_the_literature(seed):
     """78 pairs x 10 topics x 20 subtopics: 15,600 planned triplets, each found or dropped with a reason."""
     with bench(lambda call: invented(call, repeats=0.2 if call.stage == "subtopics" else 0.0), seed=seed, concurrency=64) as made:
-        book = TripletBook(made.ctx, made.committer, made.store, made.run_id)
+        book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
         assert made.do(book.ensure(15_600, StopSignal()))
         made.committer.close()
         listed = {stage: load_shared_results(made.store, made.run_id, stage) for stage in (topics.NAME, subtopics.NAME)}

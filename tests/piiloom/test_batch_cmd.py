@@ -11,7 +11,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run
 from piiloom.corpus.store.spending import spending
 from piiloom.generation.settings.digests import run_digest
-from tests.execution.batch_sittings import RUN, counting, impatient, is_out, sit, until
+from tests.execution.batch_sessions import RUN, counting, impatient, is_out, sit, until
 from tests.fakes.llm_batches import BatchPlan
 from tests.generation.llm_runs import config_for, set_keys
 

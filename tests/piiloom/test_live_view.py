@@ -16,20 +16,12 @@ from piiloom.cli.columns import in_columns
 from piiloom.cli.live_view import chosen_mode, shown_run
 from piiloom.cli.run_picture import batches_text, limiter_text
 from piiloom.corpus.store.batches import BatchRow
-from piiloom.execution.batches.sights import BatchSight, WaveState
+from piiloom.execution.batches.batch_status import BatchModeState, BatchStatus
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import LimiterState
-from piiloom.execution.watching.events import (
-    Braked,
-    CallAnswered,
-    CallFailed,
-    CallStarted,
-    ItemRejected,
-    StageEntered,
-    StagePassed,
-    unheard,
-)
-from piiloom.generation.running.progress import RunProgress, unwatched
+from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed
+from piiloom.foundation.noop import noop
+from piiloom.generation.running.progress import RunProgress
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import set_keys
@@ -56,7 +48,7 @@ def json_lines(text):
 def test_quiet_shows_nothing_and_needs_no_event(capfd):
     with shown_run("r0001", mode="quiet") as (watch, sink):
         watch(progress(3))
-        assert (watch, sink) == (unwatched, unheard)
+        assert (watch, sink) == (noop, noop)
     assert capfd.readouterr() == ("", "")
 
 
@@ -131,14 +123,14 @@ def out_at_provider(requests, done):
         requests=requests,
         created_at="2026-11-01T10:00:00+00:00",
     )
-    return BatchSight(row=row, total=requests, done=done)
+    return BatchStatus(row=row, total=requests, done=done)
 
 
 def test_batches_show_what_is_out_and_what_gathers(capfd):
-    state = WaveState(out=[out_at_provider(1000, 400), out_at_provider(234, 100)], gathered=52)
+    state = BatchModeState(out=[out_at_provider(1000, 400), out_at_provider(234, 100)], gathered=52)
     assert batches_text(state) == "2 batches out: 500 of 1,234 requests done · 52 calls gathered for the next"
-    assert batches_text(WaveState(out=[out_at_provider(3, 0)], gathered=0)) == "1 batch out: 0 of 3 requests done"
-    assert batches_text(WaveState(out=[], gathered=4)) == "no batch out · 4 calls gathered for the next"
+    assert batches_text(BatchModeState(out=[out_at_provider(3, 0)], gathered=0)) == "1 batch out: 0 of 3 requests done"
+    assert batches_text(BatchModeState(out=[], gathered=4)) == "no batch out · 4 calls gathered for the next"
     with shown_run("r0001", mode="json", traffic=lambda: state) as (watch, _):
         watch(progress(2))
     last = json_lines(capfd.readouterr().err)[-1]
@@ -192,7 +184,7 @@ def on_a_terminal(code, columns=100):
 LIVE = """
 import time
 from piiloom.corpus.store.batches import BatchRow
-from piiloom.execution.batches.sights import BatchSight, WaveState
+from piiloom.execution.batches.batch_status import BatchStatus, BatchModeState
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.watching.events import *
 from piiloom.execution.limits.limiter import LimiterState

@@ -22,7 +22,7 @@ import pytest
 
 from piiloom.providers.errors import InvalidReply, ProviderUnavailable
 from piiloom.providers.factory import make_provider
-from tests.execution.batch_sittings import batches, entries, replies, sit
+from tests.execution.batch_sessions import batches, entries, replies, sit
 from tests.providers.provider_calls import MODELS, make_call
 from tests.providers.test_batches import ended, make_batch_api, requests_for
 

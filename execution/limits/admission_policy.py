@@ -1,6 +1,6 @@
 """All conditions for a call to start: no pause (brake), calls in flight, and requests and tokens per minute.
 
-``Gates`` asks each of them when a call may start and reports to each how it ended. ``limiter`` is the public interface.
+``AdmissionPolicy`` asks each of them when a call may start and reports to each how it ended. ``limiter`` is the public interface.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piiloom.execution.limits.adaptive import AdaptiveLimit, Start
-from piiloom.execution.limits.brakes import Brake
 from piiloom.execution.limits.minute_window import Cell
 from piiloom.execution.limits.rate_buckets import RateBucket
+from piiloom.execution.limits.retry_after_pause import RetryAfterPause
 from piiloom.execution.limits.token_ratios import TokenRatios
 
 # A Retry-After of at least this (seconds, or round trips) means an exhausted rate; for too many calls at once it is shorter.
@@ -31,13 +31,13 @@ class Admission:
     tokens: Cell | None = None
 
 
-class Gates:
-    """Decides when calls start (a ``turnstile.Gate``) and adapts to how they end."""
+class AdmissionPolicy:
+    """Decides when calls start (a ``queue.Gate``) and adapts to how they end."""
 
     def __init__(self, *, concurrency: int, rpm: float | None, tpm: float | None) -> None:
         self.adaptive = AdaptiveLimit(concurrency)
         self.requests, self.tokens = RateBucket(rpm), RateBucket(tpm)
-        self.brake = Brake()
+        self.brake = RetryAfterPause()
         self._ratios = TokenRatios()
         self._refused_in_a_row = 0
         # Refusals of calls that were in flight together are one event. Its state: the number of refusals when it began, whether it
@@ -106,9 +106,9 @@ class Gates:
         self._refused_in_a_row += 1
         if not wait and (tight or not self.adaptive.in_flight):
             wait = min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2.0 ** min(self._refused_in_a_row, 20))
-        self.pull_brake(wait, now)
+        self.pause(wait, now)
 
-    def pull_brake(self, seconds: float, now: float) -> None:
+    def pause(self, seconds: float, now: float) -> None:
         """Start no call for *seconds*."""
         self.brake.pull(seconds, now, calls=self.adaptive.limit(now), round_trip_s=self.adaptive.round_trip_s)
 

@@ -15,26 +15,27 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from piiloom.corpus.store.batches import BatchRow, OpenBatch
-from piiloom.execution.batches.asks import Ask, WavePolicy, ask_of, ask_owed, read_for
+from piiloom.execution.batches.batch_backoff import cancelled
+from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy, entry_of, entry_owed, read_for
+from piiloom.execution.batches.batch_status import BatchStatus
+from piiloom.execution.batches.idle_detector import IdleDetector
 from piiloom.execution.batches.jobs import BatchJob, QueueFull
 from piiloom.execution.batches.ledger import BatchLedger, Outcomes
 from piiloom.execution.batches.packing import Package, Packer
-from piiloom.execution.batches.patience import cancelled
-from piiloom.execution.batches.sights import BatchSight
-from piiloom.execution.batches.stillness import Stillness
 from piiloom.execution.call_request import Request
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.budget import Budget
 from piiloom.execution.money.worst_case import worst_case_usd
-from piiloom.execution.watching.events import Braked, EventSink, unheard
+from piiloom.execution.watching.events import Braked, EventSink
 from piiloom.foundation.errors import PiiloomError, ProviderError, RunError
+from piiloom.foundation.noop import noop
 from piiloom.providers.batch_api import BatchApi, BatchRequest
 from piiloom.providers.errors import ENDS_RUN
 from piiloom.providers.protocol import Completion, Provider
 
 
-class Waves:
+class BatchScheduler:
     """The batch-mode sender: answers calls through batches (a ``calls.Sender``). ``open_items()`` returns the items in progress.
 
     Create and use it within one event loop. After ``drain`` nothing is sent any more, and waiting calls are cancelled.
@@ -50,18 +51,18 @@ class Waves:
         run_id: str,
         budget: Budget,
         open_items: Callable[[], int],
-        policy: WavePolicy | None = None,
-        sink: EventSink = unheard,
+        policy: BatchPolicy | None = None,
+        sink: EventSink = noop,
     ) -> None:
         self._api, self._budget = api, budget
         self._spec = getattr(provider, "spec", None)
-        self._policy = policy or WavePolicy()
-        self._stillness = Stillness(self._policy, open_items)
+        self._policy = policy or BatchPolicy()
+        self._idle = IdleDetector(self._policy, open_items)
         self._sink = sink
         self._ledger = BatchLedger(provider, committer, totals, run_id, sink)
         self._packer = Packer(api)
-        self._asks: dict[str, Ask] = {}
-        self._parked: dict[str, Ask] = {}
+        self._entries: dict[str, BatchEntry] = {}
+        self._parked: dict[str, BatchEntry] = {}
         self._adopted: list[BatchJob] = []
         self._out: dict[BatchJob, asyncio.Task[None]] = {}
         self._sender: asyncio.Task[None] | None = None
@@ -69,10 +70,10 @@ class Waves:
         self._failure: Exception | None = None
 
     @property
-    def out(self) -> list[BatchSight]:
+    def out(self) -> list[BatchStatus]:
         """The batches at the provider, or on their way there."""
         jobs = [*self._adopted, *self._out]
-        return [BatchSight(row=job.row, total=job.row.requests, done=job.remote.done if job.remote is not None else 0) for job in jobs]
+        return [BatchStatus(row=job.row, total=job.row.requests, done=job.remote.done if job.remote is not None else 0) for job in jobs]
 
     @property
     def parked(self) -> int:
@@ -91,11 +92,11 @@ class Waves:
                     where=self._api.endpoint,
                     remedy="Go on with the base URL that the run began with, or give the batch up by piiloom batch cancel",
                 )
-            asks = {owed.row.custom_id: ask_owed(owed, self._budget.reserve_sent(owed.row.worst_usd)) for owed in batch.owed}
-            self._asks |= {ask.key: ask for ask in asks.values()}
-            self._adopted.append(self._job(batch.row, asks))
+            entries = {owed.row.custom_id: entry_owed(owed, self._budget.reserve_sent(owed.row.worst_usd)) for owed in batch.owed}
+            self._entries |= {entry.key: entry for entry in entries.values()}
+            self._adopted.append(self._job(batch.row, entries))
         if batches:
-            self._stillness.stir()
+            self._idle.stir()
             self._begin()
 
     async def complete(self, request: Request) -> Completion:
@@ -103,24 +104,24 @@ class Waves:
 
         Raises ``ProviderError``, ``BudgetReached``, or ``RunError`` if batches cannot be sent or collected.
         """
-        ask = self._asks.get(request.key)
-        if ask is None:
-            ask = await self._admitted(request)
-        elif ask.request is None:
-            ask.request = request
-        ask.waiters += 1
+        entry = self._entries.get(request.key)
+        if entry is None:
+            entry = await self._admitted(request)
+        elif entry.request is None:
+            entry.request = request
+        entry.waiters += 1
         self._begin()
         try:
-            with self._stillness.waiting():
-                completion = await asyncio.shield(ask.future)
+            with self._idle.waiting():
+                completion = await asyncio.shield(entry.future)
             return read_for(request, completion, provider=self._api.name)
         finally:
-            ask.waiters -= 1
-            if ask.future.done():
-                self._asks.pop(ask.key, None)
-            elif not ask.waiters and self._parked.pop(ask.key, None) is not None:
+            entry.waiters -= 1
+            if entry.future.done():
+                self._entries.pop(entry.key, None)
+            elif not entry.waiters and self._parked.pop(entry.key, None) is not None:
                 # No task waits for it any more and it has not been sent: drop it, so that it is not paid for.
-                self._forget(ask)
+                self._forget(entry)
 
     async def drain(self) -> None:
         """Stop waiting and cancel all callers. Batches stay at the provider; one being created is recorded first."""
@@ -130,37 +131,37 @@ class Waves:
         jobs, following = list(self._out), list(self._out.values())
         await asyncio.gather(*(job.close() for job in jobs))
         await cancelled(following)
-        for ask in list(self._asks.values()):
-            ask.future.cancel()
+        for entry in list(self._entries.values()):
+            entry.future.cancel()
 
-    def _job(self, row: BatchRow, asks: dict[str, Ask]) -> BatchJob:
-        return BatchJob(self._api, self._ledger, self._policy, row, asks, known=self._ledger.known_ids)
+    def _job(self, row: BatchRow, entries: dict[str, BatchEntry]) -> BatchJob:
+        return BatchJob(self._api, self._ledger, self._policy, row, entries, known=self._ledger.known_ids)
 
-    async def _admitted(self, request: Request) -> Ask:
+    async def _admitted(self, request: Request) -> BatchEntry:
         """Reserve money for a call that is in no batch yet, and add it to the next wave."""
         worst = worst_case_usd(request.call, request.messages, self._spec, batch=True) if self._spec else None
         self._begin()
-        with self._stillness.waiting():  # waiting for money that calls in progress may leave
+        with self._idle.waiting():  # waiting for money that calls in progress may leave
             reservation = await self._budget.reserve(worst)
-        ask = self._asks.get(request.key)
-        if ask is not None:
+        entry = self._entries.get(request.key)
+        if entry is not None:
             reservation.release()
-            return ask
-        ask = ask_of(request, worst, reservation)
-        self._asks[ask.key] = ask
+            return entry
+        entry = entry_of(request, worst, reservation)
+        self._entries[entry.key] = entry
         if self._failure is not None:
-            ask.resolve(self._failure)
+            entry.resolve(self._failure)
         elif self._closing:
-            ask.future.cancel()
+            entry.future.cancel()
         else:
-            self._parked[ask.key] = ask
-        return ask
+            self._parked[entry.key] = entry
+        return entry
 
-    def _forget(self, ask: Ask) -> None:
-        self._asks.pop(ask.key, None)
-        if ask.reservation is not None:
-            ask.reservation.release()
-            ask.reservation = None
+    def _forget(self, entry: BatchEntry) -> None:
+        self._entries.pop(entry.key, None)
+        if entry.reservation is not None:
+            entry.reservation.release()
+            entry.reservation = None
 
     def _begin(self) -> None:
         if self._sender is None and not self._closing:
@@ -169,7 +170,7 @@ class Waves:
     async def _send_waves(self) -> None:
         try:
             while True:
-                await self._stillness.come(lambda: len(self._parked) >= self._packer.most)
+                await self._idle.come(lambda: len(self._parked) >= self._packer.most)
                 for job in self._adopted:
                     self._out[job] = asyncio.ensure_future(self._follow(job, None))
                 self._adopted.clear()
@@ -182,31 +183,31 @@ class Waves:
     async def _send(self, package: Package) -> None:
         """Send a package. Returns when the provider has it, has refused it, or a long search for it has begun."""
         refused = Outcomes()
-        for ask, error in package.refused:
-            refused.failed(ask, error, final=True)
+        for entry, error in package.refused:
+            refused.failed(entry, error, final=True)
         if refused.found:
             await self._ledger.note_outcomes(refused)
-        if not package.asks:
+        if not package.entries:
             return
-        job = self._job(package.row(self._api, self._ledger.run_id), package.asks)
+        job = self._job(package.row(self._api, self._ledger.run_id), package.entries)
         self._out[job] = asyncio.ensure_future(self._follow(job, package.requests))
         await job.handed_over.wait()
 
     async def _follow(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> None:
         """Handle a batch to its end: send it (if *requests* are given), collect it, and queue again what has to be sent again."""
         try:
-            for ask in await self._seen_through(job, requests):
-                await self._ask_again(ask)
+            for entry in await self._seen_through(job, requests):
+                await self._resend(entry)
         except Exception as error:  # noqa: BLE001 - passed on to all waiting callers
             self._fail(error)
 
-    async def _seen_through(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> list[Ask]:
+    async def _seen_through(self, job: BatchJob, requests: Sequence[BatchRequest] | None) -> list[BatchEntry]:
         try:
             if requests is not None:
                 await job.send(requests)
             left = await job.answers()
         except QueueFull:
-            left = list(job.asks.values())
+            left = list(job.entries.values())
             await self._wait_for_room(job)
         except ProviderError as error:
             raise await self._given_up(job, error) from None
@@ -215,33 +216,33 @@ class Waves:
 
     async def _wait_for_room(self, job: BatchJob) -> None:
         """The provider's queue is full for this account: halve the batch size and wait."""
-        self._packer.most = max(1, len(job.asks) // 2)
-        if self._sink is not unheard:
+        self._packer.most = max(1, len(job.entries) // 2)
+        if self._sink is not noop:
             self._sink(Braked(self._policy.longest_poll_s))
         await self._policy.sleep(self._policy.longest_poll_s)
 
-    async def _ask_again(self, ask: Ask) -> None:
-        if ask.request is None or not ask.waiters:
-            self._forget(ask)
+    async def _resend(self, entry: BatchEntry) -> None:
+        if entry.request is None or not entry.waiters:
+            self._forget(entry)
             return
-        if ask.reservation is None:  # it was charged in full, since it may have been answered
+        if entry.reservation is None:  # it was charged in full, since it may have been answered
             try:
-                ask.reservation = await self._budget.reserve(ask.worst_usd)
+                entry.reservation = await self._budget.reserve(entry.worst_usd)
             except PiiloomError as error:
-                ask.resolve(error)
+                entry.resolve(error)
                 return
-        self._parked[ask.key] = ask
-        self._stillness.stir()
+        self._parked[entry.key] = entry
+        self._idle.stir()
 
     async def _given_up(self, job: BatchJob, error: ProviderError) -> Exception:
         """Return the error that ends the run because of *error*; the run can be resumed when the cause is gone.
 
-        If *job* has failed for good, the failure is recorded for its asks first.
+        If *job* has failed for good, the failure is recorded for its entries first.
         """
         if job.came_to_nothing:
             outcomes = Outcomes()
-            for ask in job.asks.values():
-                outcomes.failed(ask, error, final=False)
+            for entry in job.entries.values():
+                outcomes.failed(entry, error, final=False)
             await self._ledger.note_outcomes(outcomes)
             del self._out[job]
         if isinstance(error, ENDS_RUN):
@@ -252,5 +253,5 @@ class Waves:
         """Fail all waiting and later calls with *error*."""
         self._failure = self._failure or error
         self._parked.clear()
-        for ask in list(self._asks.values()):
-            ask.resolve(error)
+        for entry in list(self._entries.values()):
+            entry.resolve(error)

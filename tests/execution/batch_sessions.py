@@ -1,4 +1,4 @@
-"""Sittings in batch mode: items of two stages, real SDKs, the loopback server, a store on disk."""
+"""Sessions in batch mode: items of two stages, real SDKs, the loopback server, a store on disk."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from piiloom.corpus.store.batches import BatchRow, load_batches, load_open_batch
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run, list_runs
 from piiloom.corpus.store.spending import spending
-from piiloom.execution.batches.asks import WavePolicy
-from piiloom.execution.batches.waves import Waves
+from piiloom.execution.batches.batch_entries import BatchPolicy
+from piiloom.execution.batches.batch_scheduler import BatchScheduler
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls
 from piiloom.execution.committing import GroupCommitter
@@ -31,11 +31,11 @@ from tests.providers.provider_calls import MODELS
 RUN = "run"
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 # Waits that a test does not notice; the shape of the policy is that of the real one.
-QUICK = WavePolicy(settle_s=0.01, patience_s=0.05, first_poll_s=0.005, longest_poll_s=0.02, sends=3)
+QUICK = BatchPolicy(settle_s=0.01, patience_s=0.05, first_poll_s=0.005, longest_poll_s=0.02, sends=3)
 
 
 class Server(Protocol):
-    """Where a sitting finds its provider."""
+    """Where a session finds its provider."""
 
     @property
     def anthropic_url(self) -> str: ...
@@ -64,11 +64,11 @@ def counting() -> LLMServer:
 
 
 @dataclass
-class Sitting:
-    """What a test has in its hands while a sitting lasts."""
+class BatchSession:
+    """What a test has in its hands while a session lasts."""
 
     calls: Calls
-    waves: Waves
+    batches: BatchScheduler
     totals: CallTotals
     budget: Budget
     open_items: int = 0
@@ -91,12 +91,12 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.001)
 
 
-def is_out(found: Sitting) -> bool:
-    """Whether a batch of the sitting is at its provider."""
-    return any(sight.row.state == "submitted" for sight in found.waves.out)
+def is_out(found: BatchSession) -> bool:
+    """Whether a batch of the session is at its provider."""
+    return any(status.row.state == "submitted" for status in found.batches.out)
 
 
-Work = Callable[[Sitting], Awaitable[Any]]
+Work = Callable[[BatchSession], Awaitable[Any]]
 
 
 def sit(
@@ -105,23 +105,29 @@ def sit(
     name: str,
     work: Work,
     *,
-    policy: WavePolicy = QUICK,
+    policy: BatchPolicy = QUICK,
     limits: BatchLimits | None = None,
     budget_usd: float | None = None,
 ) -> Any:
-    """One sitting on the run of the store at *path*, opened and closed as a process would."""
+    """One session on the run of the store at *path*, opened and closed as a process would."""
 
     async def whole() -> Any:
-        async with sitting(path, server, name, policy=policy, limits=limits, budget_usd=budget_usd) as found:
+        async with session(path, server, name, policy=policy, limits=limits, budget_usd=budget_usd) as found:
             return await work(found)
 
     return asyncio.run(whole())
 
 
 @asynccontextmanager
-async def sitting(
-    path: Path, server: Server, name: str, *, policy: WavePolicy = QUICK, limits: BatchLimits | None = None, budget_usd: float | None = None
-) -> AsyncIterator[Sitting]:
+async def session(
+    path: Path,
+    server: Server,
+    name: str,
+    *,
+    policy: BatchPolicy = QUICK,
+    limits: BatchLimits | None = None,
+    budget_usd: float | None = None,
+) -> AsyncIterator[BatchSession]:
     with Store.open(path) as store:
         if not list_runs(store):
             create_run(store, provider=name, model=None, seed=1, samples=1, config={}, config_digest=RUN, run_id=RUN)
@@ -131,7 +137,7 @@ async def sitting(
         totals = CallTotals.after(spending(store, RUN))
         budget = Budget(budget_usd, spent_usd=totals.spent_usd)
         journal, left = Journal(store, committer, RUN), load_open_batches(store, RUN)
-        waves = Waves(
+        batches = BatchScheduler(
             provider,
             make_batch_api(provider, limits),
             committer,
@@ -141,10 +147,10 @@ async def sitting(
             open_items=lambda: found.open_items,
             policy=policy,
         )
-        found = Sitting(Calls(provider, committer, RUN, totals=totals, sender=waves, journal=journal), waves, totals, budget)
+        found = BatchSession(Calls(provider, committer, RUN, totals=totals, sender=batches, journal=journal), batches, totals, budget)
         committer.start()
         try:
-            waves.adopt(left)
+            batches.adopt(left)
             yield found
         finally:
             await found.calls.drain()
@@ -174,20 +180,20 @@ def spent(path: Path) -> float:
         return spending(store, RUN).cost_usd
 
 
-def impatient(**changes: Any) -> WavePolicy:
+def impatient(**changes: Any) -> BatchPolicy:
     return replace(QUICK, **changes)
 
 
 def main() -> None:
-    """One sitting as a process of its own, to be killed: STORE ROOT-URL PROVIDER ITEMS STAGE…"""
+    """One session as a process of its own, to be killed: STORE ROOT-URL PROVIDER ITEMS STAGE…"""
     path, root, name, number, *stages = sys.argv[1:]
-    found = sit(Path(path), RemoteServer(root), name, lambda sitting: sitting.items(range(int(number)), stages))
+    found = sit(Path(path), RemoteServer(root), name, lambda session: session.items(range(int(number)), stages))
     sys.exit(0 if found == [[n] * len(stages) for n in range(int(number))] else 1)
 
 
 @dataclass(frozen=True)
 class RemoteServer:
-    """The server of another process, as far as a sitting needs it."""
+    """The server of another process, as far as a session needs it."""
 
     anthropic_url: str
 

@@ -1,4 +1,4 @@
-"""Read what earlier sittings of a run left in the store."""
+"""Read what earlier sessions of a run left in the store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRANSIENT_CODES = ("provider_unavailable", "rate_limited")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlierWork:
+class ResumeState:
     """The plan items that were accepted, rejected, or are under way.
 
     ``under_way``: plan index to (last stage passed, the item as JSON). ``draws``: by plan index, how many rejects for a model's reply
@@ -45,12 +45,12 @@ class EarlierWork:
         return {index: payload for index, (done, payload) in sorted(self.under_way.items()) if done == stage}
 
 
-def read_earlier(store: Store, run_id: str) -> EarlierWork:
+def read_resume_state(store: Store, run_id: str) -> ResumeState:
     """Read from the store which items of a run are decided, and how far the others are."""
     rejects = tuple(row for row in load_rejects(store, run_id) if row.plan_index is not None)
     all_lifted = load_rejects(store, run_id, lifted=True)
     lifted = [row for row in all_lifted if row.plan_index is not None]
-    earlier = EarlierWork(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
+    earlier = ResumeState(accepted=frozenset(plan_indexes(store, run_id)), rejects=rejects, under_way={})
     earlier.draws.update(row.plan_index for row in lifted if row.plan_index is not None and row.reason_code not in TRANSIENT_CODES)
     earlier.key_draws.update(row.key for row in all_lifted if row.key is not None and row.reason_code not in TRANSIENT_CODES)
     # An item that screening rejected has passed all stages, so a retry starts from the beginning.

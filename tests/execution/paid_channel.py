@@ -1,4 +1,4 @@
-"""A line to a scripted paid provider over a store, for tests of how calls are made and kept."""
+"""A channel to a scripted paid provider over a store, for tests of how calls are made and kept."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.runs import create_run
+from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.line import Conduct, Line, open_line
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
@@ -76,16 +76,18 @@ def new_run(store: Store, name: str = "run") -> str:
     return create_run(store, provider="scripted", model=None, seed=1, samples=1, config={}, config_digest=name, run_id=name).id
 
 
-def on_line(store: Store, run_id: str, provider: PaidProvider, work: Callable[[Line], Awaitable[R]], *, seed: int = 1, **conduct: Any) -> R:
-    """Open the line, do *work*, drain, and give the store back."""
+def on_channel(
+    store: Store, run_id: str, provider: PaidProvider, work: Callable[[CallChannel], Awaitable[R]], *, seed: int = 1, **policy: Any
+) -> R:
+    """Open the channel, do *work*, drain, and give the store back."""
     committer = GroupCommitter(store, run_id, pace_s=0.001)
-    line = open_line(store, run_id, provider, committer, replace(Conduct(retry=QUICK), **conduct), seed=seed)
+    channel = open_channel(store, run_id, provider, committer, replace(CallPolicy(retry=QUICK), **policy), seed=seed)
 
     async def whole() -> R:
         try:
-            return await work(line)
+            return await work(channel)
         finally:
-            await line.calls.drain()
+            await channel.calls.drain()
 
     committer.start()
     try:

@@ -18,7 +18,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import RunError
 from piiloom.providers.batch_api import BatchLimits
-from tests.execution.batch_sittings import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
+from tests.execution.batch_sessions import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.fakes.llm_batches import BatchPlan
 from tests.longer import mostly_long
 
@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def begin(path, server, name, number, stages=("first", "second")):
-    """A sitting in a process of its own."""
-    command = [sys.executable, "-m", "tests.execution.batch_sittings", str(path), server.root, name, str(number), *stages]
+    """A session in a process of its own."""
+    command = [sys.executable, "-m", "tests.execution.batch_sessions", str(path), server.root, name, str(number), *stages]
     return subprocess.Popen(command, cwd=ROOT)
 
 
@@ -65,7 +65,7 @@ def test_a_kill_during_the_wait_sends_nothing_twice(server, path, name):
     assert [row.state for row in batches(path)] == ["submitted"]
     first = next(iter(server.batches.batches.values()))
     first.plan = BatchPlan(polls=first.polls + 2)
-    found = sit(path, server, name, lambda sitting: sitting.items(range(30)))
+    found = sit(path, server, name, lambda session: session.items(range(30)))
     assert found == [[n, n] for n in range(30)]
     assert server.batches.sizes() == [30, 30]
     paid_once(server, path, both_stages(30))
@@ -82,7 +82,7 @@ def test_a_kill_before_the_provider_s_id_is_known_sends_nothing_twice(server, pa
     server.batches.let_go.set()
     (row,) = batches(path)
     assert (row.state, row.remote_id) == ("preparing", None)
-    found = sit(path, server, name, lambda sitting: sitting.items(range(12)))
+    found = sit(path, server, name, lambda session: session.items(range(12)))
     assert found == [[n, n] for n in range(12)]
     assert server.batches.sizes() == [12, 12]
     paid_once(server, path, both_stages(12))
@@ -98,7 +98,7 @@ def test_a_kill_before_anything_reached_the_provider(server, path, name):
     kill(process)
     assert [row.state for row in batches(path)] == ["preparing"]
     server.batches.trouble = lambda *_: None
-    assert sit(path, server, name, lambda sitting: sitting.items(range(5))) == [[n, n] for n in range(5)]
+    assert sit(path, server, name, lambda session: session.items(range(5))) == [[n, n] for n in range(5)]
     assert [row.state for row in batches(path)] == ["failed", "collected", "collected"]
     paid_once(server, path, both_stages(5))
 
@@ -108,11 +108,11 @@ def test_a_kill_while_results_are_collected_counts_them_once(server, path, name,
     monkeypatch.setattr("piiloom.execution.batches.jobs._TOGETHER", 5)
     sent = impatient(first_poll_s=0.001)
 
-    async def some(sitting):
-        tasks = [asyncio.ensure_future(sitting.item(n, ["first"])) for n in range(40)]
-        await until(lambda: sitting.totals.answered >= 10)
-        sitting.waves._sender.cancel()
-        for task in sitting.waves._out.values():  # as a kill would: at once, in the midst of the file
+    async def some(session):
+        tasks = [asyncio.ensure_future(session.item(n, ["first"])) for n in range(40)]
+        await until(lambda: session.totals.answered >= 10)
+        session.batches._sender.cancel()
+        for task in session.batches._out.values():  # as a kill would: at once, in the midst of the file
             task.cancel()
         return sum(task.done() for task in tasks)
 
@@ -120,7 +120,7 @@ def test_a_kill_while_results_are_collected_counts_them_once(server, path, name,
     assert [row.state for row in batches(path)] == ["ended"]
     kept = len(replies(path))
     assert 10 <= kept < 40
-    assert sit(path, server, name, lambda sitting: sitting.items(range(40), ["first"])) == [[n] for n in range(40)]
+    assert sit(path, server, name, lambda session: session.items(range(40), ["first"])) == [[n] for n in range(40)]
     assert server.batches.sizes() == [40]
     paid_once(server, path, [f"first {n}" for n in range(40)])
 
@@ -129,40 +129,40 @@ def test_a_kill_while_results_are_collected_counts_them_once(server, path, name,
 def test_results_that_nobody_asks_for_any_more_are_kept(server, path, name):
     leave_out(server, path, name)
 
-    async def other_things(sitting):
-        await until(lambda: not sitting.waves.out)
-        return sitting.budget.reserved_usd, sitting.totals.answered
+    async def other_things(session):
+        await until(lambda: not session.batches.out)
+        return session.budget.reserved_usd, session.totals.answered
 
     assert sit(path, server, name, other_things) == (0.0, 6)
     paid_once(server, path, [f"first {n}" for n in range(6)])
-    # And whoever asks later, in that sitting or another, gets them.
-    assert sit(path, server, name, lambda sitting: sitting.items(range(6), ["first"])) == [[n] for n in range(6)]
+    # And whoever asks later, in that session or another, gets them.
+    assert sit(path, server, name, lambda session: session.items(range(6), ["first"])) == [[n] for n in range(6)]
     assert server.batches.sizes() == [6]
 
 
 def test_a_reply_that_came_before_it_was_asked_for_is_held_against_the_schema_then(server, path):
     """Its fault has the words of one that comes after: they are told to the model, and another prompt would be another run."""
     server.batches.fate = lambda request: "bad_json_reply" if request.user == "first 2" else None
-    usual = sit(path.with_name("usual.duckdb"), server, "openai", lambda sitting: sitting.items(range(6), ["first"]))
+    usual = sit(path.with_name("usual.duckdb"), server, "openai", lambda session: session.items(range(6), ["first"]))
     leave_out(server, path, "openai")
 
-    async def late(sitting):
-        await until(lambda: not sitting.waves.out)
-        return await sitting.items(range(6), ["first"])
+    async def late(session):
+        await until(lambda: not session.batches.out)
+        return await session.items(range(6), ["first"])
 
     found = sit(path, server, "openai", late)
     assert [one for n, one in enumerate(found) if n != 2] == [[0], [1], [3], [4], [5]]
-    again = sit(path, server, "openai", lambda sitting: sitting.items(range(6), ["first"]))
+    again = sit(path, server, "openai", lambda session: session.items(range(6), ["first"]))
     assert {str(one[2]) for one in (usual, found, again)} == {"openai: the reply is not valid JSON (line 1, column 1)"}
     assert server.batches.sizes() == [6, 6]
 
 
 def leave_out(server, path, name, number=6):
-    """A sitting that ends while its batch is out."""
+    """A session that ends while its batch is out."""
 
-    async def leave(sitting):
-        tasks = [asyncio.ensure_future(sitting.item(n, ["first"])) for n in range(number)]
-        await until(lambda: is_out(sitting))
+    async def leave(session):
+        tasks = [asyncio.ensure_future(session.item(n, ["first"])) for n in range(number)]
+        await until(lambda: is_out(session))
         for task in tasks:
             task.cancel()
 
@@ -174,9 +174,9 @@ def test_what_is_out_counts_against_the_budget_of_the_next_sitting(server, path,
     leave_out(server, path, name)
     worst = sum(entry["worst_usd"] for entry in entries(path, "sent"))
 
-    async def ask(sitting):
-        reserved = sitting.budget.reserved_usd
-        return reserved, await sitting.items(range(7), ["first"])
+    async def ask(session):
+        reserved = session.budget.reserved_usd
+        return reserved, await session.items(range(7), ["first"])
 
     # Enough for what is out, not for one call more.
     reserved, found = sit(path, server, name, ask, budget_usd=spent(path) + worst / 6 * 0.9)
@@ -193,7 +193,7 @@ def test_another_address_is_refused_while_a_batch_is_out(server, path):
             store, [type(left.row)(**{**{f: getattr(left.row, f) for f in left.row.__slots__}, "endpoint": "http://elsewhere/v1"})]
         )
     with pytest.raises(RunError, match="http://elsewhere/v1"):
-        sit(path, server, "openai", lambda sitting: sitting.items(range(6), ["first"]))
+        sit(path, server, "openai", lambda session: session.items(range(6), ["first"]))
 
 
 @MOSTLY_ONE
@@ -201,11 +201,11 @@ def test_a_batch_that_the_provider_does_not_know_ends_the_run_and_stays(server, 
     leave_out(server, path, name)
     kept = dict(server.batches.batches)
     server.batches.batches.clear()
-    found = sit(path, server, name, lambda sitting: sitting.items(range(6), ["first"]))
+    found = sit(path, server, name, lambda session: session.items(range(6), ["first"]))
     assert {type(one) for one in found} == {RunError}
     assert "--forget" in str(found[0])
     server.batches.batches |= kept
-    assert sit(path, server, name, lambda sitting: sitting.items(range(6), ["first"])) == [[n] for n in range(6)]
+    assert sit(path, server, name, lambda session: session.items(range(6), ["first"])) == [[n] for n in range(6)]
     assert server.batches.sizes() == [6]
 
 
@@ -217,7 +217,7 @@ def test_results_that_were_deleted_are_charged_in_full_and_asked_for_again(serve
     while batch.state not in {"completed", "ended"}:
         server.batches.look(batch)
     server.batches.lose_results(batch)
-    assert sit(path, server, name, lambda sitting: sitting.items(range(6), ["first"])) == [[n] for n in range(6)]
+    assert sit(path, server, name, lambda session: session.items(range(6), ["first"])) == [[n] for n in range(6)]
     assert sum(entry["charge_usd"] for entry in entries(path, "failed")) == pytest.approx(worst)
     assert [row.state for row in batches(path)] == ["failed", "collected"]
 
@@ -240,7 +240,7 @@ def test_a_dozen_kills_at_random_moments(path, name, keys):
                 break
             kill(process)
             kills += 1
-        found = sit(path, server, name, lambda sitting: sitting.items(range(25), stages))
+        found = sit(path, server, name, lambda session: session.items(range(25), stages))
         assert found == [[n] * len(stages) for n in range(25)]
         paid_once(server, path, [f"{stage} {n}" for stage in stages for n in range(25)])
     assert kills >= 6
@@ -250,6 +250,6 @@ def test_a_dozen_kills_at_random_moments(path, name, keys):
 def test_a_wave_of_thousands_is_cut_into_batches(server, path):
     """Items by the thousand wait in one loop; the wave is cut into batches and every answer finds its item."""
     limits = BatchLimits(requests=700, bytes=1_000_000)
-    found = sit(path, server, "openai", lambda sitting: sitting.items(range(2000), ["first"]), limits=limits)
+    found = sit(path, server, "openai", lambda session: session.items(range(2000), ["first"]), limits=limits)
     assert found == [[n] for n in range(2000)]
     assert max(server.batches.sizes()) <= 700

@@ -10,7 +10,7 @@ from piiloom.foundation.counting import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchSight:
+class BatchStatus:
     """State of one batch for views: how many of its requests are done, as the provider last reported."""
 
     row: BatchRow
@@ -19,21 +19,21 @@ class BatchSight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaveState:
+class BatchModeState:
     """State of batch mode: the batches at the provider, and how many calls have gathered for the next ones."""
 
-    out: Sequence[BatchSight]
+    out: Sequence[BatchStatus]
     gathered: int
 
 
-def how_to_go_on(sights: Sequence[BatchSight], run_id: str) -> str:
+def how_to_go_on(statuses: Sequence[BatchStatus], run_id: str) -> str:
     """Return a message on the batches that continue at the provider and how to resume or cancel them; "" if there are none."""
-    if not sights:
+    if not statuses:
         return ""
-    one = len(sights) == 1
-    what, them = ("1 batch stays", "it") if one else (f"{len(sights)} batches stay", "them")
-    requests = sum(sight.row.requests for sight in sights)
+    one = len(statuses) == 1
+    what, them = ("1 batch stays", "it") if one else (f"{len(statuses)} batches stay", "them")
+    requests = sum(status.row.requests for status in statuses)
     return (
-        f"{what} at {sights[0].row.provider} and will be worked on there ({counted(requests, 'request')}). "
+        f"{what} at {statuses[0].row.provider} and will be worked on there ({counted(requests, 'request')}). "
         f"Take {them} up with: piiloom generate --resume {run_id}; end {them} with: piiloom batch cancel --run {run_id}"
     )

@@ -15,10 +15,10 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Gate(Protocol[T_contra]):
-    """Decides when the tasks of a turnstile may pass."""
+    """Decides when the tasks of a queue may pass."""
 
     def ready_at(self, who: T_contra, now: float) -> float:
-        """Return when *who* may pass: *now*, later, or ``inf`` if only a change can tell (``Turnstile.look`` is called then)."""
+        """Return when *who* may pass: *now*, later, or ``inf`` if only a change can tell (``AdmissionQueue.look`` is called then)."""
         ...
 
     def admit(self, who: T_contra, now: float) -> None:
@@ -30,7 +30,7 @@ class Gate(Protocol[T_contra]):
         ...
 
 
-class Turnstile(Generic[T]):
+class AdmissionQueue(Generic[T]):
     """Rate-limit queue: lets tasks pass *gate* in the order of arrival. Cancelled tasks leave the queue and undo their admission."""
 
     def __init__(self, gate: Gate[T], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:

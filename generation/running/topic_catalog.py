@@ -15,7 +15,7 @@ from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events
 from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed
 from piiloom.generation.plan.triplets import PairTriplets, list_triplets, topic_order
-from piiloom.generation.running.earlier import TRANSIENT_CODES
+from piiloom.generation.running.resume_state import TRANSIENT_CODES
 from piiloom.generation.running.stopping import StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stages import subtopics, topics
@@ -24,7 +24,7 @@ from piiloom.generation.stages.subtopics import topic_key
 from piiloom.generation.stages.topics import Pair, pair_key
 
 
-class TripletBook:
+class TopicCatalog:
     """The run's topics by pair and subtopics by topic. Missing ones are asked for once and stored."""
 
     def __init__(
@@ -194,7 +194,7 @@ class TripletBook:
             listed = await asked
         except ItemRejected as error:
             sink(events.ItemRejected(stage, key, error.code))
-            # If the provider was unavailable, the next sitting asks again. Otherwise the pair or topic is given up until it is lifted.
+            # If the provider was unavailable, the next session asks again. Otherwise the pair or topic is given up until it is lifted.
             self._lost[key] = error.row(key=key)
             shared = [] if error.code in TRANSIENT_CODES else [(stage, key, "[]")]
             self._committer.put(Batch(shared=shared, rejects=[error.row(key=key)]))

@@ -1,7 +1,7 @@
-"""A run's connection to a provider for one session: journal, budget, limiter and sender, assembled around ``Calls``.
+"""A run's channel to a provider for one session: journal, budget, limiter and sender, assembled around ``Calls``.
 
-A session (a "sitting") is one invocation of the program that works on a run. Every part that pays for calls (generation,
-surrogates, detection, evaluation) opens one line for its store and run.
+A session is one invocation of the program that works on a run. Every part that pays for calls (generation, surrogates,
+detection, evaluation) opens one channel for its store and run.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from piiloom.corpus.store.batches import load_open_batches
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.spending import OpenSend, open_sends, spending
-from piiloom.execution.batches.asks import WavePolicy
-from piiloom.execution.batches.sights import WaveState
-from piiloom.execution.batches.waves import Waves
+from piiloom.execution.batches.batch_entries import BatchPolicy
+from piiloom.execution.batches.batch_scheduler import BatchScheduler
+from piiloom.execution.batches.batch_status import BatchModeState
 from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls, Sender
@@ -26,18 +26,19 @@ from piiloom.execution.limits.limiter import Limiter, LimiterState
 from piiloom.execution.live import LiveCalls
 from piiloom.execution.money.budget import Budget
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.watching.events import EventSink, unheard
+from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import RunError
+from piiloom.foundation.noop import noop
 from piiloom.providers.factory import make_batch_api
 from piiloom.providers.protocol import Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conduct:
+class CallPolicy:
     """Settings for making calls: at most ``concurrency`` at once, ``rpm`` requests and ``tpm`` tokens a minute, ``budget_usd`` per run.
 
     When several processes work on one run, they share a ``limiter`` and a ``budget``, which replace these numbers. ``batch``
-    sends calls through the provider's batch API, following ``waves``.
+    sends calls through the provider's batch API, following ``batch_policy``.
     """
 
     concurrency: int = 16
@@ -45,11 +46,11 @@ class Conduct:
     tpm: float | None = None
     budget_usd: float | None = None
     batch: bool = False
-    waves: WavePolicy = field(default_factory=WavePolicy)
+    batch_policy: BatchPolicy = field(default_factory=BatchPolicy)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    sink: EventSink = unheard
-    # Called with the line once it is open, so that a live view can watch its limiter and budget.
-    on_open: Callable[[Line], object] = lambda _line: None
+    sink: EventSink = noop
+    # Called with the channel once it is open, so that a live view can watch its limiter and budget.
+    on_open: Callable[[CallChannel], object] = noop
     limiter: CallLimiter | None = None
     budget: CallBudget | None = None
 
@@ -68,7 +69,7 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class CallChannel:
     """An open connection of a run to one provider. Views read ``limiter`` and ``budget``; workers call ``items`` with +1 and -1."""
 
     calls: Calls
@@ -76,40 +77,47 @@ class Line:
     budget: CallBudget
     items: Gauge = field(default_factory=Gauge)
     # In batch mode: the sender, with the calls that have gathered and the batches that are out.
-    waves: Waves | None = None
+    batches: BatchScheduler | None = None
 
-    def snapshot(self) -> LimiterState | WaveState:
+    def snapshot(self) -> LimiterState | BatchModeState:
         """Return the state of the limiter, or in batch mode the batches that are out. Safe to call from another thread."""
-        return self.limiter.snapshot() if self.waves is None else WaveState(out=self.waves.out, gathered=self.waves.parked)
+        return self.limiter.snapshot() if self.batches is None else BatchModeState(out=self.batches.out, gathered=self.batches.parked)
 
 
-def open_line(
-    store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int, beside: Line | None = None
-) -> Line:
-    """Open the line of run *run_id* to *provider*. Call it before the committer's thread owns the store (``GroupCommitter.start``).
+def open_channel(
+    store: Store,
+    run_id: str,
+    provider: Provider,
+    committer: GroupCommitter,
+    policy: CallPolicy,
+    *,
+    seed: int,
+    beside: CallChannel | None = None,
+) -> CallChannel:
+    """Open the channel of run *run_id* to *provider*. Call it before the committer's thread owns the store (``GroupCommitter.start``).
 
-    With *beside*, a line of the same run to another provider, the new line shares its limiter, budget and totals, and sends no
+    With *beside*, a channel of the same run to another provider, the new one shares its limiter, budget and totals, and sends no
     batches. Requests that a killed earlier session left without outcome are charged in full, once. An unpaid provider gets no
     journal and an unlimited budget.
 
-    Raises ``UsageError`` for an invalid budget, and ``RunError`` if batches of the run are out but ``conduct.batch`` is off, if
+    Raises ``UsageError`` for an invalid budget, and ``RunError`` if batches of the run are out but ``policy.batch`` is off, if
     they are at another endpoint, or if batch mode is asked for with a budget that processes share.
     """
-    limiter = conduct.limiter or Limiter(concurrency=conduct.concurrency, rpm=conduct.rpm, tpm=conduct.tpm)
+    limiter = policy.limiter or Limiter(concurrency=policy.concurrency, rpm=policy.rpm, tpm=policy.tpm)
     if not provider.paid:
-        return Line(calls=Calls(provider, committer, run_id, sink=conduct.sink), limiter=limiter, budget=Budget(None))
+        return CallChannel(calls=Calls(provider, committer, run_id, sink=policy.sink), limiter=limiter, budget=Budget(None))
     if beside is not None:
-        return _second_line(store, run_id, provider, committer, conduct, seed=seed, first=beside)
+        return _second_channel(store, run_id, provider, committer, policy, seed=seed, first=beside)
     close_open_sends(store, run_id)
     totals = CallTotals.after(spending(store, run_id))
-    budget = conduct.budget or Budget(conduct.budget_usd, spent_usd=totals.spent_usd)
+    budget = policy.budget or Budget(policy.budget_usd, spent_usd=totals.spent_usd)
     if hasattr(provider, "on_rates"):  # a provider that reports the rate headers of responses
         provider.on_rates = limiter.observe
     items = Gauge()
     sender: Sender
-    waves: Waves | None = None
-    if conduct.batch:
-        waves = Waves(
+    batches: BatchScheduler | None = None
+    if policy.batch:
+        batches = BatchScheduler(
             provider,
             make_batch_api(provider),
             committer,
@@ -117,11 +125,11 @@ def open_line(
             run_id=run_id,
             budget=_own(budget),
             open_items=lambda: items.count,
-            policy=conduct.waves,
-            sink=conduct.sink,
+            policy=policy.batch_policy,
+            sink=policy.sink,
         )
-        waves.adopt(load_open_batches(store, run_id))
-        sender = waves
+        batches.adopt(load_open_batches(store, run_id))
+        sender = batches
     else:
         _check_nothing_is_out(store, run_id)
         sender = LiveCalls(
@@ -130,21 +138,21 @@ def open_line(
             totals,
             limiter=limiter,
             budget=budget,
-            policy=conduct.retry,
-            concurrency=conduct.concurrency,
-            sink=conduct.sink,
+            policy=policy.retry,
+            concurrency=policy.concurrency,
+            sink=policy.sink,
         )
     journal = Journal(store, committer, run_id)
-    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
-    line = Line(calls=calls, limiter=limiter, budget=budget, items=items, waves=waves)
-    conduct.on_open(line)
-    return line
+    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=policy.sink)
+    channel = CallChannel(calls=calls, limiter=limiter, budget=budget, items=items, batches=batches)
+    policy.on_open(channel)
+    return channel
 
 
-def _second_line(
-    store: Store, run_id: str, provider: Provider, committer: GroupCommitter, conduct: Conduct, *, seed: int, first: Line
-) -> Line:
-    """Open a line that shares the limiter, budget and totals of *first*.
+def _second_channel(
+    store: Store, run_id: str, provider: Provider, committer: GroupCommitter, policy: CallPolicy, *, seed: int, first: CallChannel
+) -> CallChannel:
+    """Open a channel that shares the limiter, budget and totals of *first*.
 
     Rate headers of the second provider are ignored, since the shared limits follow those of the first; its refusals do count.
     """
@@ -155,13 +163,13 @@ def _second_line(
         totals,
         limiter=first.limiter,
         budget=first.budget,
-        policy=conduct.retry,
-        concurrency=conduct.concurrency,
-        sink=conduct.sink,
+        policy=policy.retry,
+        concurrency=policy.concurrency,
+        sink=policy.sink,
     )
     journal = Journal(store, committer, run_id)
-    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=conduct.sink)
-    return Line(calls=calls, limiter=first.limiter, budget=first.budget)
+    calls = Calls(provider, committer, run_id, seed=seed, totals=totals, sender=sender, journal=journal, sink=policy.sink)
+    return CallChannel(calls=calls, limiter=first.limiter, budget=first.budget)
 
 
 def _own(budget: CallBudget) -> Budget:

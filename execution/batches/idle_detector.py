@@ -6,20 +6,20 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from piiloom.execution.batches.asks import WavePolicy
+from piiloom.execution.batches.batch_entries import BatchPolicy
 
 # Event-loop turns after which every runnable task has run: a reply passes through a handful of tasks.
 _TURNS = 25
 
 
-class Stillness:
+class IdleDetector:
     """Idle detector for batch mode. ``open_items()`` returns how many items are in progress; those waiting enter ``waiting``.
 
     An item may wait for another item (for the topics of its pair, say) and not for a call. So if not all items are known to
     wait, idleness is assumed only after the longer ``patience_s``.
     """
 
-    def __init__(self, policy: WavePolicy, open_items: Callable[[], int]) -> None:
+    def __init__(self, policy: BatchPolicy, open_items: Callable[[], int]) -> None:
         self._policy, self._open_items = policy, open_items
         self._waiting = 0
         self._moves = 0

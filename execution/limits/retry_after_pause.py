@@ -9,7 +9,7 @@ _SPREAD_OF_ROUND_TRIP = 0.1
 _SHORTEST_SPREAD_S, _LONGEST_SPREAD_S = 0.02, 1.0
 
 
-class Brake:
+class RetryAfterPause:
     """Delays all starts until a given time and spaces those right after it."""
 
     def __init__(self) -> None:

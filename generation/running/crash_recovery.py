@@ -14,10 +14,10 @@ from piiloom.foundation.errors import RunError, StoreLocked
 _PATIENCE_S = 20.0
 
 
-def merge_left_over(store: Store, run_id: str, *, patience_s: float = _PATIENCE_S) -> int:
+def merge_leftover_partitions(store: Store, run_id: str, *, patience_s: float = _PATIENCE_S) -> int:
     """Merge all partition stores of *run_id* that exist; returns how many there were.
 
-    Requests that were in flight are merged, too; the next ``open_line`` then charges their worst-case cost, as after any kill.
+    Requests that were in flight are merged, too; the next ``open_channel`` then charges their worst-case cost, as after any kill.
     Partitions whose store is missing are noted as lost. Raises ``RunError`` if a process still holds a partition after *patience_s*
     seconds.
     """

@@ -1,4 +1,4 @@
-"""Building blocks of batch mode: calls that wait for a batch (``Ask``), and how long to wait (``WavePolicy``)."""
+"""Building blocks of batch mode: calls that wait for a batch (``BatchEntry``), and how long to wait (``BatchPolicy``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from piiloom.providers.replies import with_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WavePolicy:
+class BatchPolicy:
     """When a wave of calls is sent, how often its batches are polled, and how often a request is sent again. Times in seconds.
 
     A wave is sent when nothing new has come for ``settle_s`` and every open item waits for a call. If some items do not (they may wait
@@ -34,7 +34,7 @@ class WavePolicy:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Ask:
+class BatchEntry:
     """A call on its way through a batch.
 
     ``request`` is None if an earlier session sent it and this one has not asked for it yet. ``tries`` counts the batches it was in,
@@ -76,10 +76,10 @@ class Ask:
             self.future.exception()  # retrieved, to avoid a warning if no task waits
 
 
-def ask_of(request: Request, worst_usd: float | None, reservation: Reservation | None) -> Ask:
-    """Build the ``Ask`` of a call that this session makes."""
+def entry_of(request: Request, worst_usd: float | None, reservation: Reservation | None) -> BatchEntry:
+    """Build the ``BatchEntry`` of a call that this session makes."""
     call = request.call
-    return Ask(
+    return BatchEntry(
         key=request.key,
         stage=call.stage,
         item_id=call.item_id,
@@ -90,10 +90,10 @@ def ask_of(request: Request, worst_usd: float | None, reservation: Reservation |
     )
 
 
-def ask_owed(owed: OwedRequest, reservation: Reservation | None) -> Ask:
-    """Build the ``Ask`` of a call that an earlier session has sent and that has no answer yet."""
+def entry_owed(owed: OwedRequest, reservation: Reservation | None) -> BatchEntry:
+    """Build the ``BatchEntry`` of a call that an earlier session has sent and that has no answer yet."""
     row = owed.row
-    return Ask(
+    return BatchEntry(
         key=row.key,
         stage=row.stage,
         item_id=row.item_id,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from piiloom.execution.batches.asks import WavePolicy
+from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
@@ -14,10 +14,10 @@ T = TypeVar("T")
 TRANSIENT = (RateLimited, ProviderUnavailable)
 
 
-class Patience:
+class BatchBackoff:
     """The pauses and retries of one batch, timed by *policy*."""
 
-    def __init__(self, policy: WavePolicy) -> None:
+    def __init__(self, policy: BatchPolicy) -> None:
         self._policy = policy
         self._over = asyncio.Event()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.providers.batch_api import BatchLimits
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, ReplyRejected
-from tests.execution.batch_sittings import batches, counting, entries, impatient, replies, sit
+from tests.execution.batch_sessions import batches, counting, entries, impatient, replies, sit
 from tests.fakes.llm_batches import BatchPlan
 from tests.longer import mostly_long
 
@@ -39,9 +39,9 @@ def test_every_item_ends_and_every_answer_is_paid_for_once(keys_for_all, name, f
         asked = iter(enumerate(troubles))
         server.batches.trouble = lambda *_: next(((t if n % 2 else None) for n, t in asked), None)
 
-        async def work(sitting):
-            found = await sitting.items(numbers, ["first"])
-            return found, sitting.budget.reserved_usd, sitting.waves.parked
+        async def work(session):
+            found = await session.items(numbers, ["first"])
+            return found, session.budget.reserved_usd, session.batches.parked
 
         limits = BatchLimits(requests=most, bytes=1_000_000)
         found, reserved, parked = sit(path, server, name, work, policy=impatient(sends=8), limits=limits)
