@@ -23,11 +23,12 @@ if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from piiloom.corpus.store.database import Store
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin, sit
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import start_run
 samples, path = int(sys.argv[1]), Path(sys.argv[2])
 started, cpu = time.perf_counter(), time.process_time()
 with Store.open(path) as store:
-    progress = sit(store, *begin(store, make_config({"samples": samples, "seed": 7})))
+    progress = run_to_end(start_run(store, make_config({"samples": samples, "seed": 7})))
 wall, used = time.perf_counter() - started, time.process_time() - cpu
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"records": progress.accepted, "rejected": progress.rejected, "wall_s": round(wall, 2), "cpu_s": round(used, 2),

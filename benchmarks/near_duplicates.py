@@ -17,8 +17,9 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import words
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import start_run
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin, sit
 
 SHINGLE, THRESHOLD, PERMUTATIONS = 5, 0.5, 64
 
@@ -41,7 +42,7 @@ def main() -> None:
 def contexts(number: int) -> dict[str, str]:
     """Compose *number* contexts, by id."""
     with Store.open(MEMORY) as store:
-        sit(store, *begin(store, make_config({"samples": number, "seed": 7})))
+        run_to_end(start_run(store, make_config({"samples": number, "seed": 7})))
         return {record.id: record.context for record in iter_records(store)}
 
 

@@ -14,13 +14,14 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
 from piiloom.foundation.noop import noop
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import forgotten_if_refused, resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.running.stage_run import check_stage
+from piiloom.generation.running.single_stage import check_stage
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT
 from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.generation.settings.setting_options import CALL_SETTINGS, chosen_settings, takes_settings
-from piiloom.generation.sitting import begin, or_forgotten, sit, take_up
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
@@ -49,11 +50,10 @@ def run_stage_command(
     config = _config(config_path, overrides) if fresh else None
     with Store.open(store_path, create=fresh) as store:
         if config is not None:
-            begun = begin(store, config)
-            with or_forgotten(store, begun[0]):
-                return sit(store, *begun, stage=stage, watch=watch)
-        run = get_run(store, run_id or "last")
-        return sit(store, *take_up(store, run, **overrides), stage=stage, watch=watch)
+            with forgotten_if_refused(start_run(store, config)) as opened:
+                return run_to_end(opened, stage=stage, watch=watch)
+        opened = resume_run(store, get_run(store, run_id or "last"), **overrides)
+        return run_to_end(opened, stage=stage, watch=watch)
 
 
 def _config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:

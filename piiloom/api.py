@@ -29,7 +29,6 @@ from piiloom.cli.importing import import_into
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reporting import Choice, make_report
 from piiloom.cli.surrogate_keywords import SurrogateOptions, told
-from piiloom.cli.workspace import new_or_known_run
 from piiloom.corpus.formats.base import Format, read_records
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
@@ -45,10 +44,11 @@ from piiloom.evaluation.report.figures import DEFAULT_SEED
 from piiloom.evaluation.report.folder import report_json
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.run_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import sit
 from piiloom.surrogates.running_progress import RunReport
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
@@ -71,7 +71,7 @@ def generate(*, store: StorePath = None, watch: Watch | None = None, **settings:
     """
     config = make_config({"samples": 100, **settings})
     with new_or_known_run(_store(store), config) as opened:
-        return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch or noop)
+        return run_to_end(opened, watch=watch or noop)
 
 
 def import_file(

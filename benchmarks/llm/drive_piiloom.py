@@ -23,7 +23,8 @@ from piiloom.corpus.store.progress import StageResultRow, load_rejects, load_sta
 from piiloom.corpus.store.runs import list_runs
 from piiloom.execution.committing import Batch
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.generation.running.session import Session, open_provider, open_session, resume_run, settle, start_run
+from piiloom.generation.running.opening import resume_run, start_run
+from piiloom.generation.running.session import Session
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stage import ItemRejected
@@ -47,7 +48,7 @@ class Reply(BaseModel):
 
 
 class Work:
-    """One sitting: asks for all items that have neither a result nor a reject."""
+    """One session: asks for all items that have neither a result nor a reject."""
 
     def __init__(self, session: Session, spec: dict[str, Any], done: set[int]) -> None:
         self._session, self._spec, self._done = session, spec, done
@@ -92,17 +93,16 @@ def read_items(spec: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, json.loads(line)
 
 
-async def sit(store: Store, spec: dict[str, Any]) -> str:
+async def run_to_end(store: Store, spec: dict[str, Any]) -> str:
     """Start the run, or go on with it; its id."""
     config = _config(spec)
-    provider = open_provider(config)
-    config = settle(config, provider)
     known = list_runs(store)
-    run = start_run(store, config) if not known else resume_run(store, known[-1], base_url=spec["base_url"])[0]
+    opened = start_run(store, config) if not known else resume_run(store, known[-1], base_url=spec["base_url"])
+    run = opened.run
     done = set(load_stage_results(store, run.id, STAGE)) | {
         row.plan_index for row in load_rejects(store, run.id) if row.plan_index is not None
     }
-    async with open_session(store, run, config, provider) as session:
+    async with opened.session() as session:
         work = Work(session, spec, done)
         session.start_committing()
         await work.run()
@@ -152,7 +152,7 @@ def write_journal(store: Store, run_id: str, path: Path) -> None:
 def main() -> None:
     spec = json.loads(Path(sys.argv[1]).read_text())
     with Store.open(Path(spec["state"], "piiloom.duckdb")) as store:
-        run_id = asyncio.run(sit(store, spec))
+        run_id = asyncio.run(run_to_end(store, spec))
         write_rows(store, run_id, spec)
         if "timeout_s" in spec:
             write_journal(store, run_id, Path(spec["rows"]).with_name("journal.json"))

@@ -22,18 +22,18 @@ from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.desk.client import DeskClient
 from piiloom.execution.desk.remote_limits import RemoteBudget, RemoteLimiter
 from piiloom.execution.desk.words import DeskLink, Tally
-from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.ordering import StopSignal
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
-from piiloom.generation.item import item_from_json
-from piiloom.generation.running.run import outcome_rows
-from piiloom.generation.running.session import Session, open_provider, open_session
-from piiloom.generation.running.stopping import RejectStreak, streak_of
+from piiloom.generation.running.item_runner import ItemRunner
+from piiloom.generation.running.progress import RunProgress
+from piiloom.generation.running.run_providers import open_provider
+from piiloom.generation.running.session import OpenedRun, Session
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
-from piiloom.generation.stages.pipeline import Outcome, advance, stages_after
+from piiloom.generation.stages.pipeline import item_stages
 
 # Shortest time between two progress reports of a partition.
 _TALLY_PACE_S = 0.2
@@ -98,7 +98,7 @@ async def _worked(assignment: Assignment, path: Path, link: DeskLink) -> Partiti
     try:
         _check_same_piiloom(assignment)
         with Store.open(path, create=False) as store, config.types_in_force():
-            provider = open_provider(config)
+            opened = OpenedRun(store=store, run=assignment.run, config=config, provider=open_provider(config))
             async with DeskClient(link, assignment.partition.id, concurrency=config.concurrency, on_stop=stop.request) as client:
                 policy = CallPolicy(
                     concurrency=config.concurrency,
@@ -108,7 +108,7 @@ async def _worked(assignment: Assignment, path: Path, link: DeskLink) -> Partiti
                     budget=RemoteBudget(client, config.budget_usd),
                 )
                 try:
-                    async with open_session(store, assignment.run, config, provider, policy=policy) as session:
+                    async with opened.session(policy) as session:
                         await share.work(session, client)
                 finally:
                     client.tell(share.tally())
@@ -127,59 +127,42 @@ def _check_same_piiloom(assignment: Assignment) -> None:
 
 
 class _Share:
-    """The state of one pass over the items of an assignment."""
+    """One pass over the items of an assignment, and what it has come to."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment
         self.stop = StopSignal()
-        self._done = self._rejected = 0
-        self._totals, self._before = CallTotals(), CallTotals()
+        self._progress = RunProgress(run_id=assignment.run.id, wanted=len(assignment.starts))
+        self._before = CallTotals()
         self._told = 0.0
-        self._streak: RejectStreak | None = None
 
     async def work(self, session: Session, client: DeskClient) -> None:
         """Take every item through its remaining stages; raises ``StoppedEarly`` if rejects of one reason reach the limit."""
-        ctx = session.ctx
+        ctx, starts = session.ctx, self._assignment.starts
         ctx.draws = self._assignment.draws
         # Calls copied into this store from the run's store are counted there, so subtract them here.
-        self._totals, self._before = ctx.calls.totals, replace(ctx.calls.totals)
-        self._streak = streak_of(ctx, session.run.id, stop=self.stop.request)
-        session.start_committing()
+        self._progress.totals, self._before = ctx.calls.totals, replace(ctx.calls.totals)
 
-        async def through(start: Start) -> tuple[int, Outcome]:
-            begun = Outcome(item=item_from_json(start.payload), done=start.done)
-            return start.index, await advance(begun, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
-
-        def consumed(result: tuple[int, Outcome]) -> None:
-            self._keep(session, *result)
+        def watch(_progress: RunProgress) -> None:
             if time.monotonic() - self._told > _TALLY_PACE_S:
                 self._told = time.monotonic()
                 client.tell(self.tally())
 
-        starts = self._assignment.starts
-        await OrderedRun(
-            source=iter(starts),
-            work=through,
-            consume=consumed,
-            still_wanted=lambda: len(starts),
-            concurrency=session.items_at_once,
+        runner = ItemRunner(
+            session,
+            item_stages(ctx.config.recipe, ctx.config.judges),
+            {start.index: (start.done, start.payload) for start in starts},
+            self._progress,
             stop=self.stop,
-            gauge=session.channel.items,
-        ).run()
-        if self._streak.stopped is not None:
-            raise self._streak.stopped
+            watch=watch,
+        )
+        session.start_committing()
+        await runner.work_on((start.index for start in starts), lambda: len(starts))
+        if runner.stopped is not None:
+            raise runner.stopped
 
     def tally(self) -> Tally:
         """Return the items done and rejected so far, and the totals of this partition's own calls."""
-        spent = {f.name: getattr(self._totals, f.name) - getattr(self._before, f.name) for f in fields(CallTotals)}
-        return Tally(self._done, self._rejected, CallTotals(**spent))
-
-    def _keep(self, session: Session, index: int, outcome: Outcome) -> None:
-        batch, rejection = outcome_rows(index, outcome)
-        if rejection is not None:
-            batch.rejects.append(rejection.row(plan_index=index))
-        session.committer.put(batch)
-        self._done += 1
-        self._rejected += rejection is not None
-        if self._streak is not None:
-            self._streak.tell(rejection, index)
+        progress = self._progress
+        spent = {f.name: getattr(progress.totals, f.name) - getattr(self._before, f.name) for f in fields(CallTotals)}
+        return Tally(progress.accepted + progress.rejected, progress.rejected, CallTotals(**spent))

@@ -2,7 +2,7 @@
 
 The driver owns the store and does all run-wide work: topics and subtopics, the plan, screening. Each round hands out only as
 many items as are still wanted, so nothing is paid for that a single process would not have paid for. A further round replaces
-the items that screening rejects; ``run.generate_records`` produces the last few records and ends the run. The records are
+the items that screening rejects; a session in this process produces the last few records and ends the run. The records are
 the same as those of a single process, byte for byte.
 """
 
@@ -12,10 +12,9 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import load_finished
 from piiloom.corpus.store.progress import load_rejects
-from piiloom.corpus.store.runs import RunRow, set_run_status
+from piiloom.corpus.store.runs import set_run_status
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.call_channel import CallPolicy, close_open_sends
 from piiloom.execution.call_totals import CallTotals
@@ -32,15 +31,16 @@ from piiloom.generation.distributed.partition_round import PartitionRound, add_t
 from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.ray_crew import ray_crew
 from piiloom.generation.item import item_from_json, item_to_json
+from piiloom.generation.plan.horizons import horizons
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
+from piiloom.generation.running.item_runner import run_items, screened
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.resume_state import ResumeState, read_resume_state
-from piiloom.generation.running.run import PLANNED_AT_MOST, begun, generate_records, primed_screening, screened
-from piiloom.generation.running.session import call_policy, open_provider, open_session
+from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
-from piiloom.generation.running.topic_catalog import planned_for
+from piiloom.generation.running.whole_run import WholeRun, primed_screening
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages.pipeline import item_stages
 from piiloom.generation.stages.screen import Screening
@@ -52,9 +52,7 @@ _SCREENED_AT_ONCE = 200
 
 
 async def generate_partitioned(
-    store: Store,
-    run: RunRow,
-    config: RunConfig,
+    opened: OpenedRun,
     *,
     partitions: int,
     address: str | None = None,
@@ -63,22 +61,20 @@ async def generate_partitioned(
     watch: Watch = noop,
     policy: CallPolicy | None = None,
 ) -> RunProgress:
-    """Like ``run.generate_records``, with *partitions* Ray tasks at once, on this machine or on the cluster at *address*.
+    """Like ``run_items`` on a whole run, with *partitions* Ray tasks at once, on this machine or on the cluster at *address*.
 
     Partition stores are created next to the store, or in *folder*, which all nodes of the cluster must share. On a cluster without
     *folder* their bytes are sent along with the tasks. Raises ``UsageError`` for settings that cannot be partitioned and if Ray is not
     installed, ``RunError`` if the cluster cannot be joined.
     """
     returned = address is not None and folder is None
-    check_partitioned(config, returned=returned)
+    check_partitioned(opened.config, returned=returned)
     async with ray_crew(partitions, address) as crew:
-        return await generate_by_crew(store, run, config, crew, folder=folder, returned=returned, stop=stop, watch=watch, policy=policy)
+        return await generate_by_crew(opened, crew, folder=folder, returned=returned, stop=stop, watch=watch, policy=policy)
 
 
 async def generate_by_crew(
-    store: Store,
-    run: RunRow,
-    config: RunConfig,
+    opened: OpenedRun,
     crew: Crew,
     *,
     folder: Path | None = None,
@@ -89,8 +85,10 @@ async def generate_by_crew(
 ) -> RunProgress:
     """Let the workers of *crew* process the run until the wanted number of records is accepted, or *stop* is requested.
 
-    *folder* and *returned* say how partition stores reach the workers: see ``PartitionRound``. Returns the final progress.
+    *folder* and *returned* say how partition stores reach the workers: see ``PartitionRound``. The provider of *opened* is not used: each
+    session opens its own. Returns the final progress.
     """
+    store, run, config = opened.store, opened.run, opened.config
     stop, policy = stop or StopSignal(), policy or call_policy(config)
     merge_leftover_partitions(store, run.id)
     close_open_sends(store, run.id)
@@ -121,7 +119,7 @@ async def generate_by_crew(
             returned=returned,
         )
         stopped: StoppedEarly | None = None
-        driver = _Driver(store, run, config, policy, round_, stop)
+        driver = _Driver(opened, policy, round_, stop)
         try:
             await driver.rounds(crew.partitions * LEAST_EACH)
         except StoppedEarly as error:
@@ -130,22 +128,21 @@ async def generate_by_crew(
         except BaseException:
             set_run_status(store, run.id, "interrupted")
             raise
-        provider = open_provider(config)
-        ended = await generate_records(store, run, config, provider, stop=stop, watch=watch, policy=policy)
+        ended = await run_items(opened.reopened(), WholeRun(opened), stop=stop, watch=watch, policy=policy)
         ended.stopped = ended.stopped or stopped or driver.stopped
     # For a paid provider, the other totals were read from the store already.
     done = round_.totals
-    add_totals(ended.totals, CallTotals(answered_now=done.answered_now, replayed=done.replayed) if provider.paid else done)
+    add_totals(ended.totals, CallTotals(answered_now=done.answered_now, replayed=done.replayed) if opened.provider.paid else done)
     return ended
 
 
 class _Driver:
     """The driver: plans the rounds and screens their results."""
 
-    def __init__(self, store: Store, run: RunRow, config: RunConfig, policy: CallPolicy, round_: PartitionRound, stop: StopSignal) -> None:
-        self._store, self._run, self._config, self._policy = store, run, config, policy
-        self._round, self._stop = round_, stop
-        self._last = item_stages(config.recipe, config.judges)[-1].name
+    def __init__(self, opened: OpenedRun, policy: CallPolicy, round_: PartitionRound, stop: StopSignal) -> None:
+        self._opened, self._store, self._run, self._config = opened, opened.store, opened.run, opened.config
+        self._policy, self._round, self._stop = policy, round_, stop
+        self._last = item_stages(self._config.recipe, self._config.judges)[-1].name
         self._screening: Screening | None = None
         self._streak: RejectStreak | None = None
 
@@ -189,25 +186,23 @@ class _Driver:
 
         Items without a triplet are rejected and left out.
         """
-        config, starts = self._config, []
-        provider = open_provider(config)
-        async with open_session(self._store, self._run, config, provider, policy=self._policy) as session:
+        starts = []
+        async with self._opened.reopened().session(self._policy) as session:
             if self._screening is None:
-                self._screening = primed_screening(self._store, self._run, config, provider, session.ctx.bank)
+                self._screening = primed_screening(self._opened)
             self._streak = self._streak or streak_of(session.ctx, self._run.id, stop=self._stop.request)
             session.ctx.draws = earlier.named_draws
-            session.book.note = self._round.preparing
+            session.catalog.note = self._round.preparing
             session.start_committing()
-            if not await session.book.ensure(end, self._stop):
+            if not await session.catalog.ensure(end, self._stop):
                 return None
-            digest = plan_digest(config)
             for index in window:
                 if index in earlier.under_way:
                     done, payload = earlier.under_way[index]
                     starts.append(Start(index=index, done=done, payload=payload))
                     continue
                 try:
-                    planned = item_to_json(begun(session, index, digest).item)
+                    planned = item_to_json(session.planned(index))
                     starts.append(Start(index=index, done=None, payload=planned))
                 except ItemRejected as rejection:
                     session.committer.put(Batch(rejects=[rejection.row(plan_index=index)]))
@@ -244,8 +239,8 @@ class _Driver:
 
 def _horizon(config: RunConfig, earlier: ResumeState, wanted: int) -> int:
     """Return how many plan items to consider, growing in the same steps as the rounds of a run in one process."""
-    end = planned_for(config.samples, config.margin)
-    limit = PLANNED_AT_MOST * end
-    while end < limit and all(index in earlier.decided for index in range(end)):
-        end = min(limit, end + max(20, 2 * wanted))
+    end = 0
+    for _, end in horizons(config, lambda: wanted):
+        if any(index not in earlier.decided for index in range(end)):
+            break
     return end

@@ -31,15 +31,16 @@ from piiloom.generation.estimate.estimate_sizes import (
     total,
 )
 from piiloom.generation.item import Item
+from piiloom.generation.plan.horizons import planned_for
 from piiloom.generation.plan.planning import make_case_item, make_plan_item, pair_order, text_of, texts_planned, triplets_needed
-from piiloom.generation.running.topic_catalog import planned_for
+from piiloom.generation.running.item_runner import Outcome, advance
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.shared_work import SharedWork
 from piiloom.generation.stage import StageContext
 from piiloom.generation.stages import spans, subtopics, topics
 from piiloom.generation.stages.judging import JUDGING
-from piiloom.generation.stages.pipeline import Outcome, advance, item_stages
+from piiloom.generation.stages.pipeline import item_stages
 from piiloom.prompts.library import open_library
 from piiloom.providers.prices import ModelSpec, load_models
 from piiloom.providers.protocol import PromptCall

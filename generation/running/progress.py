@@ -30,6 +30,10 @@ class RunProgress:
     preparing: str = ""
     stopped: StoppedEarly | None = None
 
+    def missing(self) -> int:
+        """Return how many are still wanted; below 0 if there are more than that."""
+        return self.wanted - self.accepted
+
     def count_reject(self, row: RejectRow) -> None:
         """Count one rejected item."""
         self.rejected += 1

@@ -73,11 +73,11 @@ class TopicCatalog:
 
     def has_topics(self, planned: int) -> bool:
         """Whether topics are known for every pair that *planned* items use."""
-        return all(pair_key(pair) in self._topics for pair in self.pairs[:planned])
+        return all(pair_key(pair) in self._topics for pair in self._used(planned))
 
     def is_ready(self, planned: int) -> bool:
         """Whether *planned* items can get their triplets without asking for more topics or subtopics."""
-        return self.has_topics(planned) and not any(self._list(pair, planned).missing for pair in self.pairs[:planned])
+        return self.has_topics(planned) and not any(self._list(pair, planned).missing for pair in self._used(planned))
 
     async def ensure(self, planned: int, stop: StopSignal) -> bool:
         """Ask for the missing topics and subtopics of *planned* items. Returns False if *stop* was requested before all were known.
@@ -88,18 +88,18 @@ class TopicCatalog:
 
     async def ensure_topics(self, planned: int, stop: StopSignal) -> bool:
         """Ask for the missing topics of every pair that *planned* items use; returns and raises as ``ensure``."""
-        pairs = [pair for pair in self.pairs[:planned] if pair_key(pair) not in self._topics]
+        pairs = [pair for pair in self._used(planned) if pair_key(pair) not in self._topics]
         if not await self._all("topics", [self._ask_topics(pair) for pair in pairs], stop):
             return False
-        if not any(self._topics[pair_key(pair)] for pair in self.pairs[:planned]):
+        if not any(self._topics[pair_key(pair)] for pair in self._used(planned)):
             raise self._nothing_to_plan()
         return True
 
     async def ensure_subtopics(self, planned: int, stop: StopSignal) -> bool:
         """Ask for the missing subtopics that *planned* items need; their topics must be known. Returns and raises as ``ensure``."""
         while True:
-            missing = [(pair, topic) for pair in self.pairs[:planned] for topic in self._list(pair, planned).missing]
-            if not missing and not any(self._triplets[pair].found for pair in self.pairs[:planned]):
+            missing = [(pair, topic) for pair in self._used(planned) for topic in self._list(pair, planned).missing]
+            if not missing and not any(self._triplets[pair].found for pair in self._used(planned)):
                 raise self._nothing_to_plan()
             if not missing:
                 return True
@@ -150,6 +150,10 @@ class TopicCatalog:
             example=pair_key([pair for pair in self.pairs if pair_key(pair) in self._topics][first]),
             hopeless=True,
         )
+
+    def _used(self, planned: int) -> list[Pair]:
+        """List the pairs that *planned* items use. Items of one text share its pair, so there may be fewer pairs than items."""
+        return self.pairs[: texts_planned(planned, self._ctx.config)]
 
     def _list(self, pair: Pair, planned: int) -> PairTriplets:
         wanted = triplets_needed(texts_planned(planned, self._ctx.config), len(self.pairs), self.pairs.index(pair))
@@ -235,8 +239,3 @@ class TopicCatalog:
 
 def _drop_row(stage: str, key: str, code: str, detail: str) -> RejectRow:
     return RejectRow(plan_index=None, key=key, stage=stage, reason_code=code, detail=detail, attempts=1)
-
-
-def planned_for(samples: int, margin: float) -> int:
-    """Return how many items to plan so that *samples* of them are likely to be accepted (*margin*: expected share of rejects)."""
-    return samples + int(samples * margin) + 20

@@ -1,17 +1,13 @@
-"""The pipeline: the item stages as an ordered tuple, and how an item goes through them."""
+"""The pipeline: the item stages of each recipe as an ordered tuple."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from piiloom.corpus.store.judgements import JudgementKind
-from piiloom.execution.watching.events import StageEntered, StagePassed
-from piiloom.foundation.noop import noop
-from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RecipeName
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.stage import Stage
 from piiloom.generation.stages import (
     abstraction,
     audit,
@@ -45,15 +41,6 @@ RECIPES: Mapping[RecipeName, tuple[Stage, ...]] = MappingProxyType(
     }
 )
 FIRST_STAGE = topics.NAME
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How far an item got: ``done`` is the last stage it passed (None: none), ``rejection`` why it was rejected, if it was."""
-
-    item: Item
-    done: str | None = None
-    rejection: ItemRejected | None = None
 
 
 def item_stages(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[Stage, ...]:
@@ -92,29 +79,3 @@ def templates_of(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple
     """List the names of the templates that a run by *recipe* with *judges* may send; they are stored with every record."""
     shared = () if recipe == "story" else (*topics.TEMPLATES, *subtopics.TEMPLATES)  # stories come with their own
     return (*shared, *(name for stage in item_stages(recipe, judges) for name in stage.templates))
-
-
-def stages_after(done: str | None, recipe: RecipeName, judges: Collection[JudgementKind]) -> Sequence[Stage]:
-    """List the stages that remain for an item whose last passed stage is *done* (None: all item stages)."""
-    stages = item_stages(recipe, judges)
-    if done is None:
-        return stages
-    position = next(i for i, stage in enumerate(stages) if stage.name == done)
-    return stages[position + 1 :]
-
-
-async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) -> Outcome:
-    """Take an item through *stages*; a rejection ends this and becomes part of the returned outcome."""
-    item, done, sink = outcome.item, outcome.done, ctx.calls.sink
-    name = str(item.plan.index)
-    for stage in stages:
-        if sink is not noop:
-            sink(StageEntered(stage.name, name))
-        try:
-            item = await stage.run(item, ctx)
-        except ItemRejected as rejection:
-            return Outcome(item=item, done=done, rejection=rejection)
-        done = stage.name
-        if sink is not noop:
-            sink(StagePassed(done, name))
-    return Outcome(item=item, done=done)

@@ -18,7 +18,7 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.counting import counted
 from piiloom.generation.estimate.estimate_sizes import THINKING, Range
 from piiloom.generation.estimate.estimating import RunEstimate, StageEstimate, estimate_run
-from piiloom.generation.running.session import changed_config
+from piiloom.generation.running.opening import changed_config
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages import subtopics, topics
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices

@@ -16,7 +16,6 @@ from piiloom.cli.run_picture import Traffic
 from piiloom.cli.run_summary import progress_to_json, say_summary, say_unfinished, store_option
 from piiloom.cli.sample_table import print_samples
 from piiloom.cli.terminal import console, say_aside, say_json
-from piiloom.cli.workspace import OpenedRun, new_run, resumed_run
 from piiloom.corpus.store.records import iter_records
 from piiloom.execution.batches.batch_status import how_to_go_on
 from piiloom.execution.call_channel import CallChannel
@@ -25,12 +24,14 @@ from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
+from piiloom.generation.run_session import RayOptions, run_to_end
+from piiloom.generation.running.opening import new_run, resumed_run
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.session import call_policy
+from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES
 from piiloom.generation.settings.setting_checks import make_config, read_config
-from piiloom.generation.sitting import RayWish, sit
 from piiloom.generation.stages.pipeline import stage_names
 
 # Options that are not called as their setting is.
@@ -101,7 +102,7 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
     """Run to the end, shown as the options ask."""
     if not opened.provider.paid:
         with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
-            return sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, ray=_ray(wishes))
+            return run_to_end(opened, watch=watch, ray=_ray(wishes))
     channels: list[CallChannel] = []
     mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
 
@@ -123,15 +124,15 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
         policy = replace(call_policy(opened.config), sink=sink, on_open=channels.append)
-        progress = sit(opened.store, opened.run, opened.config, opened.provider, watch=watch, policy=policy, ray=_ray(wishes))
+        progress = run_to_end(opened, watch=watch, policy=policy, ray=_ray(wishes))
     for channel in channels:
         if channel.batches is not None and (left := how_to_go_on(channel.batches.out, opened.run.id)):
             say_aside(left)
     return progress
 
 
-def _ray(wishes: Wishes) -> RayWish | None:
-    return RayWish(partitions=wishes.ray, address=wishes.ray_address, folder=wishes.ray_folder) if wishes.ray is not None else None
+def _ray(wishes: Wishes) -> RayOptions | None:
+    return RayOptions(partitions=wishes.ray, address=wishes.ray_address, folder=wishes.ray_folder) if wishes.ray is not None else None
 
 
 def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:

@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.table import Table
 
 from piiloom.cli.terminal import console, harmless, say, say_json
-from piiloom.cli.workspace import store_for_writing
 from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict, import_file
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.own_types import keep_types, types_of
+from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.locales import get_locale

@@ -10,7 +10,6 @@ from typing import Any
 from rich.table import Table
 
 from piiloom.cli.generating import configuration
-from piiloom.cli.preflight import check_provider
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
@@ -19,10 +18,11 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.counting import counted
+from piiloom.generation.running.opening import resumed_config
+from piiloom.generation.running.preflight import check_provider
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.session import resumed_config
+from piiloom.generation.running.single_stage import check_stage, check_stage_of
 from piiloom.generation.running.stage_report import StageLine, report_stages
-from piiloom.generation.running.stage_run import check_stage, check_stage_of
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
 from piiloom.generation.stages.pipeline import FIRST_STAGE

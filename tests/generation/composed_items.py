@@ -14,9 +14,10 @@ from piiloom.execution.committing import GroupCommitter
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.item import Item, PlanItem
 from piiloom.generation.plan.planning import make_plan_item
+from piiloom.generation.running.item_runner import Outcome, advance
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage import StageContext
-from piiloom.generation.stages.pipeline import RECIPES, Outcome, advance
+from piiloom.generation.stages.pipeline import RECIPES
 from piiloom.taxonomy.scenarios import Bank, Scenario
 from tests.generation.scripted_provider import memory_store
 

@@ -19,9 +19,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.noop import noop
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin, sit, take_up
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = 150
@@ -30,13 +31,13 @@ SAMPLES = 150
 def start(path: Path, *, watch: Watch = noop, **settings: Any) -> RunProgress:
     """Start a run from scenarios, if *settings* name no other recipe, in the store at *path* and go on to its end."""
     with Store.open(path) as store:
-        return sit(store, *begin(store, make_config({"samples": SAMPLES, "recipe": "staged", **settings})), watch=watch)
+        return run_to_end(start_run(store, make_config({"samples": SAMPLES, "recipe": "staged", **settings})), watch=watch)
 
 
 def resume(path: Path, *, watch: Watch = noop, **changes: Any) -> RunProgress:
     """Take the last run up again."""
     with Store.open(path, create=False) as store:
-        return sit(store, *take_up(store, get_run(store, "last"), **changes), watch=watch)
+        return run_to_end(resume_run(store, get_run(store, "last"), **changes), watch=watch)
 
 
 def exported(path: Path, *, file_format: str = "native", first: int | None = None) -> str:

@@ -15,12 +15,12 @@ from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.session import call_policy, open_provider, resume_run, settle, start_run
+from piiloom.generation.running.run_providers import call_policy
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import sit
-from piiloom.providers.protocol import Provider
 from tests.ended_calls import CompletionRow, load_completions
 from tests.fakes.llm_server import LLMServer
 
@@ -57,21 +57,16 @@ def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
     return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen, **settings})
 
 
-def provider_for(config: RunConfig, *, timeout_s: float = 30.0) -> Provider:
-    return open_provider(config.model_copy(update={"timeout_s": timeout_s}))
-
-
-def start(store: Store, config: RunConfig, *, retry: RetryPolicy = QUICK, **options: Any) -> RunProgress:
+def start(store: Store, config: RunConfig, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0) -> RunProgress:
     """A new run of *config*, to its end."""
-    provider = provider_for(config, **options)
-    settled = settle(config, provider)
-    return sit(store, start_run(store, settled), settled, provider, policy=replace(call_policy(settled), retry=retry))
+    opened = start_run(store, config.model_copy(update={"timeout_s": timeout_s}))
+    return run_to_end(opened, policy=replace(call_policy(opened.config), retry=retry))
 
 
 def resume(store: Store, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0, **changes: Any) -> RunProgress:
     """Go on with the newest run."""
-    run, config = resume_run(store, get_run(store, "last"), **changes)
-    return sit(store, run, config, provider_for(config, timeout_s=timeout_s), policy=replace(call_policy(config), retry=retry))
+    opened = resume_run(store, get_run(store, "last"), timeout_s=timeout_s, **changes)
+    return run_to_end(opened, policy=replace(call_policy(opened.config), retry=retry))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

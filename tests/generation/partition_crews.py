@@ -18,8 +18,10 @@ from piiloom.foundation.noop import noop
 from piiloom.generation.distributed.crew import PartitionLost
 from piiloom.generation.distributed.partition_work import Assignment, PartitionReport, work_on
 from piiloom.generation.distributed.partitioned import generate_by_crew, generate_partitioned
+from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.running.session import call_policy, open_provider, resume_run, settle, start_run
+from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.settings.configuration import RunConfig
 from tests.generation.llm_runs import QUICK
 
@@ -84,9 +86,9 @@ def run_by(
     crew: Any, store: Store, config: RunConfig, *, changes: Mapping[str, Any] | None = None, resumed: bool = False, **options: Any
 ) -> RunProgress:
     """A new run of *config* by *crew* to its end, or the last one taken up."""
-    run, settled = _opened(store, config, resumed, changes or {})
-    policy = options.pop("policy", None) or replace(call_policy(settled), retry=QUICK)
-    return asyncio.run(generate_by_crew(store, run, settled, crew, policy=policy, **options))
+    opened = _opened(store, config, resumed, changes or {})
+    policy = options.pop("policy", None) or replace(call_policy(opened.config), retry=QUICK)
+    return asyncio.run(generate_by_crew(opened, crew, policy=policy, **options))
 
 
 def run_by_ray(
@@ -101,18 +103,15 @@ def run_by_ray(
     **where: Any,
 ) -> RunProgress:
     """The same by Ray."""
-    run, settled = _opened(store, config, resumed, {})
-    policy = policy or replace(call_policy(settled), retry=QUICK)
-    return asyncio.run(generate_partitioned(store, run, settled, partitions=partitions, policy=policy, stop=stop, watch=watch, **where))
+    opened = _opened(store, config, resumed, {})
+    policy = policy or replace(call_policy(opened.config), retry=QUICK)
+    return asyncio.run(generate_partitioned(opened, partitions=partitions, policy=policy, stop=stop, watch=watch, **where))
 
 
-def _opened(store: Store, config: RunConfig, resumed: bool, changes: Mapping[str, Any]) -> Any:
-    if resumed:
-        return resume_run(store, get_run(store, "last"), **changes)
-    provider = open_provider(config)
-    settled = settle(config, provider)
-    asyncio.run(provider.aclose())
-    return start_run(store, settled), settled
+def _opened(store: Store, config: RunConfig, resumed: bool, changes: Mapping[str, Any]) -> OpenedRun:
+    opened = resume_run(store, get_run(store, "last"), **changes) if resumed else start_run(store, config)
+    asyncio.run(opened.provider.aclose())  # each session has its own
+    return opened
 
 
 def partition_files(folder: Path) -> list[str]:

@@ -16,8 +16,9 @@ import pytest
 from piiloom.corpus.store.batches import load_batches
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.running.session import call_policy
-from piiloom.generation.sitting import begin, sit
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.run_providers import call_policy
 from tests.execution.batch_sessions import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_batches import BatchPlan
@@ -35,14 +36,15 @@ from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.running.session import call_policy
-from piiloom.generation.sitting import begin, sit, take_up
+from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 from tests.execution.batch_sessions import impatient
 
 with Store.open(Path(sys.argv[1])) as store:
     started = list_runs(store)
-    run, config, provider = take_up(store, get_run(store, "last")) if started else begin(store, make_config(json.loads(sys.argv[2])))
-    progress = sit(store, run, config, provider, policy=replace(call_policy(config), batch_policy=impatient(sends=9)))
+    opened = resume_run(store, get_run(store, "last")) if started else start_run(store, make_config(json.loads(sys.argv[2])))
+    progress = run_to_end(opened, policy=replace(call_policy(opened.config), batch_policy=impatient(sends=9)))
     sys.exit(0 if progress.status == "finished" else 3)
 """
 
@@ -54,8 +56,8 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_whole(path, config):
     with Store.open(path) as store:
-        run, settled, provider = begin(store, config)
-        sit(store, run, settled, provider, policy=replace(call_policy(settled), batch_policy=impatient(sends=9)))
+        opened = start_run(store, config)
+        run_to_end(opened, policy=replace(call_policy(opened.config), batch_policy=impatient(sends=9)))
         kept = read_back(store)
         assert kept.run.status == "finished"
         return kept, exported(store, path.parent / f"out-{path.stem}")

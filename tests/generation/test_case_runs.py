@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter, defaultdict
 
 import pytest
@@ -17,16 +16,15 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.distributed.partition_round import dealt
 from piiloom.generation.distributed.partition_work import Start
-from piiloom.generation.running.session import start_run
-from piiloom.generation.running.stage_run import run_stage
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import start_run
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin
 from piiloom.generation.stages.pipeline import RECIPES, all_item_stages, stage_names
 from piiloom.providers.errors import AuthFailed
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
-from tests.generation.llm_runs import config_for, exported, provider_for, read_back, resume, set_keys, start
+from tests.generation.llm_runs import config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_crews import HereCrew, run_by
 
 
@@ -126,9 +124,9 @@ def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
                 start(store, config.model_copy(update={"samples": 5}))
                 resume(store, samples=10)
             else:
-                run = start_run(store, config)
+                opened = start_run(store, config)
                 for name in stage_names("case", ()):
-                    asyncio.run(run_stage(name, store, run, config, provider_for(config)))
+                    run_to_end(opened.reopened(), stage=name)
             assert exported(store, tmp_path / "other") == expected
 
 
@@ -206,7 +204,7 @@ def test_a_judge_without_a_key_is_told_before_anything_is_kept(tmp_path, monkeyp
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with Store.open(tmp_path / "s.duckdb") as store:
         with pytest.raises(AuthFailed):
-            begin(store, make_config({"provider": "openai", "recipe": "case", "judge_provider": "anthropic"}))
+            start_run(store, make_config({"provider": "openai", "recipe": "case", "judge_provider": "anthropic"}))
         assert list_runs(store) == []
 
 

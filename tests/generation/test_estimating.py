@@ -14,8 +14,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.generation.estimate.estimate_author import StandIn
 from piiloom.generation.estimate.estimate_sizes import Range
 from piiloom.generation.estimate.estimating import RunEstimate, estimate_run
-from piiloom.generation.running.session import resume_run
-from piiloom.generation.running.topic_catalog import planned_for
+from piiloom.generation.plan.horizons import planned_for
+from piiloom.generation.running.opening import resumed_config
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices, shipped_models
@@ -268,7 +268,8 @@ def test_what_is_left_of_a_run(tmp_path, monkeypatch):
         config = config_for("openai", server, samples=4)
         start(store, config)
         known = {stage: taken_by(store, spec_for(config)).calls[stage] for stage in ("topics", "subtopics")}
-        run, grown = resume_run(store, read_back(store).run, samples=30)
+        run = read_back(store).run
+        grown = resumed_config(store, run, samples=30)
         rest = estimate_run(grown, spec_for(grown), accepted=4, topics_known=known["topics"], subtopics_known=known["subtopics"])
         before = server.requests
         resume(store, samples=30)

@@ -14,8 +14,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import disagreements, load_judgements
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError, UsageError
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin, sit, take_up
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
@@ -109,11 +110,11 @@ def test_the_stages_one_by_one_give_what_a_whole_run_gives(tmp_path):
         for alone in (False, True):
             with Store.open(tmp_path / f"{alone}.duckdb") as store:
                 if alone:
-                    sit(store, *begin(store, config), stage=IN_ORDER[0])
+                    run_to_end(start_run(store, config), stage=IN_ORDER[0])
                     with pytest.raises(RunError, match="Run the stage"):
-                        sit(store, *take_up(store, get_run(store, "last")), stage="judge_leak")
+                        run_to_end(resume_run(store, get_run(store, "last")), stage="judge_leak")
                     for stage in IN_ORDER[1:]:
-                        sit(store, *take_up(store, get_run(store, "last")), stage=stage)
+                        run_to_end(resume_run(store, get_run(store, "last")), stage=stage)
                 else:
                     start(store, config)
                 check_judged(store, read_back(store))
@@ -125,7 +126,7 @@ def test_a_run_without_judges_has_no_stage_of_theirs(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("openai", server, samples=2))
         with pytest.raises(RunError, match="judge_leak"):
-            sit(store, *take_up(store, get_run(store, "last")), stage="judge_leak")
+            run_to_end(resume_run(store, get_run(store, "last")), stage="judge_leak")
 
 
 def test_the_page_on_judges_shows_code_that_runs(tmp_path, monkeypatch, capsys):

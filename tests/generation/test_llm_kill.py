@@ -37,12 +37,13 @@ from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin, sit, take_up
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 
 with Store.open(Path(sys.argv[1])) as store:
     started = list_runs(store)
-    opened = take_up(store, get_run(store, "last")) if started else begin(store, make_config(json.loads(sys.argv[2])))
-    sys.exit(0 if sit(store, *opened).status == "finished" else 3)
+    opened = resume_run(store, get_run(store, "last")) if started else start_run(store, make_config(json.loads(sys.argv[2])))
+    sys.exit(0 if run_to_end(opened).status == "finished" else 3)
 """
 
 

@@ -11,16 +11,16 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError
-from piiloom.generation.running.session import resume_run
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, resumed_config, start_run
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.settings.digests import sendable_templates
-from piiloom.generation.sitting import begin, sit, take_up
 from piiloom.generation.stages.pipeline import stage_names
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
-from tests.generation.llm_runs import MODELS, check_exact, config_for, exported, provider_for, read_back, resume, set_keys, start
+from tests.generation.llm_runs import MODELS, check_exact, config_for, exported, read_back, resume, set_keys, start
 from tests.longer import mostly_long
 
 STAGE_NAMES = stage_names("staged", ())
@@ -38,8 +38,9 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
     with LLMServer(Author()) as server, Store.open(tmp_path / "s.duckdb") as store:
-        run, config, provider = begin(store, config_for(name, server, samples=samples))
-        progress = sit(store, run, config, provider)
+        opened = start_run(store, config_for(name, server, samples=samples))
+        config = opened.config
+        progress = run_to_end(opened)
         kept = read_back(store)
         rows = [json.loads(line) for data in exported(store, tmp_path / "out").values() for line in data.splitlines()]
 
@@ -62,7 +63,7 @@ def test_every_sample_becomes_an_exact_record(name, samples, tmp_path):
     assert server.outcomes == {"ok": server.requests}
     assert len(kept.completions) == server.requests == progress.totals.answered
     assert {row.verdict for row in kept.completions} == {"accepted"}
-    assert {(row.provider, row.model, row.endpoint) for row in kept.completions} == {(name, MODELS[name], provider.endpoint)}
+    assert {(row.provider, row.model, row.endpoint) for row in kept.completions} == {(name, MODELS[name], opened.provider.endpoint)}
     assert Counter(row.stage for row in kept.completions)["question"] == 3 * samples
     assert progress.totals.input_tokens == sum(row.input_tokens for row in kept.completions) > 0
     assert progress.totals.output_tokens == sum(row.output_tokens for row in kept.completions) > 0
@@ -143,15 +144,15 @@ def test_stages_one_by_one_equal_generate(tmp_path):
             start(store, config)
             whole = exported(store, tmp_path / "whole")
         with Store.open(path) as store:
-            sit(store, *begin(store, config), stage=STAGE_NAMES[0])
+            run_to_end(start_run(store, config), stage=STAGE_NAMES[0])
         for stage in STAGE_NAMES[1:-1]:
             with Store.open(path) as store:  # each time as from a process of its own
-                sit(store, *take_up(store, get_run(store, "last")), stage=stage)
+                run_to_end(resume_run(store, get_run(store, "last")), stage=stage)
         asked = server.requests
         shutil.copy(path, copy)
         for left, stage in ((path, STAGE_NAMES[-1]), (copy, None)):
             with Store.open(left) as store:
-                progress = sit(store, *take_up(store, get_run(store, "last")), stage=stage)
+                progress = run_to_end(resume_run(store, get_run(store, "last")), stage=stage)
                 assert (progress.status, progress.totals.answered_now, progress.totals.replayed) == ("finished", 0, 0)
                 assert get_run(store, "last").status == "finished"
                 assert exported(store, tmp_path / left.stem) == whole
@@ -163,13 +164,12 @@ def test_stages_one_by_one_equal_generate(tmp_path):
 
 def test_a_stage_that_lacks_what_comes_before_it_says_so(tmp_path):
     with LLMServer(Author()) as server, Store.open(tmp_path / "s.duckdb") as store:
-        run, config, provider = begin(store, config_for("compatible", server, samples=1, pairs="all"))
-        sit(store, run, config, provider, stage="topics")
-        run, config = resume_run(store, run, samples=9)  # touches pairs that nobody has asked about
+        run_to_end(start_run(store, config_for("compatible", server, samples=1, pairs="all")), stage="topics")
+        opened = resume_run(store, get_run(store, "last"), samples=9)  # touches pairs that nobody has asked about
         for stage, missing in (("subtopics", "topics"), ("values", "topics")):
             with pytest.raises(RunError, match=f"{missing} are missing"):
-                sit(store, run, config, provider_for(config), stage=stage)
-        assert get_run(store, run.id).status == "interrupted"
+                run_to_end(opened.reopened(), stage=stage)
+        assert get_run(store, opened.run.id).status == "interrupted"
 
 
 def test_more_samples_later_keep_the_earlier_ones(tmp_path):
@@ -178,8 +178,7 @@ def test_more_samples_later_keep_the_earlier_ones(tmp_path):
             config = config_for("compatible", server, samples=3)
             start(store, config)
             first = read_back(store).records
-            _, grown = resume_run(store, get_run(store, "last"), samples=10)
-            assert grown.samples == 10
+            assert resumed_config(store, get_run(store, "last"), samples=10).samples == 10
             progress = resume(store, samples=10)
             records = read_back(store).records
         with Store.open(tmp_path / "once.duckdb") as store:

@@ -7,10 +7,10 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.running.session import bank_of
+from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.run_providers import bank_of
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
-from piiloom.generation.sitting import begin
 from piiloom.taxonomy.bank_loading import load_bank
 from tests.generation.composed_items import loom, planned
 from tests.generation.composer_settings import exported, resume, start
@@ -75,7 +75,7 @@ def test_a_run_goes_on_with_its_bank_and_with_no_other(tmp_path):
     with Store.open(store) as opened:
         assert any(record.plan.scenario == ID for record in iter_records(opened))
         with pytest.raises(RunError, match="same configuration"):
-            begin(opened, RunConfig(samples=4, recipe="staged", **settings))
+            start_run(opened, RunConfig(samples=4, recipe="staged", **settings))
     first = exported(store)
     assert resume(store, samples=50).accepted == 50
     assert exported(store, first=40) == first

@@ -14,10 +14,11 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import StoreError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.plan.planning import pair_order
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest, shaping
 from piiloom.generation.settings.setting_checks import make_config, read_config
-from piiloom.generation.sitting import begin, sit, take_up
 from piiloom.pii_values.catalogue import kinds_for
 from piiloom.pii_values.drawing import ValueRequest, draw_values
 from piiloom.pii_values.persona_drawing import draw_persona
@@ -36,7 +37,7 @@ PLATE = re.compile(r"[A-HJ-NPR-Z]{3}-[0-9]{4}", re.IGNORECASE)
 
 def started(path, **settings):
     with Store.open(path) as store:
-        return sit(store, *begin(store, make_config({"samples": 60, **OWN, **settings})))
+        return run_to_end(start_run(store, make_config({"samples": 60, **OWN, **settings})))
 
 
 def records_of(path):
@@ -86,8 +87,7 @@ def test_a_run_has_its_types_with_it(tmp_path):
     types.unlink()
     with Store.open(path, create=False) as store:
         assert [one.name for one in types_of(store)] == ["vehicle plate", "pet"]
-        taken = take_up(store, get_run(store, "last"), samples=12)
-        assert sit(store, *taken).accepted == 12
+        assert run_to_end(resume_run(store, get_run(store, "last"), samples=12)).accepted == 12
     assert make_config(get_config(path)).types[1].subtypes[0].generator.values == ("greyhound", "beagle", "tortoise")
 
 

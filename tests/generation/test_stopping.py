@@ -9,9 +9,10 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.generation.plan.lifting import lift_named
-from piiloom.generation.running.session import call_policy
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.run_providers import call_policy
 from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
-from piiloom.generation.sitting import begin, sit
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stage_command import run_stage_command
 from tests.execution.batch_sessions import impatient
@@ -106,8 +107,8 @@ def test_pairs_without_topics_stop_the_run_before_all_are_asked(tmp_path):
 
 def test_by_batch_too(tmp_path):
     with LLMServer(without("situation")) as server, Store.open(tmp_path / "s.duckdb") as store:
-        run, config, provider = begin(store, config_for("openai", server, batch=True, **FEW))
-        progress = sit(store, run, config, provider, policy=replace(call_policy(config), batch_policy=impatient(sends=9)))
+        opened = start_run(store, config_for("openai", server, batch=True, **FEW))
+        progress = run_to_end(opened, policy=replace(call_policy(opened.config), batch_policy=impatient(sends=9)))
         assert progress.status == "interrupted"
         assert progress.stopped is not None
         assert [row.plan_index for row in read_back(store).rejects] == list(range(10))

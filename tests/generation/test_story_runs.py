@@ -12,10 +12,11 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import members_of
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
+from piiloom.generation.run_session import run_to_end
+from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.sitting import begin, sit, take_up
 from piiloom.taxonomy.entity_types import load_taxonomy
 from piiloom.taxonomy.story_bank import StoryBank
 from tests.generation.composer_settings import exported, finished, resume, script, start
@@ -120,10 +121,10 @@ def test_stages_one_by_one_give_the_same_bytes(tmp_path):
     start(whole, samples=20, **STORY)
     with Store.open(alone) as store:
         config = make_config({"samples": 20, **STORY})
-        sit(store, *begin(store, config), stage="topics")
+        run_to_end(start_run(store, config), stage="topics")
     for stage in ("subtopics", "story", "screen"):
         with Store.open(alone, create=False) as store:
-            sit(store, *take_up(store, get_run(store, "last")), stage=stage)
+            run_to_end(resume_run(store, get_run(store, "last")), stage=stage)
     assert exported(whole) == exported(alone)
     with Store.open(alone, create=False) as store:
         lines = report_stages(store, get_run(store, "last"))
@@ -162,4 +163,4 @@ def test_a_text_of_another_recipe_is_asked_one_question():
 
 def test_a_run_keeps_its_recipe(path):
     with Store.open(path, create=False) as store, pytest.raises(UsageError, match="a run keeps its recipe"):
-        take_up(store, get_run(store, "last"), recipe="staged")
+        resume_run(store, get_run(store, "last"), recipe="staged")

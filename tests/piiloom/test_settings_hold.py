@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import piiloom
-from piiloom.cli.workspace import new_or_known_run, resumed_run
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.generation.running.opening import new_or_known_run, resumed_run
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES
 from piiloom.generation.settings.setting_checks import make_config

@@ -1,0 +1,86 @@
+"""Run a session (one process working on a run, until it ends or is interrupted) from synchronous code; Ctrl-C stops it cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.noop import noop
+from piiloom.foundation.own_loop import run_coroutine
+from piiloom.generation.running.item_runner import run_items
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.single_stage import SingleStage
+from piiloom.generation.running.whole_run import WholeRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RayOptions:
+    """Ray settings: how many tasks run at once, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
+
+    partitions: int
+    address: str | None = None
+    folder: Path | None = None
+
+
+def run_to_end(
+    opened: OpenedRun,
+    *,
+    stage: str | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
+    ray: RayOptions | None = None,
+) -> RunProgress:
+    """Work on the run *opened* to its end, or run only *stage*. The first Ctrl-C stops cleanly (status "interrupted"), the second at once.
+
+    With *ray*, Ray tasks process the items (needs the extra ``ray``).
+    """
+    stop = StopSignal()
+
+    async def work() -> RunProgress:
+        with _ctrl_c(stop):
+            if ray is not None:
+                from piiloom.generation.distributed.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
+
+                await opened.provider.aclose()  # each partition has its own
+                return await generate_partitioned(
+                    opened, partitions=ray.partitions, address=ray.address, folder=ray.folder, stop=stop, watch=watch, policy=policy
+                )
+            strategy = WholeRun(opened) if stage is None else SingleStage(stage, opened)
+            return await run_items(opened, strategy, stop=stop, watch=watch, policy=policy)
+
+    with opened.config.types_in_force():
+        return run_coroutine(work, on_interrupt=stop.request)
+
+
+@contextmanager
+def _ctrl_c(stop: StopSignal) -> Iterator[None]:
+    """Turn the first SIGINT or SIGTERM into a stop request, then restore the former handlers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def as_before() -> None:
+        for number, handler in former.items():
+            loop.remove_signal_handler(number)  # which puts Python's own in its place
+            signal.signal(number, handler)
+
+    def first() -> None:
+        as_before()
+        stop.request()
+
+    for number in former:
+        loop.add_signal_handler(number, first)
+    try:
+        yield
+    finally:
+        as_before()

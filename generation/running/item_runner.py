@@ -1,0 +1,252 @@
+"""The item runner: takes plan items through their stages concurrently, and stores what became of each, in plan order.
+
+``run_items`` is a session on a run; what it works on is a ``Strategy``: a whole run (``whole_run``) or one stage (``single_stage``).
+A partition of a distributed run uses ``ItemRunner`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from piiloom.corpus.store.progress import StageResultRow
+from piiloom.corpus.store.runs import RunStatus, set_run_status
+from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.committing import Batch
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.watching import events
+from piiloom.execution.watching.events import EventSink
+from piiloom.foundation.noop import noop
+from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
+from piiloom.generation.running.progress import RunProgress, Watch
+from piiloom.generation.running.resume_state import ResumeState
+from piiloom.generation.running.session import OpenedRun, Session
+from piiloom.generation.running.stopping import StoppedEarly, streak_of
+from piiloom.generation.running.topic_catalog import TopicCatalog
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.stages import screen
+from piiloom.generation.stages.screen import Screening
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How far an item got: ``done`` is the last stage it passed (None: none), ``rejection`` why it was rejected, if it was."""
+
+    item: Item
+    done: str | None = None
+    rejection: ItemRejected | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """Plan ``indexes`` to work on while ``still_wanted()`` more must pass; topics are needed for the first ``planned`` plan items."""
+
+    planned: int
+    indexes: Iterator[int]
+    still_wanted: Callable[[], int]
+
+
+class Strategy(Protocol):
+    """What a session works on. It is made, and reads from the store what it needs, before the session is opened.
+
+    ``earlier``: what earlier sessions left. ``stages``: what each item passes. ``screening``: makes records of the items that passed
+    them; None if they stay items. ``progress.accepted`` counts the items that got through.
+    """
+
+    progress: RunProgress
+    earlier: ResumeState
+    stages: Sequence[Stage]
+    screening: Screening | None
+
+    async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:
+        """Do what comes before all items; raises ``RunError`` if another stage must run first."""
+        ...
+
+    def rounds(self) -> Iterator[Round]:
+        """Yield what to work on, each round with the results of the one before; not resumed after a stop."""
+        ...
+
+    def ended(self, *, stopped: bool) -> RunStatus:
+        """Set the status of ``progress`` and return that of the run; *stopped*: before its end."""
+        ...
+
+    def failed(self, error: BaseException) -> RunStatus:
+        """Return the status that the run has after *error*."""
+        ...
+
+
+async def run_items(
+    opened: OpenedRun,
+    strategy: Strategy,
+    *,
+    stop: StopSignal | None = None,
+    watch: Watch = noop,
+    policy: CallPolicy | None = None,
+) -> RunProgress:
+    """Work on *opened* until *strategy* has what it wants, nothing is left to plan, or *stop* is requested; returns the final progress.
+
+    The status of the run is stored. If it stops early (see ``stopping``), ``progress.stopped`` says why. Fatal errors (wrong key,
+    unreachable endpoint, full disk) propagate; the run can be resumed afterwards.
+    """
+    stop, progress = stop or StopSignal(), strategy.progress
+    try:
+        async with opened.session(policy) as session:
+            progress.totals = session.ctx.calls.totals
+            session.ctx.draws = strategy.earlier.named_draws
+            session.catalog.note = _noting(session, progress, watch)
+            runner = ItemRunner(
+                session, strategy.stages, strategy.earlier.under_way, progress, screening=strategy.screening, stop=stop, watch=watch
+            )
+            session.start_committing()
+            try:
+                await strategy.prepare(session.catalog, stop)
+                await runner.work_on_rounds(strategy.rounds())
+                progress.stopped = runner.stopped
+            except StoppedEarly as stopped:
+                progress.stopped = stopped
+    except BaseException as error:
+        set_run_status(opened.store, opened.run.id, strategy.failed(error))
+        raise
+    set_run_status(opened.store, opened.run.id, strategy.ended(stopped=stop.requested or progress.stopped is not None))
+    return progress
+
+
+def _noting(session: Session, progress: RunProgress, watch: Watch) -> Callable[[str], None]:
+    """Return what reports to *watch* how far the asking for topics and subtopics is."""
+
+    def note(what: str) -> None:
+        progress.preparing = what
+        if session.ctx.calls.provider.paid:  # the composer is done at once
+            watch(progress)
+
+    return note
+
+
+class ItemRunner:
+    """Takes plan items through *stages*, counts them in *progress*, and stops a paid run that only rejects (``stopped`` says why).
+
+    *under_way*: by plan index, the last stage an item has passed (None: it is planned only) and the item as JSON; any other item is
+    planned when its turn comes. *screening* makes a record of each item that passed *stages*, strictly in plan order. Call
+    ``Session.start_committing`` before the first pass.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        stages: Sequence[Stage],
+        under_way: Mapping[int, tuple[str | None, str]],
+        progress: RunProgress,
+        *,
+        screening: Screening | None = None,
+        stop: StopSignal,
+        watch: Watch = noop,
+    ) -> None:
+        self._session, self._stages, self._under_way = session, stages, under_way
+        self._progress, self._screening, self._stop, self._watch = progress, screening, stop, watch
+        self._places = {stage.name: place for place, stage in enumerate(stages, 1)}
+        self._streak = streak_of(session.ctx, session.run.id, stop=stop.request)
+
+    @property
+    def stopped(self) -> StoppedEarly | None:
+        """Why the runner has requested the stop, if it has."""
+        return self._streak.stopped
+
+    async def work_on_rounds(self, rounds: Iterator[Round]) -> None:
+        """Work on *rounds*, asking for the topics of each before, until they end or a stop is requested."""
+        while not self._stop.requested and (round_ := next(rounds, None)) is not None:
+            if not await self._session.catalog.ensure(round_.planned, self._stop):
+                return
+            await self.work_on(round_.indexes, round_.still_wanted)
+
+    async def work_on(self, indexes: Iterator[int], still_wanted: Callable[[], int]) -> None:
+        """Take the items *indexes* through the stages, while ``still_wanted()`` more must pass."""
+        await OrderedRun(
+            source=indexes,
+            work=self._through,
+            consume=self._store,
+            still_wanted=still_wanted,
+            concurrency=self._session.items_at_once,
+            stop=self._stop,
+            gauge=self._session.channel.items,
+        ).run()
+
+    async def _through(self, index: int) -> tuple[int, Outcome | ItemRejected]:
+        """Take item *index* from where it stands to the end of the stages, or to its rejection."""
+        if index in self._under_way:
+            done, payload = self._under_way[index]
+            start = Outcome(item=item_from_json(payload), done=done)
+        else:
+            try:
+                start = Outcome(item=self._session.planned(index))
+            except ItemRejected as rejection:
+                return index, rejection
+        left = self._stages if start.done is None else self._stages[self._places[start.done] :]
+        return index, await advance(start, self._session.ctx, left)
+
+    def _store(self, result: tuple[int, Outcome | ItemRejected]) -> None:
+        """Screen the next item in plan order, store it and count it."""
+        index, outcome = result
+        batch, rejection = _rows(index, outcome)
+        if self._screening is not None and isinstance(outcome, Outcome) and rejection is None:
+            rejection = screened(outcome.item, self._screening, batch)
+        if rejection is None:
+            self._progress.accepted += 1
+        else:
+            row = rejection.row(plan_index=index)
+            batch.rejects.append(row)
+            self._progress.count_reject(row)
+        _tell(self._session.ctx.calls.sink, index, batch, rejection)
+        self._session.committer.put(batch)
+        self._watch(self._progress)
+        self._streak.tell(rejection, index)
+
+
+async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) -> Outcome:
+    """Take an item through *stages*; a rejection ends this and becomes part of the returned outcome."""
+    item, done, sink = outcome.item, outcome.done, ctx.calls.sink
+    name = str(item.plan.index)
+    for stage in stages:
+        if sink is not noop:
+            sink(events.StageEntered(stage.name, name))
+        try:
+            item = await stage.run(item, ctx)
+        except ItemRejected as rejection:
+            return Outcome(item=item, done=done, rejection=rejection)
+        done = stage.name
+        if sink is not noop:
+            sink(events.StagePassed(done, name))
+    return Outcome(item=item, done=done)
+
+
+def screened(item: Item, screening: Screening, batch: Batch) -> ItemRejected | None:
+    """Screen *item*: add its record and judgements to *batch* and return None, or return the rejection."""
+    try:
+        record = screening.accept(item)
+    except ItemRejected as rejection:
+        return rejection
+    batch.records.append((item.plan.index, record))
+    batch.judgements += [(item.plan.index, record.id, judgement) for judgement in item.judgements]
+    return None
+
+
+def _rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejected | None]:
+    """Return a batch with the plan and the last result of item *index*, and its rejection or None; its reject row is not in it."""
+    if isinstance(outcome, ItemRejected):
+        return Batch(), outcome
+    batch = Batch(plan_items=[(index, plan_to_json(outcome.item.plan))])
+    if outcome.done is not None:
+        batch.results.append(StageResultRow(plan_index=index, stage=outcome.done, payload=item_to_json(outcome.item)))
+    return batch, outcome.rejection
+
+
+def _tell(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
+    """Send *sink* the event for item *index*: its record in *batch* was accepted, or *rejection* says why not."""
+    if sink is noop:
+        return
+    if rejection is not None:
+        sink(events.ItemRejected(rejection.stage, str(index), rejection.code))
+    for _, record in batch.records:
+        sink(events.StageEntered(screen.NAME, str(index)))
+        sink(events.StagePassed(screen.NAME, str(index)))
+        sink(events.RecordAccepted(str(index), record.id))

@@ -1,0 +1,214 @@
+"""Open a run to work on it: a new one, one that is resumed, or whichever of both a configuration asks for.
+
+Whatever is refused, is refused before anything is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.own_types import keep_types
+from piiloom.corpus.store.progress import lift_rejects
+from piiloom.corpus.store.runs import RunRow, create_run, find_run, forget_untouched_run, get_run, set_run_config, set_run_samples
+from piiloom.corpus.store.writing import store_for_writing
+from piiloom.foundation.counting import counted
+from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.noop import noop
+from piiloom.foundation.own_loop import run_coroutine
+from piiloom.generation.plan.lifting import lift_named
+from piiloom.generation.running.crash_recovery import merge_leftover_partitions
+from piiloom.generation.running.preflight import check_provider
+from piiloom.generation.running.resume_state import TRANSIENT_CODES
+from piiloom.generation.running.run_providers import model_of, open_provider
+from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.digests import CONDUCT, PLACES, run_digest
+from piiloom.generation.settings.setting_checks import make_config
+from piiloom.providers.factory import choose_model
+from piiloom.taxonomy.own_types import differences
+from piiloom.taxonomy.own_types_file import read_types_file
+
+Refuse = Callable[[RunConfig], object]
+
+
+@contextmanager
+def new_run(path: Path, config: RunConfig, *, refuse: Refuse = noop) -> Iterator[OpenedRun]:
+    """Start a run of *config* in the store at *path*, having seen that its provider works and that *refuse* raises nothing.
+
+    A run that is refused before anything of it is kept is none.
+    """
+    refuse(config)
+    check_provider(config)
+    with store_for_writing(path) as store, forgotten_if_refused(start_run(store, config)) as opened:
+        yield opened
+
+
+@contextmanager
+def resumed_run(
+    path: Path, run_id: str, *, samples: int | None = None, retry: str | None = None, refuse: Refuse = noop, **changes: Any
+) -> Iterator[OpenedRun]:
+    """Go on with run *run_id* ("last" works), with its own settings; *samples* may only grow (``UsageError``).
+
+    *changes* are those of ``changed_config``. *retry* names rejected items to try again, by plan index or reason code. A run has its own
+    types with it: a types file is not needed, and refused where it says something else (``UsageError``).
+    """
+    with Store.open(path, create=False) as store:
+        run = get_run(store, run_id)
+        if samples is not None and samples < run.samples:
+            raise UsageError(
+                f"run {run.id} is asked for {counted(run.samples, 'sample')} already, and a run only grows",
+                where="--samples",
+                remedy="Ask for more, or start another run",
+            )
+        changes["samples"] = samples
+        _refuse_other_types(run, changes.pop("types", None))
+        config = resumed_config(store, run, **changes)
+        refuse(config)
+        check_provider(config)
+        if retry is not None:
+            lift_named(store, run, retry)
+        yield resume_run(store, run, **changes)
+
+
+@contextmanager
+def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
+    """As ``new_run``; but where the store has a run of the same settings and seed, go on with that.
+
+    Its samples grow to those of *config* where that asks for more. What else *config* was given of how calls are made holds,
+    also a lower budget, or None for no limit; what it was not given stays as the run has it.
+    """
+    with store_for_writing(path) as store:
+        settled = config.model_copy(update={"model": model_of(config)})
+        known = find_run(store, run_digest(settled), settled.seed)
+        if known is None:
+            check_provider(config)
+            yield start_run(store, config)
+            return
+        changes = {name: getattr(config, name) for name in config.model_fields_set & (CONDUCT | PLACES - {"types"})}
+        changes["samples"] = max(config.samples, known.samples)
+        check_provider(changed_config(known, changes))
+        yield resume_run(store, known, **changes)
+
+
+def start_run(store: Store, config: RunConfig) -> OpenedRun:
+    """Add a run of *config* to *store*, with the models in use filled in, so that a later default does not mix two models in one run.
+
+    Raises ``UsageError`` or ``AuthFailed`` if a provider cannot be opened, ``RunError`` if the store has the same run already.
+    """
+    _check_judge(config)
+    provider = open_provider(config)
+    try:
+        judge = config.of_judge()
+        named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
+        settled = config.model_copy(update={"model": provider.model, **named})
+        return OpenedRun(store=store, run=_add_run(store, settled), config=settled, provider=provider)
+    except PiiloomError:
+        run_coroutine(provider.aclose)
+        raise
+
+
+def resume_run(store: Store, run: RunRow, **changes: Any) -> OpenedRun:
+    """Resume *run* with its stored settings and *changes* (see ``changed_config``); raises as ``resumed_config`` and ``start_run``.
+
+    Merges partition stores that were left behind, and lifts rejects that were due to an unavailable provider, so that those items are
+    tried again.
+    """
+    config = resumed_config(store, run, **changes)
+    _check_judge(config)
+    provider = open_provider(config)
+    try:
+        merge_leftover_partitions(store, run.id)
+        lift_rejects(store, run.id, codes=TRANSIENT_CODES)
+        if config.model_dump(mode="json") != run.config:
+            set_run_config(store, run.id, config.model_dump(mode="json"))
+        if config.samples != run.samples:
+            set_run_samples(store, run.id, config.samples)
+    except PiiloomError:
+        run_coroutine(provider.aclose)
+        raise
+    return OpenedRun(store=store, run=run, config=config, provider=provider)
+
+
+@contextmanager
+def forgotten_if_refused(opened: OpenedRun) -> Iterator[OpenedRun]:
+    """Delete the new run if the block raises before any of its work is stored, so that the same run can be started again."""
+    try:
+        yield opened
+    except (UsageError, RunError):
+        forget_untouched_run(opened.store, opened.run.id)
+        raise
+
+
+def changed_config(run: RunRow, changes: Mapping[str, Any]) -> RunConfig:
+    """Return the configuration of *run* with *changes* applied.
+
+    None resets a setting whose default is None (a limit, price or URL); for other settings it means no change. Raises ``UsageError``
+    for a change that would alter the records, and for whatever ``make_config`` refuses.
+    """
+    fixed = sorted(changes.keys() - CONDUCT - PLACES)
+    if fixed:
+        remedy = "Leave it out, or start another run"
+        raise UsageError(f"a run keeps its {', '.join(fixed)}", where=run.id, remedy=remedy)
+    fields = RunConfig.model_fields
+    # Runs from before there were recipes have no such setting; they used the one now called "staged".
+    return make_config(
+        {
+            "recipe": "staged",
+            **run.config,
+            **{key: value for key, value in changes.items() if value is not None or fields[key].default is None},
+        }
+    )
+
+
+def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
+    """Return the configuration with which ``resume_run`` would resume *run*, and change nothing.
+
+    Raises ``RunError`` if templates, taxonomy, bank or code have changed since the run was started; else as ``changed_config``.
+    """
+    config = changed_config(run, changes)
+    if run_digest(config) != run.config_digest:
+        raise RunError(
+            f"run {run.id} was started with other templates, taxonomy or scenario bank",
+            where=str(store.path),
+            remedy="Finish it with the piiloom that started it, or start a new run: it uses the paid replies of this one that still fit",
+        )
+    return config
+
+
+def _add_run(store: Store, config: RunConfig) -> RunRow:
+    known = find_run(store, run_digest(config), config.seed)
+    if known is not None:
+        raise RunError(
+            f"run {known.id} has the same configuration and seed ({known.status})",
+            where=str(store.path),
+            remedy=f"Go on with it by --resume {known.id}, or choose another --seed or --store",
+        )
+    keep_types(store, config.types)
+    return create_run(
+        store,
+        provider=config.provider,
+        model=config.model,
+        seed=config.seed,
+        samples=config.samples,
+        config=config.model_dump(mode="json"),
+        config_digest=run_digest(config),
+    )
+
+
+def _check_judge(config: RunConfig) -> None:
+    """Raise the error that opening the run's separate judge would raise, such as a missing key or price."""
+    if (judge := config.of_judge()) is not None:
+        run_coroutine(open_provider(judge).aclose)
+
+
+def _refuse_other_types(run: RunRow, types: Path | None) -> None:
+    if types is not None and (changed := differences(make_config(run.config).types, read_types_file(types))):
+        raise UsageError(
+            f"run {run.id} was started with other types; what differs: {', '.join(changed)}",
+            where="--types",
+            remedy="Leave --types out, the run has its types with it; for other types start a run in another --store",
+        )
