@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ from piiloom.generation.running.single_stage import check_stage
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT
 from piiloom.generation.settings.setting_checks import make_config, read_config
-from piiloom.generation.settings.setting_options import CALL_SETTINGS, chosen_settings, takes_settings
+from piiloom.generation.settings.setting_options import CALL_SETTINGS, command_with
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
@@ -60,42 +60,46 @@ def _config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:
     return read_config(path, overrides) if path else make_config(overrides)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageOptions:
+    """The options of a stage; ``settings`` are those of the run that were given."""
+
+    store: Annotated[Path, typer.Option("--store", help="The DuckDB file of the workspace.")] = DEFAULT_STORE
+    run: Annotated[str | None, typer.Option("--run", help="The run to work on; the newest when not given.")] = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstStageOptions(StageOptions):
+    """The options of the first stage, which starts runs."""
+
+    config: Annotated[Path | None, typer.Option(help="A YAML run file; options win over it.")] = None
+
+
 def main(stage: str, about: str | None) -> None:
     """Run the command line of *stage*; *about* is its help text. Errors are printed as one line on stderr, without a traceback."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     example = f"Example:\n\n  python -m generation.{stage} --store outputs/piiloom.duckdb"
     first = f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)"
-    app.command(help=about, epilog=first if stage == FIRST_STAGE else example)(_first(stage) if stage == FIRST_STAGE else _later(stage))
+
+    def work(options: StageOptions) -> None:
+        config = options.config if isinstance(options, FirstStageOptions) else None
+        _report(
+            stage,
+            options.store,
+            run_stage_command(stage, options.store, run_id=options.run, overrides=options.settings, config_path=config),
+        )
+
+    if stage == FIRST_STAGE:
+        app.command(help=about, epilog=first)(command_with(FirstStageOptions, work))
+    else:
+        app.command(help=about, epilog=example)(command_with(StageOptions, work, CALL_SETTINGS))
     with noted_interrupts():
         try:
             app()
         except PiiloomError as error:
             typer.echo(f"error: {'interrupted' if interrupted() else error}", err=True)
             raise SystemExit(error.exit_code) from None
-
-
-StoreOption = Annotated[Path, typer.Option("--store", help="The DuckDB file of the workspace.")]
-RunOption = Annotated[str | None, typer.Option("--run", help="The run to work on; the newest when not given.")]
-
-
-def _later(stage: str) -> Callable[..., None]:
-    def command(store: StoreOption = DEFAULT_STORE, run: RunOption = None, **options: Any) -> None:
-        _report(stage, store, run_stage_command(stage, store, run_id=run, overrides=chosen_settings(options)))
-
-    return takes_settings(command, CALL_SETTINGS)
-
-
-def _first(stage: str) -> Callable[..., None]:
-    def command(
-        store: StoreOption = DEFAULT_STORE,
-        run: RunOption = None,
-        config: Annotated[Path | None, typer.Option(help="A YAML run file; options win over it.")] = None,
-        **options: Any,
-    ) -> None:
-        settings = chosen_settings(options)
-        _report(stage, store, run_stage_command(stage, store, run_id=run, overrides=settings, config_path=config))
-
-    return takes_settings(command)
 
 
 def _report(stage: str, store: Path, progress: RunProgress) -> None:

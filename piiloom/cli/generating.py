@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest
+from piiloom.cli.generate_options import GenerateOptions
 from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.run_picture import Traffic
@@ -38,36 +39,17 @@ from piiloom.generation.stages.pipeline import stage_names
 _OPTIONS = {"judges": "--judge", "timeout_s": "--timeout"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What the command line asks for; ``settings`` are those of the run that were given."""
-
-    store: Path
-    settings: dict[str, Any]
-    config: Path | None
-    resume: str | None
-    retry: str | None
-    show: int
-    estimate: bool
-    ray: int | None
-    ray_address: str | None
-    ray_folder: Path | None
-    otel: bool
-    as_json: bool
-    quiet: bool
-
-
-def generate_records(wishes: Wishes) -> bool:
+def generate_records(options: GenerateOptions) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
-    _check(wishes)
-    if wishes.estimate:
-        _estimate(wishes)
+    _check(options)
+    if options.estimate:
+        _estimate(options)
         return True
     started = time.monotonic()
-    with _opened(wishes) as opened:
-        again = f"piiloom generate --resume {opened.run.id}{store_option(wishes.store)}"
+    with _opened(options) as opened:
+        again = f"piiloom generate --resume {opened.run.id}{store_option(options.store)}"
         try:
-            progress = _worked(wishes, opened)
+            progress = _worked(options, opened)
         except KeyboardInterrupt:
             raise Interrupted("stopped at once", remedy=f"Go on with: {again}") from None
         except BudgetReached as error:
@@ -76,35 +58,35 @@ def generate_records(wishes: Wishes) -> bool:
         except ProviderError as error:
             error.remedy = f"{error.remedy.rstrip('.')}. Then go on with: {again}" if error.remedy else f"Go on with: {again}"
             raise
-        _say_result(wishes, opened, progress, time.monotonic() - started)
-    say_unfinished(progress, wishes.store)
+        _say_result(options, opened, progress, time.monotonic() - started)
+    say_unfinished(progress, options.store)
     return progress.status == "finished"
 
 
-def _check(wishes: Wishes) -> None:
+def _check(options: GenerateOptions) -> None:
     """Refuse options that do not go together."""
-    if wishes.retry is not None and wishes.resume is None:
+    if options.retry is not None and options.resume is None:
         raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
-    if (wishes.ray_address or wishes.ray_folder) and wishes.ray is None:
+    if (options.ray_address or options.ray_folder) and options.ray is None:
         raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many tasks are to work, as in --ray 8")
-    if wishes.resume is not None:
-        _check_changes(wishes)
+    if options.resume is not None:
+        _check_changes(options)
 
 
-def _estimate(wishes: Wishes) -> None:
-    if wishes.resume is None:
-        say_estimate(configuration(wishes.settings, wishes.config), as_json=wishes.as_json)
+def _estimate(options: GenerateOptions) -> None:
+    if options.resume is None:
+        say_estimate(configuration(options.settings, options.config), as_json=options.as_json)
     else:
-        say_estimate_of_rest(wishes.store, wishes.resume, wishes.settings, as_json=wishes.as_json)
+        say_estimate_of_rest(options.store, options.resume, options.settings, as_json=options.as_json)
 
 
-def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
+def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
     """Run to the end, shown as the options ask."""
     if not opened.provider.paid:
-        with shown_progress(opened.run.id, wanted=not (wishes.as_json or wishes.quiet)) as watch:
-            return run_to_end(opened, watch=watch, ray=_ray(wishes))
+        with shown_progress(opened.run.id, wanted=not (options.as_json or options.quiet)) as watch:
+            return run_to_end(opened, watch=watch, ray=_ray(options))
     channels: list[CallChannel] = []
-    mode = chosen_mode(as_json=wishes.as_json, quiet=wishes.quiet)
+    mode = chosen_mode(as_json=options.as_json, quiet=options.quiet)
 
     def traffic() -> Traffic | None:
         return channels[0].snapshot() if channels else None
@@ -120,19 +102,19 @@ def _worked(wishes: Wishes, opened: OpenedRun) -> RunProgress:
                 line_every_s=BATCH_LINE_EVERY_S if opened.config.batch else LINE_EVERY_S,
             )
         )
-        if wishes.otel:
+        if options.otel:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
         policy = replace(call_policy(opened.config), sink=sink, on_open=channels.append)
-        progress = run_to_end(opened, watch=watch, policy=policy, ray=_ray(wishes))
+        progress = run_to_end(opened, watch=watch, policy=policy, ray=_ray(options))
     for channel in channels:
         if channel.batches is not None and (left := how_to_go_on(channel.batches.out, opened.run.id)):
             say_aside(left)
     return progress
 
 
-def _ray(wishes: Wishes) -> RayOptions | None:
-    return RayOptions(partitions=wishes.ray, address=wishes.ray_address, folder=wishes.ray_folder) if wishes.ray is not None else None
+def _ray(options: GenerateOptions) -> RayOptions | None:
+    return RayOptions(partitions=options.ray, address=options.ray_address, folder=options.ray_folder) if options.ray is not None else None
 
 
 def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
@@ -140,25 +122,25 @@ def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
     return read_config(path, settings) if path else make_config(settings)
 
 
-def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
+def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:
     def refuse(config: RunConfig) -> None:
-        if wishes.otel and config.provider == "composer":
+        if options.otel and config.provider == "composer":
             raise UsageError("the composer makes no calls", where="--otel", remedy="Leave --otel out, or name another --provider")
-        if wishes.otel:
+        if options.otel:
             check_telemetry()
-        if wishes.ray is not None:
-            check_ray(wishes.ray, wishes.ray_address)
-            check_partitioned(config, returned=wishes.ray_address is not None and wishes.ray_folder is None)
+        if options.ray is not None:
+            check_ray(options.ray, options.ray_address)
+            check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)
 
-    if wishes.resume is None:
-        return new_run(wishes.store, configuration(wishes.settings, wishes.config), refuse=refuse)
-    return resumed_run(wishes.store, wishes.resume, retry=wishes.retry, refuse=refuse, **wishes.settings)
+    if options.resume is None:
+        return new_run(options.store, configuration(options.settings, options.config), refuse=refuse)
+    return resumed_run(options.store, options.resume, retry=options.retry, refuse=refuse, **options.settings)
 
 
-def _check_changes(wishes: Wishes) -> None:
+def _check_changes(options: GenerateOptions) -> None:
     """Refuse what a run that goes on cannot be given: all that would make other records."""
-    refused = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in wishes.settings if name not in CONDUCT | PLACES]
-    refused += ["--config"] if wishes.config else []
+    refused = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in options.settings if name not in CONDUCT | PLACES]
+    refused += ["--config"] if options.config else []
     if refused:
         raise UsageError(
             f"{', '.join(refused)} cannot go with --resume: a run keeps its settings",
@@ -166,13 +148,13 @@ def _check_changes(wishes: Wishes) -> None:
         )
 
 
-def _say_result(wishes: Wishes, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
-    if wishes.as_json:
-        say_json(progress_to_json(progress, wishes.store))
+def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
+    if options.as_json:
+        say_json(progress_to_json(progress, options.store))
         return
-    if wishes.quiet:
+    if options.quiet:
         return
-    if wishes.show:
+    if options.show:
         with opened.config.types_in_force():
-            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), wishes.show))
-    say_summary(progress, wishes.store, provider=opened.config.provider, seconds=seconds)
+            print_samples(console(), islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.show))
+    say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds)

@@ -14,21 +14,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help='The run to work on, by its id or "last"; the newest when not given.')
 ]
-
-ResumeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--resume",
-        metavar="RUN",
-        help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
-    ),
-]
-RetryOption = Annotated[
-    str | None,
-    typer.Option(
-        "--retry", metavar="ITEMS", help="With --resume: try rejected items again, by plan index or reason code: 17,23 or off_length."
-    ),
-]
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); options win over it."),

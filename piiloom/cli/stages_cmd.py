@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption, examples
-from piiloom.generation.settings.setting_options import (
-    chosen_settings,
-    takes_settings,
-)
+from piiloom.generation.settings.setting_options import command_with
 
 _LIST = ("piiloom stages list", "piiloom stages list --run last --json")
 _RUN = (
@@ -35,14 +33,19 @@ def list_stages(store: StoreOption = DEFAULT_STORE, run: RunOption = None, as_js
     print_stages(store, run or "last", as_json=as_json)
 
 
-def run_stages(
-    stages: Annotated[list[str], typer.Argument(metavar="STAGE...", help="The stages to run, in the order given; stages list names them.")],
-    store: StoreOption = DEFAULT_STORE,
-    run: RunOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    **options: Any,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagesOptions:
+    """What ``stages run`` is asked for; ``settings`` are those of the run that were given."""
+
+    stages: Annotated[list[str], typer.Argument(metavar="STAGE...", help="The stages to run, in the order given; stages list names them.")]
+    store: StoreOption = DEFAULT_STORE
+    run: RunOption = None
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def _run_stages(options: StagesOptions) -> None:
     """Run stages alone over all that waits for them, as python -m generation.STAGE does.
 
     The stage topics without --run starts a new run; only then the settings of a run can be given, but for those of paid calls,
@@ -51,8 +54,9 @@ def run_stages(
     """
     from piiloom.cli.staging import run_all
 
-    if not run_all(stages, store, run=run, settings=chosen_settings(options), config=config, as_json=as_json):
+    told = options
+    if not run_all(told.stages, told.store, run=told.run, settings=told.settings, config=told.config, as_json=told.as_json):
         raise typer.Exit(1)
 
 
-stages_app.command("run", epilog=examples(*_RUN))(takes_settings(run_stages))
+stages_app.command("run", epilog=examples(*_RUN))(command_with(StagesOptions, _run_stages))
