@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.noop import noop
-from piiloom.foundation.own_loop import run_coroutine
 from piiloom.generation.running.item_runner import run_items
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.running.single_stage import SingleStage
 from piiloom.generation.running.whole_run import WholeRun
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,35 @@ def run_to_end(
             return await run_items(opened, strategy, stop=stop, watch=watch, policy=policy)
 
     with opened.config.types_in_force():
-        return run_coroutine(work, on_interrupt=stop.request)
+        return _in_own_loop(work, stop)
+
+
+def _in_own_loop(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
+    """Run ``work()`` in an event loop of its own; if one is running already (in a notebook), in a separate thread."""
+    if not _in_a_loop():
+        return asyncio.run(work())
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def noted() -> R:
+        loops.append(asyncio.get_running_loop())
+        return await work()
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        future = thread.submit(copy_context().run, lambda: asyncio.run(noted()))  # keeps the active entity types
+        try:
+            return future.result()
+        except KeyboardInterrupt:  # a notebook's stop button reaches its own thread, not the one that works
+            for loop in loops:
+                loop.call_soon_threadsafe(stop.request)
+            return future.result()
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @contextmanager

@@ -18,10 +18,9 @@ from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import forgotten_if_refused, resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.single_stage import check_stage
-from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT
-from piiloom.generation.settings.setting_checks import make_config, read_config
-from piiloom.generation.settings.setting_options import CALL_SETTINGS, command_with
+from piiloom.generation.settings.setting_checks import read_config
+from piiloom.generation.settings.setting_options import CALL_SETTINGS, SETTINGS, collected, takes
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
@@ -47,17 +46,13 @@ def run_stage_command(
     fresh = run_id is None and stage == FIRST_STAGE
     if not fresh and (config_path or overrides.keys() - MAY_CHANGE):
         raise UsageError("settings belong to the start of a run", remedy=f"Give them to the stage {FIRST_STAGE}, without a run id")
-    config = _config(config_path, overrides) if fresh else None
+    config = read_config(config_path, overrides) if fresh else None
     with Store.open(store_path, create=fresh) as store:
         if config is not None:
             with forgotten_if_refused(start_run(store, config)) as opened:
                 return run_to_end(opened, stage=stage, watch=watch)
         opened = resume_run(store, get_run(store, run_id or "last"), **overrides)
         return run_to_end(opened, stage=stage, watch=watch)
-
-
-def _config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:
-    return read_config(path, overrides) if path else make_config(overrides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,20 +75,17 @@ def main(stage: str, about: str | None) -> None:
     """Run the command line of *stage*; *about* is its help text. Errors are printed as one line on stderr, without a traceback."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     example = f"Example:\n\n  python -m generation.{stage} --store outputs/piiloom.duckdb"
-    first = f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)"
+    first = stage == FIRST_STAGE
+    options, names = (FirstStageOptions, SETTINGS) if first else (StageOptions, CALL_SETTINGS)
 
-    def work(options: StageOptions) -> None:
-        config = options.config if isinstance(options, FirstStageOptions) else None
-        _report(
-            stage,
-            options.store,
-            run_stage_command(stage, options.store, run_id=options.run, overrides=options.settings, config_path=config),
-        )
+    @app.command(help=about, epilog=f"{example} --samples 100 --seed 7\n\n(the first stage starts the run)" if first else example)
+    @takes(options, names)
+    def command(**given: Any) -> None:
+        told = collected(options, given)
+        config = told.config if isinstance(told, FirstStageOptions) else None
+        progress = run_stage_command(stage, told.store, run_id=told.run, overrides=told.settings, config_path=config)
+        _report(stage, told.store, progress)
 
-    if stage == FIRST_STAGE:
-        app.command(help=about, epilog=first)(command_with(FirstStageOptions, work))
-    else:
-        app.command(help=about, epilog=example)(command_with(StageOptions, work, CALL_SETTINGS))
     with noted_interrupts():
         try:
             app()

@@ -16,9 +16,8 @@ from piiloom.corpus.store.progress import lift_rejects
 from piiloom.corpus.store.runs import RunRow, create_run, find_run, forget_untouched_run, get_run, set_run_config, set_run_samples
 from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.counting import counted
-from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.errors import RunError, UsageError
 from piiloom.foundation.noop import noop
-from piiloom.foundation.own_loop import run_coroutine
 from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.generation.running.preflight import check_provider
@@ -101,14 +100,10 @@ def start_run(store: Store, config: RunConfig) -> OpenedRun:
     """
     _check_judge(config)
     provider = open_provider(config)
-    try:
-        judge = config.of_judge()
-        named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
-        settled = config.model_copy(update={"model": provider.model, **named})
-        return OpenedRun(store=store, run=_add_run(store, settled), config=settled, provider=provider)
-    except PiiloomError:
-        run_coroutine(provider.aclose)
-        raise
+    judge = config.of_judge()
+    named = {} if judge is None else {"judge_model": choose_model(judge.provider, judge.model)}
+    settled = config.model_copy(update={"model": provider.model, **named})
+    return OpenedRun(store=store, run=_add_run(store, settled), config=settled, provider=provider)
 
 
 def resume_run(store: Store, run: RunRow, **changes: Any) -> OpenedRun:
@@ -120,16 +115,12 @@ def resume_run(store: Store, run: RunRow, **changes: Any) -> OpenedRun:
     config = resumed_config(store, run, **changes)
     _check_judge(config)
     provider = open_provider(config)
-    try:
-        merge_leftover_partitions(store, run.id)
-        lift_rejects(store, run.id, codes=TRANSIENT_CODES)
-        if config.model_dump(mode="json") != run.config:
-            set_run_config(store, run.id, config.model_dump(mode="json"))
-        if config.samples != run.samples:
-            set_run_samples(store, run.id, config.samples)
-    except PiiloomError:
-        run_coroutine(provider.aclose)
-        raise
+    merge_leftover_partitions(store, run.id)
+    lift_rejects(store, run.id, codes=TRANSIENT_CODES)
+    if config.model_dump(mode="json") != run.config:
+        set_run_config(store, run.id, config.model_dump(mode="json"))
+    if config.samples != run.samples:
+        set_run_samples(store, run.id, config.samples)
     return OpenedRun(store=store, run=run, config=config, provider=provider)
 
 
@@ -202,7 +193,7 @@ def _add_run(store: Store, config: RunConfig) -> RunRow:
 def _check_judge(config: RunConfig) -> None:
     """Raise the error that opening the run's separate judge would raise, such as a missing key or price."""
     if (judge := config.of_judge()) is not None:
-        run_coroutine(open_provider(judge).aclose)
+        open_provider(judge)  # it connects with its first request, so there is nothing to close
 
 
 def _refuse_other_types(run: RunRow, types: Path | None) -> None:

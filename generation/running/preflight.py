@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.foundation.own_loop import run_coroutine
 from piiloom.generation.running.run_providers import open_provider
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.errors import ProviderUnavailable
@@ -42,7 +43,9 @@ def _asked(provider: SdkProvider[Any], ask: Callable[[], Coroutine[Any, Any, T]]
         finally:
             await provider.aclose()
 
-    return run_coroutine(work)
+    # In a thread of its own: a notebook's thread has an event loop running already.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(lambda: asyncio.run(work())).result()
 
 
 def check_provider(config: RunConfig) -> None:

@@ -38,7 +38,7 @@ class WholeRun:
         decided, missing = self.earlier.decided, self.progress.missing
         again = [index for index in sorted(self.earlier.draws) if index not in decided]
         if again and missing() <= 0:  # retried on request, although the run has enough records
-            planned = planned_for(self._config.samples, self._config.margin)
+            planned = max(planned_for(self._config.samples, self._config.margin), again[-1] + 1)
             yield Round(planned=planned, indexes=iter(again), still_wanted=lambda: len(again))
         for first, end in horizons(self._config, missing):
             open_ones = (index for index in range(first, end) if index not in decided)

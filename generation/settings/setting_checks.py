@@ -27,8 +27,10 @@ def make_config(settings: dict[str, Any]) -> RunConfig:
         raise UsageError(fault.said("settings"), remedy="See piiloom generate --help") from None
 
 
-def read_config(path: Path, overrides: dict[str, Any]) -> RunConfig:
-    """Read a YAML run file; *overrides* (from flags) win. Raises ``ConfigError`` with file, line and key."""
+def read_config(path: Path | None, overrides: dict[str, Any]) -> RunConfig:
+    """Read a YAML run file, if there is one; *overrides* (from flags) win. Raises ``ConfigError`` with file, line and key."""
+    if path is None:
+        return make_config(overrides)
     return make_config({**load_yaml(path, RunConfig, noun="setting").model_dump(exclude_unset=True), **overrides})
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
-from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
@@ -16,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 import typer
 
 T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., None])
 _RUN = "Settings of the run"
 _CALLS = "Paid calls"
 
@@ -248,24 +248,30 @@ def chosen_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     return given if given.pop("keep_going", None) is None else given | {"stop_after": 0}
 
 
-def command_with(options: type[T], work: Callable[[T], None], names: Iterable[str] = tuple(SETTINGS)) -> Callable[..., None]:
-    """Make the command that does *work*: it has an option for each field of the dataclass *options* and for each setting in *names*.
+def takes(options: type, names: Iterable[str] = tuple(SETTINGS)) -> Callable[[Command], Command]:
+    """Decorate a command ``(**given)`` so that Typer sees an option for each field of the dataclass *options* and each setting in *names*.
 
-    Fields are annotated as Typer reads them; the field ``settings`` gets the settings that were given. The help is that of *work*.
+    Fields are annotated as Typer reads them. The command makes *options* of what it is given with ``collected``.
     """
-    make: Any = options
     hints = get_type_hints(options, include_extras=True)
-    own = [one for one in fields(make) if one.name != "settings"]
-    parameters = [_parameter(one.name, hints[one.name], inspect.Parameter.empty if one.default is MISSING else one.default) for one in own]
+    parameters = [
+        _parameter(one.name, hints[one.name], inspect.Parameter.empty if one.default is MISSING else one.default)
+        for one in fields(options)
+        if one.name != "settings"
+    ]
     parameters += [_parameter(name, SETTINGS[name], None) for name in names]
 
-    @wraps(work)
-    def command(**given: Any) -> None:
-        work(make(settings=chosen_settings(given), **{one.name: given[one.name] for one in own}))
+    def declared(command: Command) -> Command:
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        vars(command)["__signature__"] = inspect.Signature(parameters)
+        return command
 
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    vars(command)["__signature__"] = inspect.Signature(parameters)
-    return command
+    return declared
+
+
+def collected(options: Callable[..., T], given: Mapping[str, Any]) -> T:
+    """Make the dataclass *options* of what its command was *given*; its field ``settings`` gets the settings among it."""
+    return options(settings=chosen_settings(given), **{name: value for name, value in given.items() if name not in SETTINGS})
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

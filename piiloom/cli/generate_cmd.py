@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from piiloom.cli.generate_options import GenerateOptions
 from piiloom.cli.options import examples
-from piiloom.generation.settings.setting_options import command_with
+from piiloom.generation.settings.setting_options import collected, takes
 
 EPILOG = examples(
     "piiloom generate --samples 200 --seed 7 --show 5",
@@ -26,7 +28,8 @@ EPILOG = examples(
 )
 
 
-def _generate(options: GenerateOptions) -> None:
+@takes(GenerateOptions)
+def generate(**given: Any) -> None:
     """Generate records: plan, compose, repair and screen until the wanted number is accepted.
 
     The default provider is the composer, a template-based generator that needs no key, no network and no model.
@@ -34,8 +37,5 @@ def _generate(options: GenerateOptions) -> None:
     """
     from piiloom.cli.generating import generate_records
 
-    if not generate_records(options):
+    if not generate_records(collected(GenerateOptions, given)):
         raise typer.Exit(1)
-
-
-generate = command_with(GenerateOptions, _generate)

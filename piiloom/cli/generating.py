@@ -6,8 +6,6 @@ import time
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
 from piiloom.cli.estimate_view import say_estimate, say_estimate_of_rest
 from piiloom.cli.generate_options import GenerateOptions
@@ -32,7 +30,7 @@ from piiloom.generation.running.run_providers import call_policy
 from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES
-from piiloom.generation.settings.setting_checks import make_config, read_config
+from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stages.pipeline import stage_names
 
 # Options that are not called as their setting is.
@@ -75,7 +73,7 @@ def _check(options: GenerateOptions) -> None:
 
 def _estimate(options: GenerateOptions) -> None:
     if options.resume is None:
-        say_estimate(configuration(options.settings, options.config), as_json=options.as_json)
+        say_estimate(read_config(options.config, options.settings), as_json=options.as_json)
     else:
         say_estimate_of_rest(options.store, options.resume, options.settings, as_json=options.as_json)
 
@@ -117,11 +115,6 @@ def _ray(options: GenerateOptions) -> RayOptions | None:
     return RayOptions(partitions=options.ray, address=options.ray_address, folder=options.ray_folder) if options.ray is not None else None
 
 
-def configuration(settings: dict[str, Any], path: Path | None) -> RunConfig:
-    """Make the settings of a new run from the run file *path*, if any, and from options, which win."""
-    return read_config(path, settings) if path else make_config(settings)
-
-
 def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:
     def refuse(config: RunConfig) -> None:
         if options.otel and config.provider == "composer":
@@ -133,7 +126,7 @@ def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:
             check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)
 
     if options.resume is None:
-        return new_run(options.store, configuration(options.settings, options.config), refuse=refuse)
+        return new_run(options.store, read_config(options.config, options.settings), refuse=refuse)
     return resumed_run(options.store, options.resume, retry=options.retry, refuse=refuse, **options.settings)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption, examples
-from piiloom.generation.settings.setting_options import command_with
+from piiloom.generation.settings.setting_options import collected, takes
 
 _LIST = ("piiloom stages list", "piiloom stages list --run last --json")
 _RUN = (
@@ -45,7 +45,9 @@ class StagesOptions:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-def _run_stages(options: StagesOptions) -> None:
+@stages_app.command("run", epilog=examples(*_RUN))
+@takes(StagesOptions)
+def run_stages(**given: Any) -> None:
     """Run stages alone over all that waits for them, as python -m generation.STAGE does.
 
     The stage topics without --run starts a new run; only then the settings of a run can be given, but for those of paid calls,
@@ -54,9 +56,6 @@ def _run_stages(options: StagesOptions) -> None:
     """
     from piiloom.cli.staging import run_all
 
-    told = options
+    told = collected(StagesOptions, given)
     if not run_all(told.stages, told.store, run=told.run, settings=told.settings, config=told.config, as_json=told.as_json):
         raise typer.Exit(1)
-
-
-stages_app.command("run", epilog=examples(*_RUN))(command_with(StagesOptions, _run_stages))

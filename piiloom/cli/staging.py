@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.table import Table
 
-from piiloom.cli.generating import configuration
 from piiloom.cli.progress_view import shown_progress
 from piiloom.cli.reading import store_for_reading
 from piiloom.cli.run_summary import progress_to_json, say_stopped, store_option
@@ -24,6 +23,7 @@ from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.single_stage import check_stage, check_stage_of
 from piiloom.generation.running.stage_report import StageLine, report_stages
 from piiloom.generation.settings.configuration import RunConfig
+from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
@@ -44,7 +44,7 @@ def run_all(stages: Sequence[str], path: Path, *, run: str | None, settings: dic
     for stage in stages:
         check_stage(stage)
     if run is None and stages[0] == FIRST_STAGE:
-        _check(stages, configuration(settings, config))
+        _check(stages, read_config(config, settings))
     elif not settings.keys() - MAY_CHANGE and config is None:  # else run_stage_command says what is wrong
         _check(stages, *_known_run(path, run or "last", settings))
     results: list[tuple[str, RunProgress]] = []

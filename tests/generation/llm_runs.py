@@ -57,15 +57,15 @@ def config_for(name: str, server: LLMServer, **settings: Any) -> RunConfig:
     return make_config({"provider": name, "model": MODELS[name], "base_url": url, **chosen, **settings})
 
 
-def start(store: Store, config: RunConfig, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0) -> RunProgress:
+def start(store: Store, config: RunConfig, *, retry: RetryPolicy = QUICK, timeout_s: float | None = None) -> RunProgress:
     """A new run of *config*, to its end."""
-    opened = start_run(store, config.model_copy(update={"timeout_s": timeout_s}))
+    opened = start_run(store, config if timeout_s is None else config.model_copy(update={"timeout_s": timeout_s}))
     return run_to_end(opened, policy=replace(call_policy(opened.config), retry=retry))
 
 
-def resume(store: Store, *, retry: RetryPolicy = QUICK, timeout_s: float = 30.0, **changes: Any) -> RunProgress:
+def resume(store: Store, *, retry: RetryPolicy = QUICK, **changes: Any) -> RunProgress:
     """Go on with the newest run."""
-    opened = resume_run(store, get_run(store, "last"), timeout_s=timeout_s, **changes)
+    opened = resume_run(store, get_run(store, "last"), **changes)
     return run_to_end(opened, policy=replace(call_policy(opened.config), retry=retry))
 
 

@@ -107,6 +107,19 @@ def test_a_run_by_the_recipe_case_takes_what_was_foretold(tmp_path, monkeypatch)
     assert {name for name in costs[0] if costs[0][name] != costs[1][name]} == {"judge_relevance"}
 
 
+@pytest.mark.parametrize("recipe", ["staged", "case"])
+def test_a_small_run_asks_for_the_topics_that_were_foretold(recipe, tmp_path, monkeypatch):
+    set_keys(monkeypatch)
+    with LLMServer(CaseAuthor(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config = config_for("openai", server, samples=3, recipe=recipe, pairs="all")
+        foretold = {stage.stage: round(stage.calls.low) for stage in estimate_run(config, spec_for(config)).stages}
+        assert start(store, config).status == "finished"
+        asked = taken_by(store, spec_for(config)).first_calls
+    items = planned_for(3, 0.0)
+    assert asked["topics"] == foretold["topics"] == (items if recipe == "staged" else -(-items // 2))
+    assert asked["subtopics"] == foretold["subtopics"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(NAMES, quick={"anthropic"}))
 def test_the_range_holds_what_a_troubled_run_costs(name, tmp_path, monkeypatch):

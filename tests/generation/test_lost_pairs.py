@@ -10,7 +10,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
+from piiloom.generation.plan import horizons
 from piiloom.generation.plan.lifting import lift_named
+from piiloom.generation.plan.planning import pair_order
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.providers.errors import NotServed
 from tests.fakes.llm_author import Author
@@ -79,6 +81,25 @@ def test_a_run_that_can_plan_nothing_rejects_nothing_and_says_why(tmp_path):
         server.answer = GOOD
         assert lift_named(store, get_run(store, "last"), progress.stopped.code) == 2
         assert resume(store).status == "finished"
+
+
+def test_an_item_of_a_later_round_can_be_tried_again_when_all_records_are_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(horizons, "_SPARE", 0)  # so the first round has one item, the second three more
+    situations = []
+
+    def bad_at_first(request):
+        if request.schema_name == "situation":
+            situations.append(request)
+        return {} if request.schema_name == "situation" and len(situations) <= 2 else GOOD(request)
+
+    with LLMServer(bad_at_first) as server, Store.open(tmp_path / "s.duckdb") as store:
+        assert start(store, config_for("openai", server, samples=1, pairs="all", max_attempts=1, concurrency=1)).status == "finished"
+        assert read_back(store).indexes == [2]
+        assert lift_named(store, get_run(store, "last"), "1") == 1
+        assert resume(store).status == "finished"
+        again, pairs = read_back(store), pair_order(config_for("openai", server, pairs="all"))
+    assert again.indexes == [1, 2]
+    assert [record.plan.pair for record in again.records] == pairs[1:3]
 
 
 def test_what_an_older_piiloom_left_can_be_tried_again(tmp_path):

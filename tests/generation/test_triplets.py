@@ -155,6 +155,23 @@ def test_a_book_asks_only_for_what_is_missing_and_starts_over_at_the_end():
         assert len(set(dealt)) == 24
 
 
+@pytest.mark.parametrize("questions", [1, 2, 4])
+def test_topics_are_asked_for_the_pairs_of_the_texts_that_are_planned(questions):
+    with bench(invented, topics_per_pair=3, subtopics_per_topic=4, recipe="case", questions_per_text=questions) as made:
+        book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
+        assert not book.has_topics(1)
+        assert made.do(book.ensure_topics(8, StopSignal()))
+        asked = [call.item_id for call in made.provider.calls]
+        assert sorted(asked) == sorted("+".join(pair) for pair in book.pairs[: 8 // questions])
+        assert book.has_topics(8)
+        assert not book.has_topics(9)
+        assert not book.is_ready(1)
+        assert made.do(book.ensure_subtopics(8, StopSignal()))
+        assert len(made.provider.calls) == 2 * (8 // questions)
+        assert book.is_ready(8)
+        assert [book.triplet(text)[0] for text in range(8 // questions)] == book.pairs[: 8 // questions]
+
+
 def test_a_pair_without_topics_rejects_its_items_and_no_others():
     def silent_on_age(call):
         return {call.stage: []} if call.item_id.startswith("age+belief") else invented(call)
