@@ -95,6 +95,7 @@ def test_an_item_of_a_later_round_can_be_tried_again_when_all_records_are_there(
     with LLMServer(bad_at_first) as server, Store.open(tmp_path / "s.duckdb") as store:
         assert start(store, config_for("openai", server, samples=1, pairs="all", max_attempts=1, concurrency=1)).status == "finished"
         assert read_back(store).indexes == [2]
+        store.change("UPDATE rejects SET stage = 'screen' WHERE plan_index = 1")  # whose items are planned again
         assert lift_named(store, get_run(store, "last"), "1") == 1
         assert resume(store).status == "finished"
         again, pairs = read_back(store), pair_order(config_for("openai", server, pairs="all"))
