@@ -30,7 +30,7 @@ CONCURRENCY = 8
 KILLS = 10
 # Calls on disk before their slot (two, at this concurrency), and one on its way through the SDK.
 ABOUT_TO_LEAVE = 3
-# What a shell would run: the first sitting begins a run, every later one takes it up.
+# What a shell would run: the first session starts a run, every later one resumes it.
 SITTING = """
 import json, sys
 from pathlib import Path
@@ -56,21 +56,21 @@ class PatientServer(LLMServer):
         return super().take_ordinal(body)
 
 
-def open_sitting(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+def open_session(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", SITTING, str(path), json.dumps(settings)]
     return subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE)
 
 
 def run_to_the_end(path: Path, settings: Mapping[str, Any]) -> None:
-    with open_sitting(path, settings) as process:
+    with open_session(path, settings) as process:
         _, said = process.communicate(timeout=180)
     assert process.returncode == 0, said.decode()
 
 
 def kill_after(path: Path, settings: Mapping[str, Any], server: LLMServer, asked: int) -> None:
-    """Start a sitting and kill it when it has sent *asked* requests."""
+    """Start a session and kill it when it has sent *asked* requests."""
     goal = server.requests + asked
-    with open_sitting(path, settings) as process:
+    with open_session(path, settings) as process:
         deadline = time.monotonic() + 60
         while server.requests < goal:
             assert process.poll() is None, process.stderr and process.stderr.read().decode()

@@ -39,24 +39,24 @@ def bill(server: LLMServer) -> float:
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[] if seed == 2 else [pytest.mark.long]) for seed in range(25)])
 def test_the_bill_never_passes_the_budget(seed, tmp_path):
-    """Over sittings that end at the budget and go on with more, with replies that are lost on the way."""
+    """Over sessions that end at the budget and go on with more, with replies that are lost on the way."""
     rng = derive_rng("budget", seed)
     name = rng.choice(["openai", "anthropic", "compatible"])
     schedule = seeded_faults(seed, {kind: share * rng.uniform(0.5, 3) for kind, share in FAULTS.items()}, timeout_s=0.4)
     with LLMServer(Author(seed), schedule=schedule) as server, Store.open(tmp_path / "s.duckdb") as store:
         budget = rng.uniform(5, 60)
         config = config_for(name, server, samples=6, concurrency=rng.choice([1, 4, 16]), budget_usd=budget, price=PRICE)
-        sittings = 0
+        sessions = 0
         while True:
-            sittings += 1
+            sessions += 1
             try:
-                progress = start(store, config, timeout_s=0.2) if sittings == 1 else resume(store, timeout_s=0.2, budget_usd=budget)
+                progress = start(store, config, timeout_s=0.2) if sessions == 1 else resume(store, timeout_s=0.2, budget_usd=budget)
             except BudgetReached:
                 assert bill(server) <= budget
                 budget += rng.uniform(10, 80)
             except ProviderUnavailable:  # nobody answers in 0.2 s on a busy machine: what was lost is charged all the same
                 assert bill(server) <= budget
-                assert sittings < 30
+                assert sessions < 30
             else:
                 break
         run = read_back(store).run.id

@@ -10,11 +10,12 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import load_judgements
+from piiloom.corpus.store.progress import load_rejects
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
-from piiloom.execution.watching.events import CallAnswered, StagePassed
+from piiloom.execution.watching.events import CallAnswered, ItemRejected, StagePassed
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.distributed import partition_round
 from piiloom.generation.distributed.partition_round import dealt
@@ -22,6 +23,7 @@ from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.partitioned import generate_partitioned
 from piiloom.generation.running.run_providers import call_policy
 from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.stages import screen
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
@@ -135,7 +137,7 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
         with Store.open(tmp_path / "one.duckdb") as whole:
             start(whole, config.model_copy(update={"budget_usd": None}))
             assert exported(whole, tmp_path / "one") == files
-        assert server.requests == 2 * calls  # nothing was paid for twice over all these sittings
+        assert server.requests == 2 * calls  # nothing was paid for twice over all these sessions
     assert partition_files(tmp_path) == []
 
 
@@ -222,6 +224,17 @@ def test_whoever_watches_sees_it_run(tmp_path):
     assert any(text.startswith("topics") for text in said)
     assert any(text.startswith("items") and text.endswith("/24") for text in said)
     assert said[-1] == ""
+
+
+def test_whoever_watches_is_told_of_each_reject_in_a_partition_once(tmp_path):
+    with LLMServer(Author(1, {"wrong_keys": 0.03})) as server, Store.open(tmp_path / "s.duckdb") as store:
+        config, events = config_for("openai", server, samples=24, max_attempts=1), []
+        run_by(HereCrew(2), store, config, policy=conduct_heard(config, events.append))
+        stored = {(row.stage, str(row.plan_index)) for row in load_rejects(store, get_run(store, "last").id) if row.plan_index is not None}
+    told = [(event.stage, event.item_id) for event in events if isinstance(event, ItemRejected) and event.item_id.isdecimal()]
+    apart = {one for one in stored if one[0] != screen.NAME}
+    assert apart
+    assert sorted(one for one in told if one[0] != screen.NAME) == sorted(apart)
 
 
 def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_path, monkeypatch):

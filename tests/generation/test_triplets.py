@@ -99,7 +99,7 @@ def test_the_order_of_topics_is_seeded_by_pair():
     assert topic_order(names, 7, ("age", "health")) != topic_order(names, 7, ("age", "belief"))
 
 
-# A book over an author who lists what it is asked for.
+# A catalog over an author who lists what it is asked for.
 
 
 def invented(call, *, repeats=0.0):
@@ -115,16 +115,16 @@ def invented(call, *, repeats=0.0):
     return {call.stage: listed}
 
 
-def all_triplets(book, planned):
-    return [book.triplet(index) for index in range(planned)]
+def all_triplets(catalog, planned):
+    return [catalog.triplet(index) for index in range(planned)]
 
 
 def ensured(made, planned):
-    """A new book that has all that *planned* items need."""
-    book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
-    assert made.do(book.ensure(planned, StopSignal()))
-    assert book.is_ready(planned)
-    return book
+    """A new catalog that has all that *planned* items need."""
+    catalog = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
+    assert made.do(catalog.ensure(planned, StopSignal()))
+    assert catalog.is_ready(planned)
+    return catalog
 
 
 def test_items_are_dealt_evenly_and_independently_of_how_many_are_planned():
@@ -139,7 +139,7 @@ def test_items_are_dealt_evenly_and_independently_of_how_many_are_planned():
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_a_book_asks_only_for_what_is_missing_and_starts_over_at_the_end():
+def test_a_catalog_asks_only_for_what_is_missing_and_starts_over_at_the_end():
     with bench(invented, topics_per_pair=3, subtopics_per_topic=4, pairs="age+belief,health+occupation") as made:
         grown = ensured(made, 3)
         asked = len(made.provider.calls)
@@ -158,18 +158,18 @@ def test_a_book_asks_only_for_what_is_missing_and_starts_over_at_the_end():
 @pytest.mark.parametrize("questions", [1, 2, 4])
 def test_topics_are_asked_for_the_pairs_of_the_texts_that_are_planned(questions):
     with bench(invented, topics_per_pair=3, subtopics_per_topic=4, recipe="case", questions_per_text=questions) as made:
-        book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
-        assert not book.has_topics(1)
-        assert made.do(book.ensure_topics(8, StopSignal()))
+        catalog = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
+        assert not catalog.has_topics(1)
+        assert made.do(catalog.ensure_topics(8, StopSignal()))
         asked = [call.item_id for call in made.provider.calls]
-        assert sorted(asked) == sorted("+".join(pair) for pair in book.pairs[: 8 // questions])
-        assert book.has_topics(8)
-        assert not book.has_topics(9)
-        assert not book.is_ready(1)
-        assert made.do(book.ensure_subtopics(8, StopSignal()))
+        assert sorted(asked) == sorted("+".join(pair) for pair in catalog.pairs[: 8 // questions])
+        assert catalog.has_topics(8)
+        assert not catalog.has_topics(9)
+        assert not catalog.is_ready(1)
+        assert made.do(catalog.ensure_subtopics(8, StopSignal()))
         assert len(made.provider.calls) == 2 * (8 // questions)
-        assert book.is_ready(8)
-        assert [book.triplet(text)[0] for text in range(8 // questions)] == book.pairs[: 8 // questions]
+        assert catalog.is_ready(8)
+        assert [catalog.triplet(text)[0] for text in range(8 // questions)] == catalog.pairs[: 8 // questions]
 
 
 def test_a_pair_without_topics_rejects_its_items_and_no_others():
@@ -177,14 +177,14 @@ def test_a_pair_without_topics_rejects_its_items_and_no_others():
         return {call.stage: []} if call.item_id.startswith("age+belief") else invented(call)
 
     with bench(silent_on_age, pairs="age+belief,health+occupation", max_attempts=2) as made:
-        book = ensured(made, 6)
-        for index, pair in enumerate(book.pairs):
+        catalog = ensured(made, 6)
+        for index, pair in enumerate(catalog.pairs):
             if pair == ("age", "belief"):
                 with pytest.raises(ItemRejected) as caught:
-                    book.triplet(index)
+                    catalog.triplet(index)
                 assert (caught.value.code, caught.value.stage) == ("no_topics", "topics")
             else:
-                assert book.triplet(index)[0] == pair
+                assert catalog.triplet(index)[0] == pair
         made.committer.close()
         rejects = load_rejects(made.store, made.run_id)
     assert [(row.key, row.stage, row.reason_code, row.attempts) for row in rejects] == [("age+belief", "topics", "no_topics", 2)]
@@ -203,8 +203,8 @@ def test_a_stop_while_asking_is_told():
         return invented(call)
 
     with bench(stopping) as made:
-        book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
-        assert not made.do(book.ensure(200, stop))
+        catalog = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
+        assert not made.do(catalog.ensure(200, stop))
         assert len(made.provider.calls) < 78
 
 
@@ -213,21 +213,21 @@ def test_a_stop_while_asking_is_told():
 def test_the_size_of_the_literature(seed):
     """78 pairs x 10 topics x 20 subtopics: 15,600 planned triplets, each found or dropped with a reason."""
     with bench(lambda call: invented(call, repeats=0.2 if call.stage == "subtopics" else 0.0), seed=seed, concurrency=64) as made:
-        book = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
-        assert made.do(book.ensure(15_600, StopSignal()))
+        catalog = TopicCatalog(made.ctx, made.committer, made.store, made.run_id)
+        assert made.do(catalog.ensure(15_600, StopSignal()))
         made.committer.close()
         listed = {stage: load_shared_results(made.store, made.run_id, stage) for stage in (topics.NAME, subtopics.NAME)}
         drops = load_rejects(made.store, made.run_id)
     assert len(listed[topics.NAME]) == 78
     assert len(listed[subtopics.NAME]) == 780
-    found = {(pair, triplet) for pair in load_taxonomy().pairs for triplet in book._triplets[pair].found}
+    found = {(pair, triplet) for pair in load_taxonomy().pairs for triplet in catalog._triplets[pair].found}
     assert len(found) + len(drops) == 15_600
     assert 11_000 < len(found) < 14_000
-    assert all(book._triplets[pair].complete for pair in load_taxonomy().pairs)
+    assert all(catalog._triplets[pair].complete for pair in load_taxonomy().pairs)
     assert {row.reason_code for row in drops} == {"duplicate_exact", "duplicate_normalised", "duplicate_near"}
     assert all(row.key and row.stage == "subtopics" for row in drops)
     kept = sum(len(json.loads(payload)) for payload in listed[subtopics.NAME].values())
     within = [row for row in drops if row.detail]
     assert kept + len(within) == 15_600
     rng = random.Random(seed)
-    assert all(book.triplet(index) in found for index in rng.sample(range(15_600), 200))
+    assert all(catalog.triplet(index) in found for index in rng.sample(range(15_600), 200))

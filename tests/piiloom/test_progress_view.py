@@ -17,7 +17,7 @@ def _progress(accepted, wanted=2307, **changes):
     return RunProgress(run_id="r0001", wanted=wanted, accepted=accepted, **changes)
 
 
-def test_pace_counts_only_this_sitting():
+def test_pace_counts_only_this_session():
     pace = Pace(started=100.0)
     pace.describe(_progress(1001), 100.1)
     line = pace.describe(_progress(1200, rejected=40), 110.0)
