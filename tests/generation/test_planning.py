@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.generation.plan.horizons import planned_for
+from piiloom.generation.plan.horizons import horizons, planned_for
 from piiloom.generation.plan.plan_values import ValuePlan, draw_high
 from piiloom.generation.plan.planning import make_plan_item, pair_order, triplets_needed
 from piiloom.generation.settings.configuration import RunConfig
@@ -66,6 +66,14 @@ def test_triplets_are_needed_for_exactly_the_planned_items(planned, pairs):
 @settings(deadline=None)
 def test_more_is_planned_than_wanted(samples, margin):
     assert planned_for(samples, margin) > samples
+
+
+def test_each_horizon_adds_twice_what_is_missing_until_nothing_is_or_four_times_as_much_is_planned():
+    config = RunConfig(samples=10, margin=0.0)
+    assert list(horizons(config, lambda: 25)) == [(0, 30), (30, 80), (80, 120)]
+    assert list(horizons(config, lambda: 1)) == [(0, 30), (30, 50), (50, 70), (70, 90), (90, 110), (110, 120)]
+    left = iter([10, 3, 3, 0, 0])
+    assert list(horizons(config, lambda: next(left))) == [(0, 30), (30, 50)]
 
 
 @given(indexes, scenarios, registers, st.integers(0, 8))
