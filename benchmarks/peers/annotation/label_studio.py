@@ -122,6 +122,7 @@ class LabelStudioDesk(Desk):
 
     def _drag(self, to: tuple[float, float]) -> None:
         box = self.page.locator("area.__resize_right").bounding_box()
+        assert box, "the handle at the end of the span is not on the screen"
         self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self.page.mouse.down()
         self.page.mouse.move(to[0] - 4, to[1], steps=3)
