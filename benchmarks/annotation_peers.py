@@ -22,7 +22,8 @@ from benchmarks.annotation.desk import Tool
 from benchmarks.annotation.material import hardened, stories
 from benchmarks.annotation.trials import TRIALS
 from benchmarks.peers.contestants import Contestant, contestants_of
-from benchmarks.peers.harness import Figures, Report, Trial, arguments, hold, prepared, some_of
+from benchmarks.peers.harness import Figures, Report, Trial, arguments, prepared, some_of
+from benchmarks.peers.holding import hold
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
 from tests.annotation_app.app_driver import sync_api

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.peers.contestants import ROOT
-from benchmarks.peers.harness import Figures, Report, Trial, cell, hold, some_of
+from benchmarks.peers.harness import Figures, Report, Trial, cell, some_of
+from benchmarks.peers.holding import hold
 from benchmarks.surrogates import material
 
 BEFORE, AFTER = "before", "after"

@@ -24,7 +24,8 @@ from benchmarks.llm.columns import COLUMNS, TITLES
 from benchmarks.llm.long_scenarios import LONG
 from benchmarks.llm.scenarios import Bench, few_at_once, kill, merged, refused, undisturbed
 from benchmarks.peers.contestants import OURS, Contestant, contestants_of
-from benchmarks.peers.harness import Play, Report, Trial, arguments, hold, prepared, some_of
+from benchmarks.peers.harness import Play, Report, Trial, arguments, prepared, some_of
+from benchmarks.peers.holding import hold
 
 SHORT = ("throughput", "kill", "refused", "few")
 

@@ -10,7 +10,8 @@ of five-word shingles of at least .5, counted by brute force over the copies; ea
 from __future__ import annotations
 
 from benchmarks.peers.contestants import Contestant, contestants_of
-from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, hold, prepared
+from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, prepared
+from benchmarks.peers.holding import hold
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.seeding import derive_rng

@@ -1,8 +1,8 @@
 """What all comparisons have in common: rows take turns, turns are merged, ratios come from one run, and it is all told in one way.
 
-A benchmark makes ``Trial``s and hands them to ``hold``. A trial has a row for each contestant, as a function that plays one turn and
-gives its figures. Rows take turns, so that a busy minute of the machine is shared out, and a ratio is the median of the ratios
-within each turn.
+A benchmark makes ``Trial``s and hands them to ``holding.hold``. A trial has a row for each contestant, as a function that plays one
+turn and gives its figures. Rows take turns, so that a busy minute of the machine is shared out, and a ratio is the median of the
+ratios within each turn.
 """
 
 from __future__ import annotations
@@ -117,22 +117,8 @@ def some_of(trials: Sequence[str], names: str | None, default: Sequence[str]) ->
     return chosen
 
 
-def hold(report: Report, trials: Sequence[Trial], *, titles: Mapping[str, str], out: Path | None = None) -> Report:
-    """Play all *trials*, print each when it is over, and write *report* to *out*. *titles* are the names of rows in print."""
-    from benchmarks.peers import printing  # here, since what it needs is memory of no contestant that imports its benchmark
-
-    printing.begin(report)
-    for trial in trials:
-        turns = _by_turns(trial, titles)
-        report.results[trial.name] = {row: trial.merge(found) for row, found in turns.items()}
-        report.ratios[trial.name] = _ratios(trial, turns)
-        printing.show(trial, report, titles)
-    if out is not None:
-        out.write_text(json.dumps(vars(report), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return report
-
-
-def _by_turns(trial: Trial, titles: Mapping[str, str]) -> dict[str, list[Figures]]:
+def by_turns(trial: Trial, titles: Mapping[str, str]) -> dict[str, list[Figures]]:
+    """The figures of each row, turn by turn; of a row that failed once only the failure, since it has no median."""
     turns: dict[str, list[Figures]] = {row: [] for row in trial.plays}
     for number in range(trial.repeats):
         # Every other turn goes backwards: what grows or shrinks all the while is shared out, too.
@@ -143,12 +129,12 @@ def _by_turns(trial: Trial, titles: Mapping[str, str]) -> dict[str, list[Figures
                 turns[row].append(trial.plays[row](number))
             except trial.forgiven:
                 turns[row].append({"failed": traceback.format_exc()})
-    # A row that failed once has no median.
     return {row: [turn for turn in found if "failed" in turn][:1] or found for row, found in turns.items()}
 
 
-def _ratios(trial: Trial, turns: Mapping[str, Sequence[Figures]]) -> dict[str, dict[str, list[float]]]:
-    ratios: dict[str, dict[str, list[float]]] = {}
+def ratios(trial: Trial, turns: Mapping[str, Sequence[Figures]]) -> dict[str, dict[str, list[float]]]:
+    """By row and figure: median, least and most of the subject's figure divided by the row's, each of one turn."""
+    divided: dict[str, dict[str, list[float]]] = {}
     for row, found in turns.items():
         if row == trial.subject or trial.subject not in turns:
             continue
@@ -156,8 +142,8 @@ def _ratios(trial: Trial, turns: Mapping[str, Sequence[Figures]]) -> dict[str, d
             pairs = [(mine.get(key), theirs.get(key)) for mine, theirs in zip(turns[trial.subject], found, strict=False)]
             values = [mine / theirs for mine, theirs in pairs if mine and theirs]
             if values:
-                ratios.setdefault(row, {})[key] = [round(one, 4) for one in (statistics.median(values), min(values), max(values))]
-    return ratios
+                divided.setdefault(row, {})[key] = [round(one, 4) for one in (statistics.median(values), min(values), max(values))]
+    return divided
 
 
 def cell(key: str, form: str = ".2f", *, ranged: bool = False) -> Callable[[Figures], str]:

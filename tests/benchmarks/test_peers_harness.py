@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers.contestants import HERE, ROOT, Contestant, choose, contestants_of, installed
-from benchmarks.peers.harness import Report, Trial, cell, driven, hold, middle, some_of
+from benchmarks.peers.harness import Report, Trial, cell, driven, middle, some_of
+from benchmarks.peers.holding import hold
 
 KINDS = sorted(folder.name for folder in HERE.iterdir() if folder.is_dir() and folder.name != "__pycache__")
 # A contestant as somebody would add one; it runs in our environment.

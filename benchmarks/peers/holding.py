@@ -1,28 +1,38 @@
-"""The tables that a benchmark prints."""
+"""Hold a comparison: play its trials, print their tables, and write everything as JSON."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.peers.harness import Figures, Report, Trial, cell, spread
+from benchmarks.peers.harness import Figures, Report, Trial, by_turns, cell, ratios, spread
 
 
-def begin(report: Report) -> None:
-    """Print what is measured, and on what."""
-    head = f"{report.benchmark}, {report.date}, {dict(report.machine)}\n{dict(report.versions)} {dict(report.settings)}"
-    _console().print(head, markup=False)
+def hold(report: Report, trials: Sequence[Trial], *, titles: Mapping[str, str], out: Path | None = None) -> None:
+    """Play all *trials*, print each when it is over, and write *report* to *out*. *titles* are the names of rows in print."""
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(f"{report.benchmark}, {report.date}, {dict(report.machine)}", markup=False)
+    console.print(f"{dict(report.versions)} {dict(report.settings)}", markup=False)
+    for trial in trials:
+        turns = by_turns(trial, titles)
+        report.results[trial.name] = {row: trial.merge(found) for row, found in turns.items()}
+        report.ratios[trial.name] = ratios(trial, turns)
+        _show(console, trial, report, titles)
+    if out is not None:
+        out.write_text(json.dumps(vars(report), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def show(trial: Trial, report: Report, titles: Mapping[str, str]) -> None:
+def _show(console: Console, trial: Trial, report: Report, titles: Mapping[str, str]) -> None:
     """Print the table of *trial*, its ratios, and what failed."""
-    console = _console()
     results = report.results[trial.name]
     fine = {row: figures for row, figures in results.items() if "failed" not in figures}
-    table = Table(title=trial.title, title_justify="left")
+    console.print(f"\n{trial.title}", markup=False)
+    table = Table()
     table.add_column("")
     if trial.columns:
         for heading, _ in trial.columns:
@@ -47,7 +57,3 @@ def show(trial: Trial, report: Report, titles: Mapping[str, str]) -> None:
 def _shown(figures: Figures, key: str) -> str:
     value = figures.get(key, "")
     return cell(key, ranged=True)(figures) if isinstance(value, float) else str(value)
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 140)
