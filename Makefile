@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 
-.PHONY: demo test test-browser coverage test-long lint bench clean
+.PHONY: demo test test-browser coverage test-long lint bench bench-commits clean
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -62,6 +62,12 @@ test-long: $(DEV)
 
 bench: $(CORE)
 	$(BIN)/python benchmarks/composer_runs.py
+
+# No slower and no larger than the commit before? BEFORE and AFTER may be any commits; AFTER=. is the working tree as it is.
+BEFORE ?= HEAD~1
+AFTER ?= HEAD
+bench-commits: $(CORE)
+	$(BIN)/python -m benchmarks.commits $(BEFORE) $(AFTER)
 
 clean:
 	rm -rf $(VENV) outputs/demo

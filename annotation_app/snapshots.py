@@ -10,7 +10,7 @@ from piiloom.annotation_app.event_log import Clock, utc_now
 from piiloom.corpus.store.database import MEMORY
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.snapshot_files import list_snapshots, snapshot_time
-from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.corpus.store.snapshots import OldSnapshotsRemain, take_snapshot
 from piiloom.foundation.errors import PiiloomError
 
 _Marks = tuple[tuple[int, int], ...]
@@ -50,8 +50,12 @@ class SnapshotKeeper:
     def take(self) -> Path:
         """Take a snapshot now, whether the store has changed or not, and return its path. Raises what ``take_snapshot`` raises."""
         marks = self._marks()
-        with self._shared.reading() as store:
-            snapshot = take_snapshot(store, self._clock(), self.keep)
+        try:
+            with self._shared.reading() as store:
+                snapshot = take_snapshot(store, self._clock(), self.keep)
+        except OldSnapshotsRemain:
+            self._last = marks  # else an idle store would get a snapshot in each period, and none could be deleted
+            raise
         self._last = marks
         return snapshot
 

@@ -72,7 +72,7 @@ def row(name: str, results: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tests", nargs="+", type=Path)
     parser.add_argument("--samples", type=int, default=2107)
     parser.add_argument("--seed", type=int, default=7)

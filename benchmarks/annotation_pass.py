@@ -21,8 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from benchmarks.keyed_corrections import KeyWorker
-from benchmarks.keyed_texts import Keyed
+from benchmarks.annotation.keyed_corrections import KeyWorker
+from benchmarks.annotation.keyed_texts import Keyed
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record

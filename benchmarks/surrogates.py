@@ -1,7 +1,8 @@
 """Surrogates: ours against presidio-anonymizer with Faker operators, and one core against two; every row in a process of its own.
 
-    pip install presidio-anonymizer && python benchmarks/surrogates.py
-    python benchmarks/surrogates.py --only cores --documents 500000
+    python -m benchmarks.surrogates --make-peers                          # once: an environment for the peer
+    python -m benchmarks.surrogates --trials peers
+    python -m benchmarks.surrogates --trials cores --documents 500000
 
 Both fill the same documents (about 1,000 characters, ten placeholders, spans given), pinned to one core. Ours casts people in
 balanced groups, keeps one surrogate a person, moves dates, makes e-mail and phone agree and gives an offset map; presidio with
@@ -10,20 +11,18 @@ Faker gives each span a value on its own.
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
-import os
 import resource
-import sys
 import tempfile
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-# As a script this file would stand in the way of the package of its name.
-sys.path = [str(Path(__file__).parents[1]), *(place for place in sys.path if Path(place or ".").resolve() != Path(__file__).parent)]
+from benchmarks.peers.contestants import OURS, Contestant, contestants_of
+from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, prepared, some_of
 
 _WORDS = (
     "the meeting about the report was moved because nobody had read it and the room upstairs is being painted so we will talk "
@@ -92,36 +91,6 @@ def ours(count: int) -> dict[str, Any]:
     return {"seconds": seconds, "example": done.text[:160], "warm": warm, "characters": sum(len(d.text) for d in documents) / count}
 
 
-def presidio(count: int) -> dict[str, Any]:
-    """The peer: one AnonymizerEngine, a Faker operator a type."""
-    from faker import Faker
-    from presidio_anonymizer import AnonymizerEngine
-    from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
-
-    fake = Faker("en_US")
-    fake.seed_instance(7)
-    makers = {
-        "PERSON": fake.name,
-        "DATE_TIME": lambda: fake.date_object().isoformat(),
-        "LOCATION": fake.city,
-        "EMAIL_ADDRESS": fake.email,
-        "PHONE_NUMBER": fake.phone_number,
-        "ORG": fake.company,
-    }
-    operators = {name: OperatorConfig("custom", {"lambda": lambda _, make=make: make()}) for name, make in makers.items()}
-    engine = AnonymizerEngine()
-    documents = [
-        (text, [RecognizerResult(entity_type=theirs, start=start, end=end, score=1.0) for start, end, _, _, theirs in spans])
-        for text, spans in material(count)
-    ]
-    for text, results in documents[:50]:
-        engine.anonymize(text=text, analyzer_results=results, operators=operators)
-    started = time.perf_counter()
-    for text, results in documents:
-        example = engine.anonymize(text=text, analyzer_results=results, operators=operators).text
-    return {"seconds": time.perf_counter() - started, "example": example[:160]}
-
-
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
     from piiloom.surrogates.inputs.settings import InputSettings
@@ -142,48 +111,79 @@ def cores(count: int, workers: int) -> dict[str, Any]:
         return {"seconds": time.perf_counter() - started, "megabytes": source.stat().st_size / 1e6}
 
 
-def _child(name: str, arguments: tuple[int, ...], pin: bool, answers: Any) -> None:
-    if pin:
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    result = {"ours": ours, "presidio": presidio, "cores": cores}[name](*arguments)
-    answers.put({**result, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024})
+def _child(count: int, workers: int, answers: Any) -> None:
+    answers.put({**cores(count, workers), "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024})
 
 
-def measured(name: str, *arguments: int, pin: bool = True) -> dict[str, Any]:
-    """Run one row in a fresh process, so that peaks of memory do not add up."""
+def on_cores(count: int, workers: int) -> Figures:
+    """Run ``cores`` in a fresh process, so that peaks of memory do not add up."""
     context = multiprocessing.get_context("spawn")
     answers = context.Queue()
-    process = context.Process(target=_child, args=(name, arguments, pin, answers))
+    process = context.Process(target=_child, args=(count, workers, answers))
     process.start()
-    result: dict[str, Any] = answers.get()
+    figures: Figures = answers.get()
     process.join()
-    return result
+    return figures | {"documents_per_s": count / figures["seconds"]}
+
+
+def filled(contestant: Contestant, peers: Path, count: int) -> Figures:
+    """Have a contestant fill *count* documents in a process of its own, on one core."""
+    with tempfile.TemporaryDirectory() as folder:
+        documents = Path(folder) / "documents.jsonl"
+        documents.write_text("".join(json.dumps(one) + "\n" for one in material(count)), encoding="utf-8")
+        figures = driven(contestant, peers, {"documents": str(documents), "count": count})
+    return figures | {"documents_per_s": count / figures["seconds"]}
+
+
+def best(turns: Sequence[Figures]) -> Figures:
+    """The quickest turn."""
+    return min(turns, key=lambda turn: turn["seconds"])
+
+
+COLUMNS = (("documents/s", cell("documents_per_s", ",.0f")), ("seconds", cell("seconds")), ("peak MB", cell("peak_mb", ".0f")))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", type=int, default=5000, help="how many documents (500000 for --only cores)")
-    parser.add_argument("--rounds", type=int, default=3, help="each row is run so often, in turns; the best counts")
-    parser.add_argument("--only", choices=("peers", "cores"), help="one of the two comparisons")
-    told = parser.parse_args()
-    if told.only != "cores":
-        rows: dict[str, list[dict[str, Any]]] = {"ours": [], "presidio": []}
-        for _ in range(told.rounds):
-            for name, found in rows.items():
-                found.append(measured(name, told.documents))
-        rates = {}
-        for name, found in rows.items():
-            best = min(found, key=lambda one: one["seconds"])
-            rates[name] = told.documents / best["seconds"]
-            print(f"{name:9} {rates[name]:>9,.0f} documents/s   peak {best['peak_mb']:.0f} MB   {best['example']!r}")
-        print(f"ratio     {rates['ours'] / rates['presidio']:.1f}")
-    if told.only != "peers":
-        count = told.documents if told.only == "cores" else 20_000
-        seconds = {workers: measured("cores", count, workers, pin=False) for workers in (1, 2)}
-        for workers, found in seconds.items():
-            rate, size = count / found["seconds"], found["megabytes"]
-            print(f"{workers} worker{'s' * (workers > 1)}  {rate:,.0f} documents/s ({size:.0f} MB of input in {found['seconds']:.1f} s)")
-        print(f"speed-up  {seconds[1]['seconds'] / seconds[2]['seconds']:.2f}")
+    from benchmarks.peers.holding import hold  # its tables would count as memory of ``ours``, which is run out of this file
+
+    parser = arguments(__doc__)
+    parser.add_argument("--documents", type=int, help="how many documents (5000 for the peers, 20000 for cores)")
+    parser.add_argument("--trials", metavar="NAMES", help="separated by commas: peers, cores")
+    given = parser.parse_args()
+    names = some_of(("peers", "cores"), given.trials, ("peers", "cores"))
+    known = contestants_of("surrogates")
+    contestants, versions = prepared("surrogates", known if "peers" in names else [one for one in known if one.name == OURS], given)
+    trials = {
+        "peers": lambda: against_peers(contestants, given.peers, given.documents or 5000, given.repeats),
+        "cores": lambda: one_and_two_cores(given.documents or 20_000),
+    }
+    report = Report(benchmark="surrogates", versions=versions, settings={"documents": given.documents, "repeats": given.repeats})
+    hold(report, [trials[name]() for name in names], titles={one.name: one.title for one in known}, out=given.out)
+
+
+def against_peers(contestants: Sequence[Contestant], peers: Path, count: int, repeats: int) -> Trial:
+    """Each contestant on one core."""
+    return Trial(
+        name="peers",
+        title=f"{count} documents of about 1,050 characters with ten placeholders, one core; best of {repeats}",
+        plays={one.name: lambda _, one=one: filled(one, peers, count) for one in contestants},
+        columns=COLUMNS,
+        repeats=repeats,
+        merge=best,
+        ratios=("documents_per_s", "peak_mb"),
+    )
+
+
+def one_and_two_cores(count: int) -> Trial:
+    """The whole command with one worker and with two."""
+    return Trial(
+        name="cores",
+        title=f"piiloom surrogate run on {count} documents, all output written",
+        plays={"1 worker": lambda _: on_cores(count, 1), "2 workers": lambda _: on_cores(count, 2)},
+        columns=COLUMNS,
+        subject="2 workers",
+        ratios=("documents_per_s",),
+    )
 
 
 if __name__ == "__main__":

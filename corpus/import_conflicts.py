@@ -21,8 +21,9 @@ from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import digest
 
-# What happens to a row with a known id and different content. "fail": nothing of the file is imported; "skip": the row is left
-# out; "update": it becomes a new revision of the record; "new": it becomes a record with an id of its own.
+# What happens to a row with a known id and different content. "fail": nothing of the file is imported (but see
+# ``import_file_among``); "skip": the row is left out; "update": it becomes a new revision of the record; "new": it becomes a record
+# with an id of its own.
 OnConflict = Literal["fail", "skip", "update", "new"]
 STATUS = "imported"
 _VALIDATED = "validated"
@@ -34,16 +35,20 @@ _NAMED = 12
 
 
 class ImportConflict(DataError):
-    """Rows with known ids differ from the stored records; ``ids`` are the ids of all such rows, in file order."""
+    """Rows with known ids differ from the stored records; ``ids`` are the ids of all such rows, in file order.
 
-    def __init__(self, file: str, ids: Sequence[str]) -> None:
+    ``kept`` says in a sentence what became of the other rows of the file; *added* of them were stored for good.
+    """
+
+    def __init__(self, file: str, ids: Sequence[str], added: int = 0) -> None:
         self.ids = tuple(ids)
+        self.kept = f"{added:,} other rows of the file are in the store as new records" if added else "Nothing was imported"
         named = ", ".join(self.ids[:_NAMED]) + (f" and {len(self.ids) - _NAMED:,} more" if len(self.ids) > _NAMED else "")
         which = "a row has the id of a stored record" if len(self.ids) == 1 else f"{len(self.ids):,} rows have ids of stored records"
         super().__init__(
             f"{which} and another text, question or labels: {named}",
             where=file,
-            remedy="Nothing was imported. Choose with --on-conflict: update (new revisions), new (records of their own) or skip",
+            remedy=f"{self.kept}. Choose with --on-conflict: update (new revisions), new (records of their own) or skip",
         )
 
 
@@ -52,8 +57,9 @@ class Intake:
     """Imports rows into the store and counts the outcomes; use one object per file.
 
     *alone*: no other process has the store open, so items of the work list that nobody has begun can be moved to the new
-    revision. Counts of rows: ``read``, ``added`` (including ``as_new``), ``updated``, ``skipped`` and ``known`` (equal to a stored
-    revision; of these, ``earlier`` equal only an earlier one). ``spans`` counts the spans of added and updated records.
+    revision, and all rows are taken in one transaction, which a conflict undoes. Counts of rows: ``read``, ``added`` (including
+    ``as_new``), ``updated``, ``skipped`` and ``known`` (equal to a stored revision; of these, ``earlier`` equal only an earlier one).
+    ``spans`` counts the spans of added and updated records.
     ``overruled`` are ids of updated records whose newest revision is still the one that annotators validated. ``begun`` are ids
     updated while annotators work on an earlier text; their decision will become the newest revision.
     """
@@ -103,7 +109,7 @@ class Intake:
     def refuse_conflicts(self) -> None:
         """Raise ``ImportConflict`` if conflicts were found (only with "fail", or by ``look``)."""
         if self.conflicts:
-            raise ImportConflict(self.file, self.conflicts)
+            raise ImportConflict(self.file, self.conflicts, 0 if self.alone else self.added)
 
     def _is_known(self, record: Record, revisions: Sequence[Record]) -> bool:
         equal = [one.revision for one in revisions if is_same(record, one)]

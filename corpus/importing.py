@@ -133,7 +133,8 @@ def import_file_among(
     """Like ``import_file``, for a store in use by others: each transaction stores at most 500 rows, so that writers wait briefly.
 
     Records on the work list keep the text with which they began. With ``"fail"``, conflicts are searched before anything is
-    stored. After another error earlier rows may be in the store; importing the file again adds the rest.
+    stored; one that others write meanwhile is told with the number of rows that are in the store. After any error earlier rows may
+    be in the store; importing the file again adds the rest.
     """
     job = _Job(path, _format(file_format), locale, rejects_path, Intake(path.name, on_conflict, alone=False), skip_values)
     if on_conflict == "fail":

@@ -25,7 +25,7 @@ def backup_tab(workplace: Workplace, _person: Person) -> None:
     else:
         st.text("No snapshots are made by themselves: start the app with --snapshot-every MINUTES.")
     if keeper.fault is not None:
-        st.warning(plain(f"The last snapshot failed: {keeper.fault}"))
+        st.warning(plain(f"At the last snapshot something failed: {keeper.fault}"))
     if st.button("Make a snapshot now"):
         try:
             require(current_person(), "admin")

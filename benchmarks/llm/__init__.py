@@ -1,1 +1,1 @@
-"""What `benchmarks/llm_throughput.py` is made of: one server, one driver a contestant, the scenarios, the watching."""
+"""What `benchmarks/llm_throughput.py` is made of: the server, the work, the scenarios, the watching; contestants are in `peers/llm`."""

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .contestants import Contestant
+from benchmarks.peers.contestants import Contestant
+
 from .running import good_rows, last_words, play, serving, settled
 from .scenarios import LATENCY_S, Bench
 from .server_settings import ServerSettings

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .contestants import HERE, Contestant, start
+from benchmarks.peers.contestants import HERE, ROOT, Contestant
+
 from .server_settings import ServerSettings
 from .server_wire import content_of
 from .watching import Watch
@@ -39,13 +40,30 @@ class Server:
 @contextlib.contextmanager
 def serving(settings: ServerSettings) -> Iterator[Server]:
     """Run a server in a process of its own."""
-    command = [sys.executable, "-m", f"{HERE.name}.server", "--settings", settings.to_json(), "--parent", str(os.getpid())]
-    with subprocess.Popen(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "benchmarks.llm.server", "--settings", settings.to_json(), "--parent", str(os.getpid())]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             yield Server(f"http://127.0.0.1:{int(process.stdout.readline())}")
         finally:
             process.kill()
+
+
+def start(contestant: Contestant, peers: Path, folder: Path, spec: Path) -> subprocess.Popen[bytes]:
+    """Have a contestant work on *spec* in a process group of its own; what it prints goes to ``output.txt`` in *folder*."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "PIILOOM_", "PYTHONPATH"))}
+    # Quiet and offline, as far as each can be: no telemetry, no hub, no price list from the network.
+    environment |= {"HOME": str(home), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "NO_COLOR": "1"}
+    environment |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "NEMO_TELEMETRY_ENABLED": "false"}
+    if not contestant.requirements:
+        environment["PYTHONPATH"] = str(ROOT)
+    with (folder / "output.txt").open("ab") as output:
+        command = [contestant.python(peers), "-P", HERE / "driven.py", contestant.file, spec]
+        return subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The benchmark's LLM server: OpenAI chat completions and Responses over asyncio, written for speed, counting everything.
 
-    python -m llm.server --port 8123 --settings '{"latency_s": 0.2, "at_once": 16}'        (in benchmarks/)
+    python -m benchmarks.llm.server --port 8123 --settings '{"latency_s": 0.2, "at_once": 16}'
 
 ``GET /control/stats`` gives all counts, ``GET /control/brief`` the few that a watcher polls. A request takes about 0.1 ms
 of the server's CPU; the statistics say how late answers left, so that a slow server cannot pass for a slow client.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,23 +59,27 @@ def partition_path(store: Store, run_id: str, number: int, folder: Path | None =
 def deal(store: Store, run_id: str, number: int, indexes: Sequence[int], *, folder: Path | None = None) -> Partition:
     """Create the store of partition *number* for the plan items *indexes*, in *folder* or beside the main store.
 
-    An existing file of that name is deleted, so merge left-over partitions first (``left_over``).
+    An existing file of that name is deleted, so merge left-over partitions first (``left_over``). The partition is recorded before its
+    file is begun, and the file gets its name when it is whole: whenever the process is killed, the partition is left over or missing.
     """
     path = partition_path(store, run_id, number, folder)
     remove(path)
-    Store.open(path).close()
     partition = Partition(id=uuid4().hex, run_id=run_id, number=number, path=path, items=len(indexes))
-    with _attached(store, path), store.transaction():
-        store.change(f"INSERT INTO part.runs ({_RUN}) SELECT {_RUN} FROM runs WHERE id = ?", [run_id])  # noqa: S608 - constants
-        # Copy only the replies of these items: a call's key depends on the item, so replies of other items cannot answer its calls.
-        # A stage may make several calls for one item, which then have the item ids "17/0", "17/1".
-        lending = f"INSERT INTO part.call_events ({_EVENT}) SELECT {_EVENT} FROM call_events WHERE kind = 'reply' "  # noqa: S608
-        store.change(f"{lending} AND split_part(item_id, '/', 1) IN (SELECT unnest(?::VARCHAR[]))", [[str(index) for index in indexes]])
-        store.change(_TICKET.replace("partition_ticket", "part.partition_ticket"))
-        lent = store.rows("SELECT count(*) FROM part.call_events")[0][0]
-        store.change("INSERT INTO part.partition_ticket VALUES (?, ?, ?, ?)", [partition.id, run_id, number, lent])
     _note(store, partition, "dealt")
+    draft = _draft(path)
+    remove(draft)
+    Store.open(draft).close()
+    with _attached(store, draft):
+        with store.transaction():
+            _lend(store, partition, indexes)
+        store.change("CHECKPOINT part")  # so that the file is whole without a log, and can be renamed
+    draft.rename(path)
     return partition
+
+
+def _draft(path: Path) -> Path:
+    """Return the path of a partition store that is not filled yet. ``left_over`` does not find it."""
+    return path.with_name(f"{path.name}.new")
 
 
 def merge(store: Store, run_id: str, path: Path) -> Merge:
@@ -114,7 +118,9 @@ def missing(store: Store, run_id: str) -> tuple[Partition, ...]:
 
 
 def note_lost(store: Store, partition: Partition) -> None:
-    """Record that the store of *partition* is lost for good; its items count as open again."""
+    """Record that the store of *partition* is lost for good; its items count as open again. A half-made store is deleted."""
+    with suppress(OutputError):
+        remove(_draft(partition.path))  # it only takes up room; where it is in the way, the next ``deal`` of its name says so
     _note(store, partition, "lost")
 
 
@@ -135,6 +141,18 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"the partition store cannot be deleted ({error.strerror})", where=str(path)) from error
+
+
+def _lend(store: Store, partition: Partition, indexes: Sequence[int]) -> None:
+    """Copy what *partition* needs into the attached store, in a transaction of the caller."""
+    store.change(f"INSERT INTO part.runs ({_RUN}) SELECT {_RUN} FROM runs WHERE id = ?", [partition.run_id])  # noqa: S608 - constants
+    # Copy only the replies of these items: a call's key depends on the item, so replies of other items cannot answer its calls.
+    # A stage may make several calls for one item, which then have the item ids "17/0", "17/1".
+    lending = f"INSERT INTO part.call_events ({_EVENT}) SELECT {_EVENT} FROM call_events WHERE kind = 'reply' "  # noqa: S608
+    store.change(f"{lending} AND split_part(item_id, '/', 1) IN (SELECT unnest(?::VARCHAR[]))", [[str(index) for index in indexes]])
+    store.change(_TICKET.replace("partition_ticket", "part.partition_ticket"))
+    lent = store.rows("SELECT count(*) FROM part.call_events")[0][0]
+    store.change("INSERT INTO part.partition_ticket VALUES (?, ?, ?, ?)", [partition.id, partition.run_id, partition.number, lent])
 
 
 def _take_over(store: Store, run_id: str, lent: int) -> Merge:

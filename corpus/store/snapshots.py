@@ -26,6 +26,10 @@ _COPY = "piiloom_snapshot"
 _one_at_a_time = threading.Lock()
 
 
+class OldSnapshotsRemain(OutputError):
+    """The new snapshot was made, but snapshots beyond the number to keep could not be deleted."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """The restored store, the snapshot it came from, and the path of the former file (None if there was none)."""
@@ -40,7 +44,8 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
 
     Other threads may read and write meanwhile. *store* must not be in a transaction.
 
-    Raises ``StoreError`` for a store in memory, and ``OutputError`` if the copy fails (no room, say); then no partial copy remains.
+    Raises ``StoreError`` for a store in memory, and ``OutputError`` if the copy fails (no room, say); then no partial copy remains. Raises
+    ``OldSnapshotsRemain`` if the new snapshot is there, but an older one cannot be deleted.
     """
     if store.path is MEMORY:
         raise StoreError("a store in memory has no snapshots", where=str(store.path), remedy="Name a file with --store")
@@ -56,8 +61,6 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
             sync(partial)
             partial.rename(snapshot)
             sync(snapshot.parent)
-            for old in list_snapshots(store.path)[: -max(1, keep)]:
-                old.unlink(missing_ok=True)
         except (PiiloomError, OSError) as error:
             with suppress(OSError):
                 remove(partial)
@@ -67,6 +70,7 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
                 where=str(snapshot.parent),
                 remedy="The store itself goes on. Make room",
             ) from error
+        _prune(store.path, keep)
     return snapshot
 
 
@@ -74,7 +78,8 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
     """Replace the store at *path* by a copy of *snapshot*. The current file is renamed and kept (``Restored.aside``).
 
     Raises, without changing anything, ``StoreLocked`` (the store is open somewhere), ``StoreError`` (the snapshot is absent or
-    damaged), ``StoreTooNew``, ``NotAStore`` or ``OutputError`` (no room).
+    damaged), ``StoreTooNew``, ``NotAStore`` or ``OutputError`` (no room). If the current file was renamed and can get neither a
+    successor nor its name back, ``OutputError`` says where it is.
     """
     target = path.resolve()
     _check(snapshot)
@@ -85,17 +90,37 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
         shutil.copy(snapshot, partial)
         sync(partial)
         with _locked(target, path):
-            aside = _put_aside(target, now)
-            partial.rename(target)
-            sync(target.parent)
+            aside = _free_name(target, now)
+            found = _exchange(target, aside, partial)
     except OSError as error:
         raise OutputError(
-            f"the snapshot cannot be put back ({error.strerror})", where=str(path), remedy="Make room beside the store and try again"
+            f"the snapshot cannot be put back ({error.strerror})",
+            where=str(path),
+            remedy="Nothing was changed. Make room beside the store and try again",
         ) from error
     finally:
         with suppress(OSError):
             remove(partial)
-    return Restored(store=path, snapshot=snapshot, aside=aside)
+    with suppress(OSError):
+        sync(target.parent)  # after a power cut the renaming may have to be repeated; both files are whole either way
+    return Restored(store=path, snapshot=snapshot, aside=aside if found else None)
+
+
+def _prune(path: Path, keep: int) -> None:
+    """Delete all but the newest *keep* snapshots of the store at *path* (at least 1). Raises ``OldSnapshotsRemain``."""
+    faults: list[tuple[Path, OSError]] = []
+    for old in list_snapshots(path)[: -max(1, keep)]:
+        try:
+            old.unlink(missing_ok=True)
+        except OSError as error:
+            faults.append((old, error))
+    if faults:
+        first, fault = faults[0]
+        raise OldSnapshotsRemain(
+            f"the snapshot was made, but of the older ones {len(faults)} cannot be deleted ({fault.strerror})",
+            where=str(first),
+            remedy="Delete it by hand, or they take up ever more room",
+        ) from fault
 
 
 def _copy(store: Store, partial: Path) -> None:
@@ -156,20 +181,43 @@ def _locked(target: Path, path: Path) -> Iterator[None]:
         yield
 
 
-def _put_aside(target: Path, now: datetime) -> Path | None:
-    """Rename the file, then its log, to ``<name>.damaged-<UTC time>``. Return the new path, or None if neither existed.
-
-    The order matters: a file whose log was renamed first could still be opened, but without the last commits.
-    """
-    aside = target.with_name(f"{target.name}.damaged-{now.astimezone(UTC):%Y-%m-%dT%H%M%S}")
-    number = 1
+def _free_name(target: Path, now: datetime) -> Path:
+    """Return the path for the file that is replaced: ``<name>.damaged-<UTC time>``, with a number if that is taken."""
+    first = target.with_name(f"{target.name}.damaged-{now.astimezone(UTC):%Y-%m-%dT%H%M%S}")
+    aside, number = first, 1
     while aside.exists() or log_of(aside).exists():
         number += 1
-        aside = aside.with_name(f"{target.name}.damaged-{now.astimezone(UTC):%Y-%m-%dT%H%M%S}-{number}")
-    found = target.exists()
-    if found:
-        target.rename(aside)
-    if log_of(target).exists():
-        log_of(target).rename(log_of(aside))
-        found = True
-    return aside if found else None
+        aside = first.with_name(f"{first.name}-{number}")
+    return aside
+
+
+def _exchange(target: Path, aside: Path, successor: Path) -> bool:
+    """Rename *target* and its log to *aside*, and *successor* to *target*. Return whether there was a file or log to put aside.
+
+    After an error everything has its former name again. The order of renaming matters, also if the process is killed meanwhile: a
+    file that stands there without its log could be opened, but without the last commits. Raises ``OSError``, and ``OutputError`` if
+    the store cannot get its name back.
+    """
+    moves = [(old, new) for old, new in ((target, aside), (log_of(target), log_of(aside))) if old.exists()]
+    done: list[tuple[Path, Path]] = []
+    try:
+        for old, new in [*moves, (successor, target)]:
+            old.rename(new)
+            done.append((old, new))
+    except OSError:
+        _undo(done, target)
+        raise
+    return bool(moves)
+
+
+def _undo(done: list[tuple[Path, Path]], target: Path) -> None:
+    for at, (old, new) in reversed(list(enumerate(done))):
+        try:
+            new.rename(old)
+        except OSError as error:
+            left = ", ".join(f"{there} to {name}" for name, there in reversed(done[: at + 1]))
+            raise OutputError(
+                f"the snapshot could not be put back, and then the store did not get its name back ({error.strerror}); nothing is lost",
+                where=str(target),
+                remedy=f"Rename by hand, in this order: {left}",
+            ) from error

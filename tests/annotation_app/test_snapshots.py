@@ -76,6 +76,19 @@ def test_the_keeper_tells_what_went_wrong_and_goes_on(store_path: Path) -> None:
     shared.close()
 
 
+def test_an_idle_store_gets_no_second_snapshot_because_an_old_one_cannot_be_deleted(store_path: Path) -> None:
+    shared = SharedStore(Store.open(store_path))
+    (snapshot_folder(store_path) / "2026-11-01T120000.000Z.duckdb" / "held").mkdir(parents=True)
+    keeper = SnapshotKeeper(shared, every_s=0.05, keep=1)
+    keeper.start()
+    until(lambda: keeper.fault is not None)
+    time.sleep(0.3)
+    keeper.stop()
+    shared.close()
+    assert "the snapshot was made" in str(keeper.fault)
+    assert len(keeper.snapshots()) == 2
+
+
 def test_the_keeper_has_nothing_to_do_for_a_store_in_memory() -> None:
     shared = SharedStore(Store.open(MEMORY))
     keeper = SnapshotKeeper(shared, every_s=0.01, keep=3)

@@ -10,8 +10,8 @@ from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.corpus.record import Record, Span
 
 pytest.importorskip("playwright", reason="playwright is not installed")
+from benchmarks.annotation.keyed_texts import Keyed
 from benchmarks.annotation_pass import fingers, one_pass, pairs
-from benchmarks.keyed_texts import Keyed
 
 
 def made(name: str, context: str, question: str, *spans: tuple[str, str, Any]) -> Record:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from piiloom.corpus.record import Record, Span
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from benchmarks.annotation_peers import present
-from benchmarks.annotation_peers_desk import Effort, seen_after, seen_of
-from benchmarks.annotation_peers_material import PREFIXES, Story, hardened, stories
+from benchmarks.annotation.desk import Effort, seen_after, seen_of
+from benchmarks.annotation.material import PREFIXES, Story, hardened, stories
 
 TEXT = "I am Ada Byron, a 36 years old baker from London who met Grace in Kent and wrote about engines for a long while."
 VALUES = (("Ada Byron", "name", "low"), ("36", "age", "high"), ("London", "location", "low"), ("Kent", "location", "high"))
@@ -59,8 +56,3 @@ def test_what_a_page_shows_after_an_edit() -> None:
 
 def test_efforts_are_told_in_words() -> None:
     assert str(Effort(keys=1, clicks=2)) == "1 key + 2 clicks"
-
-
-def test_a_peer_that_is_absent_is_left_out_and_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [tool.name for tool in present(tmp_path)] == ["piiloom"]
-    assert "Label Studio is left out" in capsys.readouterr().out

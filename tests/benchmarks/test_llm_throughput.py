@@ -13,18 +13,20 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "benchmarks" / "llm_throughput.py"), *arguments]
+    command = [sys.executable, "-m", "benchmarks.llm_throughput", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 @pytest.mark.long
 def test_throughput_kill_and_refusals_of_piiloom(tmp_path: Path):
     out = tmp_path / "out.json"
-    arguments = ("--only", "floor,ours,sdg-hub", "--calls", "100", "--concurrency", "16", "--repeats", "1")
-    done = run(*arguments, "--peers", str(tmp_path), "--scenarios", "throughput,kill,refused", "--out", str(out))
+    arguments = ("--only", "floor,ours", "--calls", "100", "--concurrency", "16", "--repeats", "1")
+    done = run(*arguments, "--peers", str(tmp_path), "--trials", "throughput,kill,refused", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    assert "skipped: sdg-hub: no environment at" in done.stdout.replace("\n", " ")
-    results = json.loads(out.read_text())["results"]
+    report = json.loads(out.read_text())
+    assert set(report["versions"]) == {"floor", "ours"}
+    assert report["ratios"]["throughput"]["floor"].keys() == {"wall_s", "cpu_ms_per_call", "peak_mb"}
+    results = report["results"]
     assert {name: found["rows"] for name, found in results["throughput"].items()} == {"floor": 100, "ours": 100}
     assert results["throughput"]["ours"]["requests"] == 100
     assert results["throughput"]["ours"]["cpu_ms_per_call"] > 0
@@ -38,12 +40,20 @@ def test_throughput_kill_and_refusals_of_piiloom(tmp_path: Path):
 def test_unknown_names_are_told():
     done = run("--only", "nobody")
     assert done.returncode == 1
-    assert "unknown contestant nobody; there are floor, ours" in done.stderr
-    assert "unknown scenario sleep" in run("--only", "floor", "--scenarios", "sleep").stderr
+    assert "unknown contestant nobody; there are ours, curator" in done.stderr
+    assert "unknown trial sleep" in run("--only", "floor", "--trials", "sleep").stderr
+
+
+def test_a_peer_that_is_not_installed_is_told_before_anything_is_measured(tmp_path: Path):
+    done = run("--only", "floor,ours,sdg-hub", "--peers", str(tmp_path))
+    assert done.returncode == 1
+    assert f"error: sdg-hub is not installed: {tmp_path}/sdg-hub/bin/python has no sdg-hub" in done.stderr
+    assert f"--make-peers --peers {tmp_path} --only sdg-hub" in done.stderr
+    assert "measure what is there: --only floor,ours" in done.stderr
 
 
 def test_help_has_examples():
     done = run("--help")
     assert done.returncode == 0
     assert "--make-peers" in done.stdout
-    assert "python benchmarks/llm_throughput.py --only floor,ours" in done.stdout
+    assert "python -m benchmarks.llm_throughput --only floor,ours" in done.stdout

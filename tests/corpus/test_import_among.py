@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from piiloom.corpus import importing
-from piiloom.corpus.importing import import_file, import_file_among
+from piiloom.corpus.formats.base import RowReject
+from piiloom.corpus.formats.native import NativeFormat
+from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.importing import ImportConflict, import_file, import_file_among
+from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import count_records, iter_records
+from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import DataError
 
@@ -50,6 +56,41 @@ def test_nothing_that_can_be_imported_leaves_nothing(tmp_path: Path) -> None:
         import_file_among(shared, rows(tmp_path / "rows.jsonl", 0, broken=1), "capid", locale="en_US", rejects_path=tmp_path / "r")
     with shared.reading() as store:
         assert count_records(store) == 0
+    shared.close()
+
+
+class OvertakenFormat(NativeFormat):
+    """While the file is read for the second time, somebody else stores its last row with another text."""
+
+    def __init__(self, shared: SharedStore) -> None:
+        super().__init__()
+        self._shared, self._readings = shared, 0
+
+    def read(self, path: Path, **options: Any) -> Iterator[Record | RowReject]:
+        self._readings += 1
+        *first, last = super().read(path, **options)
+        yield from first
+        if self._readings == 2:
+            assert isinstance(last, Record)
+            with self._shared.writing() as store:
+                add_records(store, None, [(None, replace(last, question="Who else?"))])
+        yield last
+
+
+def test_a_conflict_that_arises_meanwhile_is_told_with_what_is_stored(
+    tmp_path: Path, make_record: Callable[..., Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_SMALL_CHUNK", 2)
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(row_of(make_record(n))) + "\n" for n in range(5)), encoding="utf-8")
+    shared = SharedStore(Store.open(tmp_path / "s.duckdb"))
+    with pytest.raises(ImportConflict, match="4 other rows of the file are in the store as new records") as caught:
+        import_file_among(shared, file, OvertakenFormat(shared), locale="en_US", rejects_path=tmp_path / "r")
+    assert caught.value.ids == (make_record(4).id,)
+    with shared.reading() as store:
+        assert count_records(store) == 5
+    with pytest.raises(ImportConflict, match="Nothing was imported"):  # now it is found before anything is stored
+        import_file_among(shared, file, "native", locale="en_US", rejects_path=tmp_path / "r")
     shared.close()
 
 

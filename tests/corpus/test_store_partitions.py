@@ -113,6 +113,42 @@ def test_partitions_are_found_by_their_run(store, tmp_path):
     assert left_over(store, "one") == (beside.path,)
 
 
+# Deals the items 1 and 2 of run "one" into the folder of argument 2, and is killed at the moment that argument 3 names.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from piiloom.corpus.store import partitions
+from piiloom.corpus.store.database import Store
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[3] == "before its file":
+    partitions.remove = lambda path: die() if path.name.endswith(".new") else None
+elif sys.argv[3] == "half filled":
+    partitions._lend = die
+else:
+    Path.rename = die
+with Store.open(Path(sys.argv[1])) as store:
+    partitions.deal(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("moment", ["before its file", "half filled", "before it has its name"])
+def test_a_partition_whose_maker_was_killed_is_no_orphan(tmp_path, moment):
+    path, folder = tmp_path / "s.duckdb", tmp_path / "elsewhere"
+    with Store.open(path) as store:
+        create_run(store, provider="openai", model="m", seed=7, samples=9, config={}, config_digest="one", run_id="one")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(folder), moment], check=False)
+    assert done.returncode == -9
+    with Store.open(path) as store:
+        assert left_over(store, "one") == ()
+        (half,) = missing(store, "one")
+        assert (half.number, half.items, half.path.parent) == (0, 2, folder)
+        note_lost(store, half)
+        assert (left_over(store, "one"), missing(store, "one")) == ((), ())
+        assert not folder.exists() or list(folder.iterdir()) == []
+        assert merge(store, "one", deal(store, "one", 0, [1, 2], folder=folder).path).again is False
+
+
 def test_a_stump_of_the_same_name_is_replaced(store):
     path = deal(store, "one", 0, [1]).path
     path.with_name(f"{path.name}.wal").write_bytes(b"old")

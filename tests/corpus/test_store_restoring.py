@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import duckdb
@@ -10,7 +11,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.snapshot_files import list_snapshots
 from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
-from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked, StoreTooNew
+from piiloom.foundation.errors import NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 from tests.corpus.snapshot_stories import NOON, add_events, events_in, writer
 
 
@@ -44,6 +45,45 @@ def test_a_damaged_log_names_the_newest_snapshot_and_how_to_get_it_back(store_pa
     assert restored.aside.with_name(f"{restored.aside.name}.wal").read_bytes() == log
     assert list_snapshots(store_path) == [snapshot]
     assert not list(store_path.parent.glob("*.part*"))
+
+
+def refuse_renames(monkeypatch: pytest.MonkeyPatch, *refused: int) -> list[Path]:
+    """Have the disk refuse the renames of the given numbers (from 1); returns what was to be renamed, as it comes."""
+    rename, asked = Path.rename, list[Path]()
+
+    def refuse_or_rename(old: Path, new: Path) -> Path:
+        asked.append(old)
+        if len(asked) in refused:
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(old, new)
+
+    monkeypatch.setattr(Path, "rename", refuse_or_rename)
+    return asked
+
+
+@pytest.mark.parametrize("refused", [1, 2, 3], ids=["the file", "its log", "the snapshot"])
+def test_a_refused_rename_leaves_everything_where_it_was(store_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int) -> None:
+    damaged(store_path)
+    (snapshot,) = list_snapshots(store_path)
+    before = {entry.name: entry.read_bytes() for entry in store_path.parent.iterdir() if entry.is_file()}
+    asked = refuse_renames(monkeypatch, refused)
+    with pytest.raises(OutputError, match=r"cannot be put back \(Input/output error\). Nothing was changed"):
+        restore_snapshot(snapshot, store_path, NOON)
+    assert len(asked) == 2 * refused - 1
+    assert {entry.name: entry.read_bytes() for entry in store_path.parent.iterdir() if entry.is_file()} == before
+
+
+def test_a_store_that_cannot_get_its_name_back_is_told_with_the_remedy(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged(store_path)
+    (snapshot,) = list_snapshots(store_path)
+    content = store_path.read_bytes()
+    refuse_renames(monkeypatch, 3, 4)
+    with pytest.raises(OutputError, match="nothing is lost") as caught:
+        restore_snapshot(snapshot, store_path, NOON)
+    aside = store_path.with_name(f"{store_path.name}.damaged-2026-11-02T120000")
+    log, log_aside = (path.with_name(f"{path.name}.wal") for path in (store_path, aside))
+    assert str(caught.value.remedy).endswith(f"in this order: {log_aside} to {log}, {aside} to {store_path}")
+    assert (aside.read_bytes(), log_aside.exists(), store_path.exists()) == (content, True, False)
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot, snapshot_folder, snapshot_time
-from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.corpus.store.snapshots import OldSnapshotsRemain, take_snapshot
 from piiloom.foundation.errors import OutputError, StoreError
 from tests.corpus.snapshot_stories import NOON, add_events, events_in
 
@@ -78,6 +78,20 @@ def test_the_newest_are_kept_and_a_clock_that_goes_back_keeps_their_order(store_
     assert made == sorted(set(made))
     assert list_snapshots(store_path) == made[-3:]
     assert [events_in(snapshot) for snapshot in made[-3:]] == [3, 4, 5]
+
+
+def test_an_old_snapshot_that_cannot_be_deleted_is_told_beside_the_new_one(store_path: Path) -> None:
+    stuck = snapshot_folder(store_path) / "2026-11-01T120000.000Z.duckdb"
+    (stuck / "held").mkdir(parents=True)  # a folder cannot be unlinked
+    with Store.open(store_path) as store:
+        older = [take_snapshot(store, NOON, 9), take_snapshot(store, NOON, 9)]
+        with pytest.raises(OldSnapshotsRemain, match="the snapshot was made, but of the older ones 1 cannot be deleted") as caught:
+            take_snapshot(store, NOON, 2)
+    assert caught.value.where == str(stuck)
+    kept = list_snapshots(store_path)
+    assert kept[:2] == [stuck, older[1]]  # the other old one went
+    assert len(kept) == 3
+    assert events_in(kept[2]) == 0
 
 
 def test_other_files_in_the_folder_are_left_alone_and_broken_off_copies_go(store_path: Path) -> None:

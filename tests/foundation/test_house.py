@@ -33,7 +33,7 @@ BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 def test_no_module_shadows_the_standard_library_a_dependency_or_a_room():
     # Running a file as a script puts its folder first on the path: its neighbours would then be imported instead.
     others = set(packages_distributions()) | set(sys.stdlib_module_names) | set(ROOMS)
-    # The benchmark of surrogates takes its own folder off the path before it imports them.
+    # Benchmarks are run as modules (python -m benchmarks.surrogates): their folder is not on the path.
     known = {ROOT / "benchmarks" / "surrogates.py"}
     shadows = [str(path) for path in SOURCES + BENCHMARKS if path.stem in others - {"__init__", "__main__"} and path not in known]
     assert shadows == []

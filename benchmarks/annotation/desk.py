@@ -1,4 +1,4 @@
-"""What the tools of ``annotation_peers`` have in common: a page, where a word stands on it, and waiting until something is seen."""
+"""What the tools of ``annotation_peers`` have in common: server, page, where a word stands on it, waiting until something is seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.annotation_peers_material import Change, Mark, Story
+from benchmarks.annotation.material import Change, Mark, Story
 
 PATIENCE_S = 45.0
 # Value, type and relevance of a span, as a page shows it; line ends are left out, since pages change them.
@@ -93,6 +93,10 @@ class Desk(ABC):
     def nothing_left(self) -> bool:
         """Whether the tool says that there is no other record."""
 
+    @abstractmethod
+    def write_into_text(self, story: Story, word: str) -> str:
+        """Put *word* before the text, save it and accept the record; gives in words how, or why it cannot be done."""
+
     def press(self, *keys: str) -> None:
         """Press each of *keys*; a chord is one."""
         for key in keys:
@@ -158,9 +162,6 @@ class Desk(ABC):
 
 class Tool(ABC):
     """A tool with a server and a store of its own; people are called ana and bob."""
-
-    name: str
-    version: str
 
     @abstractmethod
     def serving(self, folder: Path, stories: Sequence[Story]) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""Label Studio as one of the tools of ``annotation_peers``: a local server over SQLite, with a hot key for every label and choice."""
+"""Label Studio: a local server over SQLite, with a hot key for every label and choice."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ from typing import Any
 
 import httpx
 
-from benchmarks.annotation_peers_desk import PATIENCE_S, Desk, Seen, Tool, bare
-from benchmarks.annotation_peers_label_studio_tasks import LABEL_KEYS, RELEVANCE_KEYS, config, regions, results
-from benchmarks.annotation_peers_material import Change, Mark, Story
+from benchmarks.annotation.desk import PATIENCE_S, Desk, Seen, Tool, bare
+from benchmarks.annotation.material import TYPES, Change, Mark, Story
 
+TITLE = "Label Studio"
+PACKAGE = "label-studio"
+REQUIREMENTS = ("label-studio==1.23.2",)
+# A key for each label, beside z and x for the relevance; "u" is the tool's own.
+LABEL_KEYS = dict(zip(TYPES, "qwertyopasdfgjk", strict=True))
+RELEVANCE_KEYS = {"high": "z", "low": "x"}
 _TOKEN, _PASSWORD = "0123456789abcdef0123456789abcdef01234567", "correct-horse-battery"
 # The page's own account of the annotation that is shown.
 _MARKS = """() => {
@@ -27,6 +32,38 @@ _MARKS = """() => {
 }"""
 _AT_THE_END = re.compile("No More Tasks Left in Queue|All tasks in the queue have been completed|No more annotations")
 _SETTINGS = "localStorage.setItem('labelStudio:settings', JSON.stringify({selectAfterCreate: true}))"
+
+
+def config() -> str:
+    """What is labelled: a type and a relevance for each span."""
+    labels = "".join(f'<Label value="{name}" hotkey="{key}"/>' for name, key in LABEL_KEYS.items())
+    choices = "".join(f'<Choice value="{name}" hotkey="{key}"/>' for name, key in RELEVANCE_KEYS.items())
+    return (
+        '<View><Style>.htx-text{ white-space: pre-wrap; }</Style><Header value="$question"/>'
+        f'<Labels name="type" toName="text">{labels}</Labels><Text name="text" value="$text" granularity="word"/>'
+        f'<Choices name="relevance" toName="text" perRegion="true" choice="single">{choices}</Choices></View>'
+    )
+
+
+def results(story: Story) -> list[dict[str, Any]]:
+    """The spans of *story* as a prediction."""
+    found = []
+    for i, mark in enumerate(story.marks):
+        place = {"start": mark.start, "end": mark.end, "text": story.text(mark)}
+        common = {"id": f"s{i}", "to_name": "text"}
+        found.append({**common, "from_name": "type", "type": "labels", "value": {**place, "labels": [mark.entity_type]}})
+        found.append({**common, "from_name": "relevance", "type": "choices", "value": {**place, "choices": [mark.relevance]}})
+    return found
+
+
+def regions(entries: list[dict[str, Any]]) -> list[tuple[int, int, str, str, Any]]:
+    """Start, end, text, type and relevance of each region of a result, in which each control has an entry of its own."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in entries:
+        found.setdefault(one["id"], {}).update(one["value"])
+    return [
+        (one["start"], one["end"], one.get("text", ""), one.get("labels", [""])[0], one.get("choices", [None])[0]) for one in found.values()
+    ]
 
 
 class LabelStudioDesk(Desk):
@@ -85,6 +122,7 @@ class LabelStudioDesk(Desk):
 
     def _drag(self, to: tuple[float, float]) -> None:
         box = self.page.locator("area.__resize_right").bounding_box()
+        assert box, "the handle at the end of the span is not on the screen"
         self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self.page.mouse.down()
         self.page.mouse.move(to[0] - 4, to[1], steps=3)
@@ -106,23 +144,20 @@ class LabelStudioDesk(Desk):
         """What the page says at its end."""
         return bool(self.page.get_by_text(_AT_THE_END).count())
 
-    def fields_with_text(self, story: Story) -> int:
-        """How many fields of the page would let somebody edit the record's text."""
+    def write_into_text(self, story: Story, word: str) -> str:  # noqa: ARG002 - there is no way to do it
+        """Only tells how many fields of the page would let somebody edit the record's text."""
         texts = self.page.locator("textarea, input, [contenteditable=true]").evaluate_all(
             "(all) => all.map((one) => one.value ?? one.textContent)"
         )
-        return sum(bare(story.context)[:40] in bare(text or "") for text in texts)
+        return f"fields of the page that hold it: {sum(bare(story.context)[:40] in bare(text or '') for text in texts)}"
 
 
-class LabelStudio(Tool):
-    """Version and server of the environment in *venv*."""
+class AnnotationTool(Tool):
+    """A server of the environment in the folder *environment*."""
 
-    name = "Label Studio"
-
-    def __init__(self, venv: Path) -> None:
-        self._command = venv / "bin" / "label-studio"
-        say = [venv / "bin" / "python", "-c", "from importlib.metadata import version; print(version('label-studio'))"]
-        self.version = subprocess.run(say, capture_output=True, text=True, check=True).stdout.strip()
+    def __init__(self, environment: Path | None) -> None:
+        assert environment
+        self._command = environment / "bin" / "label-studio"
 
     @contextmanager
     def serving(self, folder: Path, stories: Sequence[Story]) -> Iterator[None]:

@@ -1,20 +1,22 @@
-"""piiloom's app as one of the tools of ``annotation_peers``."""
+"""piiloom's annotation app, of this checkout."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.annotation_peers_desk import PATIENCE_S, Desk, Seen, Tool, bare
-from benchmarks.annotation_peers_material import Change, Mark, Story
+from benchmarks.annotation.desk import PATIENCE_S, Desk, Seen, Tool, bare
+from benchmarks.annotation.material import Change, Mark, Story
 from piiloom.corpus.record import Record, Span
 from tests.annotation_app.app_driver import AppPage, documents_in, make_project
 from tests.annotation_app.served_app import Served, served
 
+TITLE = "piiloom"
+PACKAGE = "piiloom"
+REQUIREMENTS = ()
 _QUIET = ("--snapshot-every", "0")
 _MARKS = """(surface) => [...surface.querySelectorAll("mark.span")].map((mark) => [
     mark.textContent,
@@ -93,20 +95,21 @@ class PiiloomDesk(Desk):
         """What the page says when the work list is empty."""
         return bool(self.page.get_by_text("Nothing left to do").count())
 
-    def type_into_text(self, word: str) -> None:
-        """Put *word* before the text."""
-        self.press("e", "Control+Home")
-        self.page.keyboard.type(word)
-        self.press("Escape")
+    def write_into_text(self, story: Story, word: str) -> str:  # noqa: ARG002 - other tools look for its text
+        """By `e`; accepted by `a`."""
+        with self.saving():
+            self.press("e", "Control+Home")
+            self.page.keyboard.type(word)
+            self.press("Escape")
+        self.finish()
+        self.until(self.nothing_left, "it is accepted")
+        return "in the field that `e` opens"
 
 
-class Piiloom(Tool):
+class AnnotationTool(Tool):
     """The app of this checkout."""
 
-    name = "piiloom"
-
-    def __init__(self) -> None:
-        self.version = version("piiloom")
+    def __init__(self, _environment: Path | None) -> None:
         self._stack = ExitStack()
 
     @contextmanager

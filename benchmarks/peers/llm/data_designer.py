@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import data_designer.config as dd
 import pandas as pd
 from data_designer.interface import DataDesigner
 
+TITLE = "NeMo Data Designer"
+PACKAGE = "data-designer"
+REQUIREMENTS = ("data-designer==0.9.6",)
+KEEPING = {"keep_every": 100}
 
-def main() -> None:
-    spec = json.loads(Path(sys.argv[1]).read_text())
+
+def measure(spec: dict[str, Any]) -> dict[str, Any]:
+    """Write the replies to ``rows``."""
     items = pd.DataFrame([json.loads(line) for line in Path(spec["items"]).read_text().splitlines()])
     provider = dd.ModelProvider(name="bench", endpoint=spec["base_url"], provider_type="openai", api_key="bench")
     parameters = dd.ChatCompletionInferenceParams(max_parallel_requests=spec["concurrency"], max_tokens=spec["max_tokens"])
@@ -32,6 +37,4 @@ def main() -> None:
     made = designer.create(builder, num_records=len(items), dataset_name="bench", resume=dd.ResumeMode.IF_POSSIBLE)
     rows = [value if isinstance(value, dict) else json.loads(value) for value in made.load_dataset()["reply"]]
     Path(spec["rows"]).write_text("".join(json.dumps(row, default=list) + "\n" for row in rows))
-
-
-main()
+    return {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
+from typing import Any
 
 # It silences httpx, but the openai SDK speaks through httpx2 by now: without this each request is drawn on the terminal.
 os.environ.setdefault("DISTILABEL_LOG_LEVEL", "WARNING")
@@ -15,9 +15,13 @@ from distilabel.pipeline import Pipeline
 from distilabel.steps import LoadDataFromDicts
 from distilabel.steps.tasks import TextGeneration
 
+TITLE = "distilabel"
+PACKAGE = "distilabel"
+REQUIREMENTS = ("distilabel[openai]==1.5.3", "requests==2.34.2")
 
-def main() -> None:
-    spec = json.loads(Path(sys.argv[1]).read_text())
+
+def measure(spec: dict[str, Any]) -> dict[str, Any]:
+    """Write the replies to ``rows``."""
     items = [json.loads(line) for line in Path(spec["items"]).read_text().splitlines()]
     with Pipeline(name="bench", cache_dir=spec["state"]) as pipeline:
         load = LoadDataFromDicts(data=items, batch_size=spec["concurrency"])
@@ -38,7 +42,4 @@ def main() -> None:
     texts = [text for split in made.values() for text in split["train"]["generation"]]
     rows = [json.loads(text) for text in texts if text]
     Path(spec["rows"]).write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-if __name__ == "__main__":
-    main()
+    return {}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.keyed_finding import WORD, Search, cheapest_search
-from benchmarks.keyed_texts import Hands, Keyed
+from benchmarks.annotation.keyed_finding import WORD, Search, cheapest_search
+from benchmarks.annotation.keyed_texts import Hands, Keyed
 from piiloom.annotation_app.documents.document import Document, Mark
 
 _SPANS = """(surface) => {

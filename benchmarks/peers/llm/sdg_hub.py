@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
 from sdg_hub import Flow
 
+TITLE = "sdg-hub"
+PACKAGE = "sdg-hub"
+REQUIREMENTS = ("sdg-hub==0.9.4",)
+KEEPING = {"keep_every": 100}
 
-def flow_file(spec: dict[str, object], columns: list[str], folder: Path) -> Path:
+
+def flow_file(spec: dict[str, Any], columns: list[str], folder: Path) -> Path:
     """Write the flow and its prompt as sdg-hub reads them; the path of the flow."""
     prompt = [{"role": "system", "content": spec["system"]}, {"role": "user", "content": spec["template"]}]
     folder.joinpath("prompt.yaml").write_text(yaml.safe_dump(prompt))
@@ -30,8 +35,8 @@ def flow_file(spec: dict[str, object], columns: list[str], folder: Path) -> Path
     return path
 
 
-def main() -> None:
-    spec = json.loads(Path(sys.argv[1]).read_text())
+def measure(spec: dict[str, Any]) -> dict[str, Any]:
+    """Write the replies to ``rows``."""
     items = pd.DataFrame([json.loads(line) for line in Path(spec["items"]).read_text().splitlines()])
     flow = Flow.from_yaml(str(flow_file(spec, list(items.columns), Path(spec["state"]))))
     flow.set_model_config(model=f"openai/{spec['model']}", api_base=spec["base_url"], api_key="bench")
@@ -39,6 +44,4 @@ def main() -> None:
     made = flow.generate(items, max_concurrency=spec["concurrency"], **keeping)
     replies = made[[name for name in made.columns if name.startswith("reply_")]].rename(columns=lambda name: name.removeprefix("reply_"))
     replies.to_json(spec["rows"], orient="records", lines=True)
-
-
-main()
+    return {}

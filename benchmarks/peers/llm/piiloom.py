@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +31,9 @@ from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import PromptLibrary
 
+TITLE = "piiloom"
+PACKAGE = "piiloom"
+REQUIREMENTS = ()
 STAGE = "bench"
 AGAIN = "{% if fault %}\n\nYour previous reply could not be used: {{ fault }}{% endif %}"
 
@@ -149,13 +151,11 @@ def write_journal(store: Store, run_id: str, path: Path) -> None:
     path.write_text(json.dumps({"replies": replies, "maybe_billed": maybe, "sent": sent, "rejected": rejected}))
 
 
-def main() -> None:
-    spec = json.loads(Path(sys.argv[1]).read_text())
+def measure(spec: dict[str, Any]) -> dict[str, Any]:
+    """Write the replies to ``rows``, and the journal beside them if the server is faulty."""
     with Store.open(Path(spec["state"], "piiloom.duckdb")) as store:
         run_id = asyncio.run(run_to_end(store, spec))
         write_rows(store, run_id, spec)
         if "timeout_s" in spec:
             write_journal(store, run_id, Path(spec["rows"]).with_name("journal.json"))
-
-
-main()
+    return {}

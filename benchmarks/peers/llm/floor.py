@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Template
 from openai import AsyncOpenAI
+
+TITLE = "bare openai SDK loop"
+PACKAGE = "openai"
+REQUIREMENTS = ()
 
 
 async def work(spec: dict[str, Any], items: list[dict[str, Any]]) -> tuple[list[Any], list[BaseException]]:
@@ -31,12 +34,9 @@ async def work(spec: dict[str, Any], items: list[dict[str, Any]]) -> tuple[list[
     return rows, [error for error in done if error is not None]
 
 
-def main() -> None:
-    spec = json.loads(Path(sys.argv[1]).read_text())
+def measure(spec: dict[str, Any]) -> dict[str, Any]:
+    """Write the replies to ``rows``."""
     items = [json.loads(line) for line in Path(spec["items"]).read_text().splitlines()]
     rows, errors = asyncio.run(work(spec, items))
     Path(spec["rows"]).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    print(f"{len(rows)} rows, {len(errors)} errors: {[type(error).__name__ for error in errors[:3]]}")
-
-
-main()
+    return {"errors": [type(error).__name__ for error in errors]}

@@ -1,0 +1,64 @@
+"""The commands of benchmarks/: each tells by an example how it is run, and says what is wrong with what it was given."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = sorted(path for path in (ROOT / "benchmarks").glob("*.py") if '__name__ == "__main__"' in path.read_text(encoding="utf-8"))
+
+
+def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+def test_each_command_shows_an_example_in_its_help(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    doc = ast.get_docstring(ast.parse(text)) or ""
+    assert f"python benchmarks/{path.name}" in doc or f"python -m benchmarks.{path.stem}" in doc
+    assert "arguments(__doc__" in text or "description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter" in text
+
+
+@pytest.mark.parametrize("name", ["commits", "near_duplicates", "surrogates"])
+def test_help_is_printed_as_it_is_written(name: str) -> None:
+    done = run(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"    python -m benchmarks.{name}" in done.stdout
+    assert "--out" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["near_duplicates", "surrogates"])
+def test_a_peer_that_is_not_installed_is_told(name: str, tmp_path: Path) -> None:
+    done = run(name, "--peers", str(tmp_path))
+    assert done.returncode == 1
+    assert "is not installed" in done.stderr
+    assert f"python -m benchmarks.{name} --make-peers --peers {tmp_path}" in done.stderr
+
+
+def test_ours_alone_needs_no_peer(tmp_path: Path) -> None:
+    done = run("near_duplicates", "--peers", str(tmp_path), "--only", "ours", "--texts", "20")
+    assert done.returncode == 0, done.stderr
+    assert "5 reworded copies among 20 texts" in done.stdout
+
+
+def test_a_commit_that_is_not_there_is_told() -> None:
+    done = run("commits", "no-such-commit")
+    assert done.returncode == 1
+    assert "error: there is no commit no-such-commit" in done.stderr
+
+
+@pytest.mark.long
+def test_two_commits_take_turns() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    done = run("commits", "HEAD", ".", "--repeats", "1", "--records", "20", "--calls", "20", "--documents", "20")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("after, working tree ÷ before, ") == 3
+    listed = subprocess.run(["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "piiloom-bench-" not in listed.stdout
