@@ -25,15 +25,3 @@ class Check:
     ranges: tuple[Range, ...] = ()
     fix: Mapping[str, Any] | None = None
     fix_label: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the check as JSON values for the component."""
-        return {
-            "code": self.code,
-            "sentence": self.sentence,
-            "field": self.field,
-            "spans": list(self.spans),
-            "ranges": [list(place) for place in self.ranges],
-            "fix": None if self.fix is None else dict(self.fix),
-            "fix_label": self.fix_label,
-        }

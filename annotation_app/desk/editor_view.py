@@ -1,14 +1,13 @@
-"""The data that the editor component gets about one record: the document, check results, preview, and the labels' origin."""
+"""The data that the editor component gets about one record: the document, check results, and the labels' origin."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from piiloom.annotation_app.checks.live_checks import check
 from piiloom.annotation_app.desk.opening import OpenDocument
-from piiloom.annotation_app.documents.masking import masked_pieces
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.taxonomy.entity_types import load_taxonomy
 
@@ -50,8 +49,7 @@ def editor_data(opened: OpenDocument, person: str, around: Surroundings) -> dict
         "intents_done": dict(around.intents),
         "notices": [dict(notice) for notice in around.notices],
         "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
-        "checks": [found.to_json() for found in check(document, record.locale, types, pair=pair)],
-        "preview": [piece.to_json() for piece in masked_pieces(document)],
+        "checks": [asdict(found) for found in check(document, record.locale, types, pair=pair)],
         "question_needed": bool(record.question and record.question.strip()),
         "can_undo": opened.can_undo,
         "can_redo": opened.can_redo,

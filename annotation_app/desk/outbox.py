@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, Field, StrictInt, TypeAdapter, ValidationError
+
+from piiloom.annotation_app.documents.operations import Name
 from piiloom.foundation.errors import UsageError
 
-# Limits that our editor never exceeds: JavaScript's exact integers, the length of ids, and a pasted text of about 100,000 words
-# (in characters of JSON).
-_LARGEST_NUMBER = 2**53
-_LONGEST_NAME = 200
+# A pasted text of about 100,000 words (in characters of JSON): more than our editor ever sends.
 _LONGEST_OPERATION = 4_000_000
+
+
+def _is_short(operation: Any) -> Any:
+    try:
+        if len(json.dumps(operation, allow_nan=False)) > _LONGEST_OPERATION:
+            raise ValueError("too long")
+    except (RecursionError, TypeError) as error:
+        raise ValueError("no JSON") from error
+    return operation
+
+
+ShortName = Annotated[Name, Field(max_length=200)]
+Number = Annotated[StrictInt, Field(ge=0, lt=2**53)]  # JavaScript's exact integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Numbered:
+    sequence: Number
+    record: ShortName
+    base: Number
+    operation: Annotated[Any, AfterValidator(_is_short)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outbox:
+    client: ShortName
+    operations: list[_Numbered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,48 +57,19 @@ class Sent:
     operation: object
 
 
+_OUTBOX = TypeAdapter(_Outbox)
+
+
 def parse_outbox(value: object) -> list[Sent]:
-    """Parse ``{"client", "operations": [{"sequence", "record", "base", "operation"}]}``.
+    """Parse ``{"client", "operations": [{"sequence", "record", "base", "operation"}]}``; other keys are ignored.
 
     Raises ``UsageError`` for anything that our editor never sends. The operations themselves are validated when they are applied.
     """
     try:
-        if not isinstance(value, Mapping) or not isinstance(value["operations"], list):
-            raise _not_ours()
-        return [
-            Sent(
-                client=_name(value["client"]),
-                sequence=_number(item["sequence"]),
-                record_id=_name(item["record"]),
-                base=_number(item["base"]),
-                operation=_operation(item["operation"]),
-            )
-            for item in value["operations"]
-        ]
-    except (KeyError, TypeError) as error:
-        raise _not_ours() from error
-
-
-def _name(item: object) -> str:
-    if not isinstance(item, str) or not 0 < len(item) <= _LONGEST_NAME or any("\ud800" <= character <= "\udfff" for character in item):
-        raise _not_ours()
-    return item
-
-
-def _number(item: object) -> int:
-    if not isinstance(item, int) or isinstance(item, bool) or not 0 <= item < _LARGEST_NUMBER:
-        raise _not_ours()
-    return item
-
-
-def _operation(item: object) -> object:
-    try:
-        if len(json.dumps(item, allow_nan=False)) > _LONGEST_OPERATION:
-            raise _not_ours()
-    except (RecursionError, ValueError) as error:
-        raise _not_ours() from error
-    return item
-
-
-def _not_ours() -> UsageError:
-    return UsageError("the browser sent something that the editor never sends", remedy="Reload the page")
+        found = _OUTBOX.validate_python(value)
+    except ValidationError as error:
+        raise UsageError("the browser sent something that the editor never sends", remedy="Reload the page") from error
+    return [
+        Sent(client=found.client, sequence=one.sequence, record_id=one.record, base=one.base, operation=one.operation)
+        for one in found.operations
+    ]

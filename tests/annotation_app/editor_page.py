@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -80,7 +81,7 @@ class FakeServer:
             "acknowledged": dict(self.acknowledged),
             "notices": self.notices,
             "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
-            "checks": [one.to_json() for one in found],
+            "checks": [asdict(one) for one in found],
             "can_undo": self.history.can_undo,
             "can_redo": self.history.can_redo,
             "readonly": False,

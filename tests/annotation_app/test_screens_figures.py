@@ -1,6 +1,6 @@
 """The dashboard, and what keeps its figures."""
 
-import time
+import threading
 
 import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, ran, said, stage
@@ -121,8 +121,15 @@ def test_upkeep_runs_once_in_a_while_and_keeps_its_fault():
 
 
 def test_upkeep_does_not_keep_a_page_waiting():
-    upkeep = Upkeep(lambda: time.sleep(3), every_s=0)
-    begun = time.monotonic()
+    may_end, ended = threading.Event(), threading.Event()
+
+    def settle():
+        may_end.wait(60)
+        ended.set()
+
+    upkeep = Upkeep(settle, every_s=0)
     upkeep.look_in()
     upkeep.look_in()
-    assert time.monotonic() - begun < 2.5
+    assert not ended.is_set()
+    may_end.set()
+    assert ended.wait(60)
