@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from piiloom.annotation_app.agreement.pairing import Placed, carried
-from piiloom.corpus.store.annotation_figures import BaseRow, DocumentRow, base_rows, base_spans, changed_documents, edited_contexts
+from piiloom.corpus.store.annotation_figures import (
+    BaseRow,
+    DocumentRow,
+    base_rows,
+    base_spans,
+    changed_documents,
+    edited_contexts,
+    work_record_ids,
+)
 from piiloom.corpus.store.database import Store
 
 
@@ -54,13 +62,17 @@ class ReadingRoom:
         self._readings: dict[str, Reading] = {}
 
     def readings(self, store: Store) -> list[Reading]:
-        """Return all records of the work list that somebody has finished, sorted by id; unchanged ones are the same objects as before."""
+        """Return all records of the work list that somebody has finished, sorted by id; unchanged ones are the same objects as before.
+
+        Records that were deleted from the store are left out.
+        """
         with self._lock:
             rows = list(changed_documents(store, self._newest))
             if rows:
                 self._take(store, rows)
                 self._newest = max(row.event for row in rows)
-            return [self._readings[record_id] for record_id in sorted(self._readings)]
+            stored = work_record_ids(store)
+            return [self._readings[record_id] for record_id in sorted(self._readings.keys() & stored)]
 
     def _take(self, store: Store, rows: Sequence[DocumentRow]) -> None:
         changed = {row.record_id for row in rows}

@@ -9,6 +9,7 @@ from piiloom.annotation_app.desk.opening import OpenDocument, Paper, Papers
 from piiloom.annotation_app.desk.outbox import Sent
 from piiloom.annotation_app.desk.sitting import Bar, Sitting
 from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.documents.operations import Reopen, Revert
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
@@ -107,8 +108,17 @@ class Desk:
             if record_id not in papers:
                 raise _gone(record_id)
             sitting = Sitting(actor, papers, {}, self._guideline(store))
-            sitting.take_back(owner, record_id, event)
+            sitting.step(owner, record_id, Revert(event=event))
             self._keep(store, owner, sitting)
+
+    def reopen(self, actor: str, record_ids: Collection[str]) -> None:
+        """Set the verdict of *actor* on each of *record_ids* back to open, as new steps; deleted records are left out."""
+        with self._shared.writing() as store:
+            papers = self._papers.take(store, actor, record_ids)
+            sitting = Sitting(actor, papers, {}, self._guideline(store))
+            for record_id in papers:
+                sitting.step(actor, record_id, Reopen())
+            self._keep(store, actor, sitting)
 
     def history(self, record_id: str, owner: str | None = None, kinds: Collection[str] = (*EDITS, STALE, REFUSED)) -> list[AnnotationEvent]:
         """Return the events on a record, oldest first: applied, stale and refused operations, of everybody or of *owner* only."""

@@ -9,7 +9,7 @@ from piiloom.annotation_app.desk.deliveries import APPLIED, REFUSED, STALE, Refu
 from piiloom.annotation_app.desk.opening import Paper, paper_of
 from piiloom.annotation_app.desk.outbox import Sent
 from piiloom.annotation_app.documents.history import EDITS
-from piiloom.annotation_app.documents.operations import Revert, operation_to_json, parse_operation
+from piiloom.annotation_app.documents.operations import Operation, operation_to_json, parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.corpus.store.annotation_documents import AnnotationDocument
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
@@ -61,9 +61,9 @@ class Sitting:
         else:
             self._note(sent, APPLIED, before=change.before, after=change.after, version=history.version)
 
-    def take_back(self, owner: str, record_id: str, event: int) -> None:
-        """Revert one step on the document of *owner* and keep the later ones; raises ``Refusal`` if that is not possible."""
-        history, operation = self._papers[record_id].history, Revert(event=event)
+    def step(self, owner: str, record_id: str, operation: Operation) -> None:
+        """Apply an *operation* that no browser sent to the document of *owner*; raises ``Refusal`` if that is not possible."""
+        history = self._papers[record_id].history
         change = history.do(operation)
         entry = {"operation": operation_to_json(operation), "before": change.before, "after": change.after, "version": history.version}
         own = owner == self._actor

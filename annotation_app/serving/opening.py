@@ -93,6 +93,7 @@ def _over(path: Path, shared: SharedStore, clock: Clock, plan: SnapshotPlan) -> 
     book = SettingsBook(shared, log)
     work = WorkList(shared, log, book)
     resolver = Resolver(shared, log)
+    desk = Desk(shared, log, may_edit=work.leases.may_edit, guideline=newest_version, on_saved=resolver.on_saved)
     guidelines = Guidelines(shared, log)
     guidelines.ensure()
     return Workplace(
@@ -105,12 +106,12 @@ def _over(path: Path, shared: SharedStore, clock: Clock, plan: SnapshotPlan) -> 
         pool=Pool(shared, log, book),
         work=work,
         lists=Lists(shared, log, book),
-        desk=Desk(shared, log, may_edit=work.leases.may_edit, guideline=newest_version, on_saved=resolver.on_saved),
+        desk=desk,
         resolver=resolver,
         readings=ReadingRoom(),
         guidelines=guidelines,
         practice=Practice(shared, log, book),
-        test=QualifyingTest(shared, log, book),
+        test=QualifyingTest(shared, log, book, desk.reopen),
         controls=Controls(shared, log, book),
         snapshots=SnapshotKeeper(shared, plan.every_s, plan.keep, clock),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
 from contextlib import suppress
@@ -31,22 +32,29 @@ _GRACE_S: Final = 3
 def bind(host: str, port: int) -> socket.socket:
     """Bind *port* (0: any free one) of *host*, listen, and return the socket.
 
-    Raises ``UsageError`` if *host* cannot be resolved, and ``PiiloomError`` if the port cannot be used.
+    Raises ``UsageError`` if *host* cannot be resolved or is the address of another machine. Raises ``PiiloomError`` if the port cannot be
+    used.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"{host!r} is no address of this machine", where="--host", remedy="127.0.0.1 is this machine alone") from error
+        raise _not_here(host) from error
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
         listener.listen(128)
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise _not_here(host) from error
         remedy = "Is the app running already? Otherwise choose another port with --port"
         raise PiiloomError(f"port {port} of {host} cannot be used ({error.strerror})", where="--port", remedy=remedy) from error
     return listener
+
+
+def _not_here(host: str) -> UsageError:
+    return UsageError(f"{host!r} is no address of this machine", where="--host", remedy="127.0.0.1 is this machine alone")
 
 
 def url_of(listener: socket.socket, host: str) -> str:

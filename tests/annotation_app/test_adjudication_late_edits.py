@@ -105,6 +105,22 @@ def test_another_verdict_in_the_late_tab_is_a_dispute_with_oneself(room: Room) -
     assert (offer.verdict, offer.reason, offer.finished) == ("rejected", "no use", True)
 
 
+def test_a_flag_after_the_other_verdict_of_a_late_tab_leaves_the_verdict(room: Room) -> None:
+    room.does("ada", 0, ACCEPT)
+    room.does("ada", 0, REJECT, {"op": "flag", "comment": "odd"}, tab="two")
+    assert waits(room)
+    (offer,) = room.resolver.open("r1").stale
+    assert (offer.verdict, offer.reason, offer.flag) == ("rejected", "no use", "odd")
+
+
+def test_a_verdict_from_before_the_late_edits_is_not_theirs(room: Room) -> None:
+    room.does("ada", 0, REJECT)
+    room.does("ada", 1, ACCEPT)
+    room.does("ada", 1, {"op": "flag", "comment": "odd"}, tab="two")
+    assert not waits(room)
+    assert room.status() == "validated"
+
+
 @pytest.mark.parametrize("late", [LOW, ACCEPT], ids=["mended", "accepted"])
 def test_a_rejected_record_that_was_mended_in_another_tab_is_not_thrown_out(room: Room, late: object) -> None:
     room.does("ada", 0, REJECT)

@@ -152,6 +152,17 @@ def test_a_room_reads_only_what_changed_and_sees_what_a_new_one_sees(store: Stor
     assert len(load_documents(store)) == 3
 
 
+def test_a_deleted_record_leaves_the_readings_at_once(store: Store) -> None:
+    room = ReadingRoom()
+    for number in (1, 2):
+        finish(store, record(number), "ada")
+    assert [reading.record_id for reading in room.readings(store)] == ["r1", "r2"]
+    with store.writing():
+        store.change("DELETE FROM records WHERE id = 'r1'")
+    assert [reading.record_id for reading in room.readings(store)] == ["r2"]
+    assert room.readings(store) == ReadingRoom().readings(store)
+
+
 def test_equal_seeds_give_equal_intervals_and_a_few_records_wide_ones(store: Store) -> None:
     for number in range(1, 6):
         finish(store, record(number), "ada")

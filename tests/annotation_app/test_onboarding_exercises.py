@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from desk_stories import Tab
 from worklist_stories import Office, composed
 
 from piiloom.annotation_app.documents.document import Document, Mark, document_of, record_of
@@ -164,6 +165,25 @@ def test_a_score_at_the_threshold_passes(office: Office) -> None:
     office.book.change("boss", "qualifying_threshold", 8 / 9)
     office.finish("ann", ids[0], with_mark(1, entity_type="belief"))
     assert office.test.hand_in("ann").passed
+
+
+def test_a_second_attempt_at_the_same_set_starts_open(office: Office) -> None:
+    ids = sorted(office.test.add_set("boss", [KnownAnswer(kind="qualifying", shown=composed(n), reference=REFERENCE) for n in (1, 2)]))
+    tab = Tab("ann's")
+    for record_id in ids:
+        office.desk.deliver("ann", tab.send(record_id, 0, {"op": "remove", "id": "s1"}, {"op": "accept"}))
+    assert not office.test.hand_in("ann").passed
+    with pytest.raises(UsageError, match="2 of 2 records are not finished"):  # also before anybody looks at the task
+        office.test.hand_in("ann")
+    for _ in range(2):
+        assert office.test.task("ann").records == tuple((record_id, False) for record_id in ids)
+    opened = office.desk.open("ann", ids[0])
+    assert (opened.state.verdict, opened.version, len(opened.state.document.marks)) == ("open", 3, 2)
+    office.desk.deliver("ann", tab.send(ids[0], 3, {"op": "accept"}))
+    assert office.test.task("ann").records == ((ids[0], True), (ids[1], False))
+    office.desk.deliver("ann", tab.send(ids[1], 3, {"op": "accept"}))
+    assert office.test.hand_in("ann").number == 2
+    office.assert_replay_equals_tables()
 
 
 def test_copies_have_ids_like_those_of_their_sources() -> None:

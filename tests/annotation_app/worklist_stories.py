@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from piiloom.annotation_app.desk.delivering import Desk
 from piiloom.annotation_app.documents.document import Document, State, document_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.controls import Controls
@@ -79,7 +80,8 @@ class Office:
         self.lists = Lists(self.shared, self.log, self.book)
         self.guidelines = Guidelines(self.shared, self.log)
         self.practice = Practice(self.shared, self.log, self.book)
-        self.test = QualifyingTest(self.shared, self.log, self.book)
+        self.desk = Desk(self.shared, self.log)
+        self.test = QualifyingTest(self.shared, self.log, self.book, self.desk.reopen)
         self.controls = Controls(self.shared, self.log, self.book)
         if overlap != 1:
             self.book.change("boss", "overlap", overlap)
