@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from piiloom.annotation_app.desk.deliveries import STALE
 from piiloom.annotation_app.documents.applying import apply
 from piiloom.annotation_app.documents.document import Document, State, Verdict, document_of
 from piiloom.annotation_app.documents.history import EDITS, History, replayed
 from piiloom.annotation_app.documents.merging import Conflict, merge
 from piiloom.annotation_app.documents.operations import Redo, Revert, Undo, parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.sync.results import STALE
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import load_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events

@@ -47,7 +47,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FinalDocument:
     """A final document, to be stored as a revision of *base*; *way* is "accepted", "agreed" or "adjudicated"."""
 
     item: Item
@@ -77,12 +77,12 @@ class Decisions:
         set_status(store, [one.item.record_id for one in made], status, events[0].at)
         return [replace(one.item, status=status, changed_at=events[0].at) for one in made]
 
-    def validate(self, store: Store, standing: Sequence[Standing]) -> list[Record]:
+    def validate(self, store: Store, final: Sequence[FinalDocument]) -> list[Record]:
         """Store documents as the next revisions of their records; returns these, grouped by run."""
-        revisions = stored_revisions(store, [one.item.record_id for one in standing])
+        revisions = stored_revisions(store, [one.item.record_id for one in final])
         by_run: dict[str | None, list[tuple[int | None, Record]]] = {}
         decisions: list[Decision] = []
-        for one in standing:
+        for one in final:
             own = revisions[one.item.record_id]
             began = _began_with(own, one.item)
             record = replace(record_of(one.document, one.base), revision=max(row.revision for row in own) + 1)

@@ -10,7 +10,7 @@ from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.feedback import Feedback, counted, feedback_on
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
 from piiloom.annotation_app.onboarding.seeded_errors import plant_several
-from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_controls import find_control, load_controls
 from piiloom.corpus.store.annotation_documents import list_heads, load_documents
@@ -40,15 +40,15 @@ class Exercise:
 class Practice:
     """The practice set of the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
 
     def add(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
         """Add records with their references (``kind`` must be "practice"); returns the new ids."""
         with self._shared.writing() as store:
-            made = store_known(store, self._log, self._book.current(), actor, answers, "practice")
+            made = store_known(store, self._log, self._settings.current(), actor, answers, "practice")
         return [row.record_id for row in made]
 
     def make(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
@@ -58,7 +58,7 @@ class Practice:
         """
         with self._shared.reading() as store:
             good = [record for _, record in newest_records(store, record_ids=record_ids)]
-        return self.add(actor, with_errors(good, PRACTICE, self._book.current().seed, errors))
+        return self.add(actor, with_errors(good, PRACTICE, self._settings.current().seed, errors))
 
     def exercises(self, person: str) -> list[Exercise]:
         """Return the progress of *person* on each record of the practice set."""

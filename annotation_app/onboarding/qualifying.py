@@ -15,7 +15,7 @@ from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.feedback import score_of
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
 from piiloom.annotation_app.onboarding.practice import with_errors
-from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
 from piiloom.corpus.store.annotation_documents import list_heads, load_documents
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, read_events
@@ -56,10 +56,10 @@ class Task:
 class QualifyingTest:
     """The qualifying test of the store *shared*; *reopen* is a hook."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook, reopen: Reopen) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore, reopen: Reopen) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
         self._reopen = reopen
 
     def add_set(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
@@ -69,14 +69,14 @@ class QualifyingTest:
         with self._shared.writing() as store:
             number = 1 + max((_set_of(row) for row in load_controls(store, [QUALIFYING])), default=0)
             numbered = [replace(answer, detail={**answer.detail, "set": number}) for answer in answers]
-            made = store_known(store, self._log, self._book.current(), actor, numbered, "qualifying")
+            made = store_known(store, self._log, self._settings.current(), actor, numbered, "qualifying")
         return [row.record_id for row in made]
 
     def make_set(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
         """Make a set from correct records by planting up to *errors* errors in each; returns the new ids."""
         with self._shared.reading() as store:
             good = [record for _, record in newest_records(store, record_ids=record_ids)]
-        return self.add_set(actor, with_errors(good, QUALIFYING, self._book.current().seed, errors))
+        return self.add_set(actor, with_errors(good, QUALIFYING, self._settings.current().seed, errors))
 
     def task(self, person: str) -> Task:
         """Return the next attempt of *person*; raises ``UsageError`` if there is no test.
@@ -102,7 +102,7 @@ class QualifyingTest:
             if left:
                 raise UsageError(f"{len(left)} of {len(rows)} records are not finished yet", remedy="Accept or reject each of them first")
             scores = {row.record_id: _score(row, State.from_json(done[row.record_id].state)) for row in rows}
-            score, threshold = sum(scores.values()) / len(scores), self._book.current().qualifying_threshold
+            score, threshold = sum(scores.values()) / len(scores), self._settings.current().qualifying_threshold
             entry: dict[str, Any] = {"number": number, "set": _set_of(rows[0]), "score": score, "threshold": threshold}
             # Tolerance: rounding errors in the sum of scores must not make somebody fail.
             entry |= {"passed": score >= threshold - 1e-9, "scores": scores}

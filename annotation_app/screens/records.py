@@ -7,11 +7,10 @@ from typing import Any, get_args
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.plain_words import tell
-from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.screens.escaping import show_error
+from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.work import PAGE
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.filters import Listing, ListQuery
 from piiloom.annotation_app.worklist.priorities import explained
 from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people
@@ -46,24 +45,24 @@ _FLAGGED = {"flagged": True, "not flagged": False}
 
 def records_page(person: Person) -> None:
     """Show the records of the work list that *person* may see."""
-    workplace = get_workplace()
+    services = get_services()
     viewer = Viewer(name=person.name, role=person.role)
     st.subheader("Records")
     try:
-        listing = workplace.lists.look(viewer, _query(workplace, viewer))
+        listing = services.lists.find(viewer, _query(services, viewer))
     except UsageError as error:
-        tell(error)
+        show_error(error)
         return
     st.caption(f"{listing.total:,} record{'s' * (listing.total != 1)} · page {listing.page:,} of {listing.pages:,}")
-    _show(listing, viewer, people=may_see_people(viewer, workplace.settings.current()))
+    _show(listing, viewer, people=may_see_people(viewer, services.settings.current()))
 
 
-def _query(workplace: Workplace, viewer: Viewer) -> ListQuery:
+def _query(services: Services, viewer: Viewer) -> ListQuery:
     choices: dict[str, list[str]] = {"status": list(get_args(Status)), "own": list(get_args(Own)), "flagged": list(_FLAGGED)}
-    found = workplace.lists.choices(viewer)
+    found = services.lists.choices(viewer)
     choices |= {name: found[name] for name in ("pair", "type", "locale", "model") if found.get(name)}
-    if may_see_people(viewer, workplace.settings.current()):
-        choices["annotator"] = [account.name for account in workplace.accounts.list()]
+    if may_see_people(viewer, services.settings.current()):
+        choices["annotator"] = [account.name for account in services.accounts.list()]
     first = st.columns([2, 1])
     text = first[0].text_input(
         "Search", key="list_text", placeholder="words of the context or question, or an id", on_change=_turn, args=(1,)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from piiloom.annotation_app.event_log import EventLog, stamp
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore
 from piiloom.annotation_app.worklist.visibility import Viewer, may_manage, may_see_people, may_see_why
 from piiloom.corpus.store.annotation_items import Role, Status
 from piiloom.corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
@@ -53,17 +53,17 @@ class Listing:
     pages: int
 
 
-class Lists:
+class RecordLists:
     """Queries on the work list of the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
 
-    def look(self, viewer: Viewer, query: ListQuery) -> Listing:
+    def find(self, viewer: Viewer, query: ListQuery) -> Listing:
         """Return one page of what *viewer* may see; raises ``UsageError`` if the query is invalid or not allowed for the viewer."""
-        settings = self._book.current()
+        settings = self._settings.current()
         wanted = self._filter(viewer, query, settings)
         with self._shared.reading() as store:
             lines, total = list_items(store, wanted, query.sort, descending=query.descending)
@@ -81,7 +81,7 @@ class Lists:
         """Return the pairs, types, locales and models that *viewer* can filter by."""
         with self._shared.reading() as store:
             found = filter_choices(store)
-        return found if may_see_why(viewer, self._book.current()) else {**found, "pair": [], "model": []}
+        return found if may_see_why(viewer, self._settings.current()) else {**found, "pair": [], "model": []}
 
     def counts(self) -> dict[str, int]:
         """How many records have each status."""

@@ -42,7 +42,7 @@ window.ready = true;
 
 
 class FakeServer:
-    """What H2's desk and the pages do, for one person: histories by record, acknowledgements, intents. May be put on hold."""
+    """What the document service and the pages do, for one person: histories by record, acknowledgements, intents. May be put on hold."""
 
     def __init__(self, documents: dict[str, Document], **settings: Any) -> None:
         self.histories = {name: History(document) for name, document in documents.items()}

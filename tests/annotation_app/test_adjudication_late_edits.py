@@ -11,7 +11,7 @@ from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.identity import LOCAL
 from piiloom.corpus.store.annotation_items import find_item, set_wanted
-from tests.annotation_app.desk_stories import Tab, desk_over, record, relevance, shared_store
+from tests.annotation_app.sync_stories import Tab, record, relevance, service_over, shared_store
 
 ACCEPT = {"op": "accept"}
 REJECT = {"op": "reject", "reason": "no use"}
@@ -24,12 +24,12 @@ class Room:
     def __init__(self) -> None:
         self.shared = shared_store([record(number) for number in (1, 2, 3)])
         self.resolver = Resolver(self.shared, EventLog(self.shared))
-        self.desk = desk_over(self.shared, on_saved=self.resolver.on_saved)
+        self.service = service_over(self.shared, on_saved=self.resolver.on_saved)
         self.tabs: dict[str, Tab] = {}
 
     def does(self, who: str, base: int, *operations: object, tab: str = "one", on: str = "r1") -> None:
         sender = self.tabs.setdefault(f"{who} {tab}", Tab(f"{who} {tab}"))
-        self.desk.deliver(who, sender.send(on, base, *operations))
+        self.service.deliver(who, sender.send(on, base, *operations))
 
     def wants(self, people: int) -> None:
         with self.shared.writing() as store:

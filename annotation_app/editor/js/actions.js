@@ -30,7 +30,7 @@ function mayEdit(editor) {
 function perform(editor, operation, said) {
   if (!mayEdit(editor)) return tell(editor, "This record can only be read here.", "warning");
   if (editor.leaving) return false;
-  if (editor.wish && ["accept", "reject"].includes(operation.op)) {
+  if (editor.pendingFix && ["accept", "reject"].includes(operation.op)) {
     return tell(editor, "The fix that you asked for is on its way. Press again when it is done, or Esc to let it be.", "info");
   }
   if (operation.op !== "text") flushTyping(editor);
