@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from piiloom.annotation_app.agreement.matching import match
-from piiloom.annotation_app.agreement.pairing import placed
-from piiloom.annotation_app.agreement.spans_table import spans_table
-from piiloom.annotation_app.agreement.units import mention_of
+from piiloom.annotation_app.agreement.matching import match, mention_of
+from piiloom.annotation_app.agreement.spans import placed, spans_table
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.documents.realigning import realigned_through
 from piiloom.annotation_app.documents.text_edits import edits_between

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from piiloom.annotation_app.adjudication.decisions import ANNOTATED, check_transition
+from piiloom.annotation_app.adjudication.decisions import ANNOTATED, Decision, Decisions, FinalDocument, check_document, check_transition
 from piiloom.annotation_app.adjudication.stale_edits import stale_offers
-from piiloom.annotation_app.adjudication.validating import Decision, Decisions, FinalDocument, check_document
 from piiloom.annotation_app.adjudication.versions import SideBySide, Version, side_by_side, versions_of
-from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.spans import placed
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.annotation_app.people.identity import Person, require

@@ -8,11 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from piiloom.annotation_app.agreement.coefficients import character_counts, unit_sums, value_counts
 from piiloom.annotation_app.agreement.finished_records import FinishedRecord
-from piiloom.annotation_app.agreement.likeness import likeness
-from piiloom.annotation_app.agreement.matching import Floats, Matches, match
-from piiloom.annotation_app.agreement.spans_table import RELEVANCES, Integers, SpansTable, spans_table
-from piiloom.annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
+from piiloom.annotation_app.agreement.matching import Floats, Matches, likeness, match, mention_of
+from piiloom.annotation_app.agreement.spans import RELEVANCES, Integers, SpansTable, spans_table
 
 People = tuple[str, str]
 _VERDICTS = ("accepted", "rejected")
@@ -24,7 +23,7 @@ class Compared:
 
     A comparison is one pair of people who both accepted one record; ``people`` and ``record`` (a position in ``finished_records``) have one
     entry for each. ``by_comparison`` (comparisons, counts) and ``by_record`` (records, types, counts) are counts of
-    ``agreement.likeness``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``units.unit_sums`` by record;
+    ``agreement.matching``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``coefficients.unit_sums`` by record;
     ``type_counts`` and ``relevance_counts`` (units, classes) are the units themselves.
     """
 

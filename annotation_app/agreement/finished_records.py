@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from piiloom.annotation_app.agreement.pairing import Placed, carried
+from piiloom.annotation_app.agreement.spans import Placed, carried
 from piiloom.corpus.store.annotation_figures import (
     BaseRow,
     DocumentRow,

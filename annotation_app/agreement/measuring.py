@@ -10,10 +10,9 @@ import numpy as np
 from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
 from piiloom.annotation_app.agreement.compared import Compared, People, compare_people
 from piiloom.annotation_app.agreement.finished_records import FinishedRecord
-from piiloom.annotation_app.agreement.likeness import AT
-from piiloom.annotation_app.agreement.matching import Floats
+from piiloom.annotation_app.agreement.matching import AT, Floats
 from piiloom.annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
-from piiloom.annotation_app.agreement.spans_table import Integers
+from piiloom.annotation_app.agreement.spans import Integers
 
 _FORMULAS = {
     "exact_f1": (f1(AT["exact"], AT["left"], AT["right"]), ("left", "right")),
@@ -32,7 +31,7 @@ class AgreementFigures:
     ``exact_f1``: F1 of spans with the same ends; ``overlap_f1``: of spans that overlap; both ignore labels. ``whole_f1``: of spans
     with the same ends, type and relevance. ``boundaries``: mean intersection over union of matched spans. ``types``, ``relevance``:
     share of matched spans with the same label; for relevance, of those where both sides have one. The alphas and kappas are
-    corrected for chance; ``agreement.units`` says over which units.
+    corrected for chance; ``agreement.coefficients`` says over which units.
     """
 
     records: int

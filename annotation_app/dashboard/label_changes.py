@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from piiloom.annotation_app.agreement.finished_records import FinishedRecord
-from piiloom.annotation_app.agreement.likeness import pair_gains
-from piiloom.annotation_app.agreement.matching import Floats, match, spans_of
-from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
+from piiloom.annotation_app.agreement.matching import Floats, match, pair_gains, spans_of
+from piiloom.annotation_app.agreement.spans import Integers, SpansTable, spans_table
 from piiloom.annotation_app.shares import Share
 
 # Columns of the count matrices: counts of spans, then counts of documents.

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.annotation_app.agreement.finished_records import FinishedRecord
-from piiloom.annotation_app.agreement.likeness import pair_gains
-from piiloom.annotation_app.agreement.matching import Matches, match, spans_of
-from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
+from piiloom.annotation_app.agreement.matching import Matches, match, pair_gains, spans_of
+from piiloom.annotation_app.agreement.spans import Integers, SpansTable, spans_table
 from piiloom.annotation_app.onboarding.capture_recapture import Estimate, chao, chapman
 
 Flags = NDArray[np.bool_]

@@ -43,11 +43,6 @@ class Guidelines:
             found = load_guidelines(store)
             return found[-1] if found else self._published(actor, 1, default_markdown())
 
-    def in_force(self) -> int | None:
-        """Return the number of the version in force, or None."""
-        with self._shared.reading() as store:
-            return newest_version(store)
-
     def versions(self) -> list[Guideline]:
         """All versions, oldest first."""
         with self._shared.reading() as store:

@@ -114,10 +114,6 @@ class QualifyingTest:
         with self._shared.reading() as store:
             return [_attempt(event) for event in read_events(store, actor=person, kinds=["qualified"])]
 
-    def has_passed(self, person: str) -> bool:
-        """Return whether *person* has ever passed, at the threshold of that time."""
-        return any(attempt.passed for attempt in self.attempts(person))
-
     def _next(self, store: Store, person: str) -> tuple[int, list[ControlRow], int]:
         """Return the number of the next attempt, the records of its set, and the event of the last attempt at that set (0: none)."""
         rows = load_controls(store, [QUALIFYING])

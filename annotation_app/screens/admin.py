@@ -19,7 +19,6 @@ from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.filters import ListQuery
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
-from piiloom.annotation_app.worklist.visibility import Viewer
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
@@ -93,8 +92,7 @@ def _assign(services: Services, person: Person) -> None:
         if st.form_submit_button("Deal them out", type="primary"):
 
             def deal(name: str) -> str:
-                viewer = Viewer(name=person.name, role=person.role)
-                lines = services.lists.find(viewer, ListQuery(status="generated", per_page=int(number))).lines
+                lines = services.lists.find(person, ListQuery(status="generated", per_page=int(number))).lines
                 dealt = services.work.assign(name, [line.record_id for line in lines], chosen)
                 return ", ".join(f"{who}: {count}" for who, count in dealt.items())
 
@@ -138,7 +136,7 @@ def _weights(current: Mapping[str, float]) -> dict[str, float]:
     return {name: float(column.number_input(name, 0.0, 10.0, float(current.get(name, 0.0)), 0.1)) for column, name in names}
 
 
-def _training(services: Services, _person: Person) -> None:
+def _training(services: Services, person: Person) -> None:
     st.text("The shipped exercises suit any project. Better ones come from your own: take records that are validated.")
     if st.button("Add the shipped practice records"):
         done(lambda name: f"{counted(len(services.practice.add(name, shipped_answers('practice'))), 'practice record')} added.")
@@ -150,7 +148,7 @@ def _training(services: Services, _person: Person) -> None:
         if st.form_submit_button("Plant"):
 
             def plant(name: str) -> str:
-                lines = services.lists.find(Viewer(name=name, role="admin"), ListQuery(status="validated", per_page=int(number))).lines
+                lines = services.lists.find(person, ListQuery(status="validated", per_page=int(number))).lines
                 ids = [line.record_id for line in lines]
                 report = services.controls.add_gold(name, ids) if gold else services.controls.plant_errors(name, ids)
                 told = f"{counted(sum(report.made.values()), 'control record')} planted."

@@ -11,7 +11,7 @@ from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people
+from piiloom.annotation_app.worklist.visibility import may_see_people
 from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
 from piiloom.foundation.errors import UsageError
 
@@ -39,8 +39,7 @@ def guidelines_page(person: Person) -> None:
 
 
 def _show_questions(services: Services, person: Person) -> None:
-    viewer = Viewer(name=person.name, role=person.role)
-    by_name = may_see_people(viewer, services.settings.current())
+    by_name = may_see_people(person, services.settings.current())
     with st.form("ask", clear_on_submit=True):
         text = st.text_area("Ask something about the guidelines", max_chars=4000, height=80)
         if st.form_submit_button("Ask") and text.strip():

@@ -13,7 +13,7 @@ from piiloom.annotation_app.screens.work import PAGE
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.filters import Listing, ListQuery
 from piiloom.annotation_app.worklist.priorities import explained
-from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people
+from piiloom.annotation_app.worklist.visibility import may_see_people
 from piiloom.corpus.store.annotation_items import Status
 from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
 from piiloom.foundation.errors import UsageError
@@ -46,22 +46,21 @@ _FLAGGED = {"flagged": True, "not flagged": False}
 def records_page(person: Person) -> None:
     """Show the records of the work list that *person* may see."""
     services = get_services()
-    viewer = Viewer(name=person.name, role=person.role)
     st.subheader("Records")
     try:
-        listing = services.lists.find(viewer, _query(services, viewer))
+        listing = services.lists.find(person, _query(services, person))
     except UsageError as error:
         show_error(error)
         return
     st.caption(f"{listing.total:,} record{'s' * (listing.total != 1)} · page {listing.page:,} of {listing.pages:,}")
-    _show(listing, viewer, people=may_see_people(viewer, services.settings.current()))
+    _show(listing, person, people=may_see_people(person, services.settings.current()))
 
 
-def _query(services: Services, viewer: Viewer) -> ListQuery:
+def _query(services: Services, person: Person) -> ListQuery:
     choices: dict[str, list[str]] = {"status": list(get_args(Status)), "own": list(get_args(Own)), "flagged": list(_FLAGGED)}
-    found = services.lists.choices(viewer)
+    found = services.lists.choices(person)
     choices |= {name: found[name] for name in ("pair", "type", "locale", "model") if found.get(name)}
-    if may_see_people(viewer, services.settings.current()):
+    if may_see_people(person, services.settings.current()):
         choices["annotator"] = [account.name for account in services.accounts.list()]
     first = st.columns([2, 1])
     text = first[0].text_input(
@@ -76,8 +75,8 @@ def _query(services: Services, viewer: Viewer) -> ListQuery:
     return ListQuery(text=text, sort=sort, descending=sort != "record", page=st.session_state.get("list_page", 1), **chosen)
 
 
-def _show(listing: Listing, viewer: Viewer, *, people: bool) -> None:
-    rows = [_row(line, viewer, people=people) for line in listing.lines]
+def _show(listing: Listing, person: Person, *, people: bool) -> None:
+    rows = [_row(line, person, people=people) for line in listing.lines]
     shown = st.dataframe(
         rows, hide_index=True, width="stretch", on_select="rerun", selection_mode="single-row", key="list_rows", column_config=_WIDTHS
     )
@@ -94,7 +93,7 @@ def _turn(page: int) -> None:
     st.session_state["list_page"] = page
 
 
-def _row(line: ListedItem, viewer: Viewer, *, people: bool) -> dict[str, Any]:
+def _row(line: ListedItem, person: Person, *, people: bool) -> dict[str, Any]:
     facts = line.facts
     row = {
         "record": line.record_id[:12],
@@ -114,6 +113,6 @@ def _row(line: ListedItem, viewer: Viewer, *, people: bool) -> dict[str, Any]:
     if people:
         row["worked on by"] = ", ".join(line.worked)
         row["with"] = ", ".join(line.holding)
-    if viewer.role == "admin" and line.role != "work":
+    if person.role == "admin" and line.role != "work":
         row["role"] = line.role
     return row

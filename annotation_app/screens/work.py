@@ -17,7 +17,7 @@ from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
-from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people, may_see_why
+from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import UsageError
@@ -96,9 +96,8 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
     except UsageError as error:
         readonly = True
         st.info(escape_markdown(str(error)))
-    viewer = Viewer(name=person.name, role=person.role)
     with services.shared.reading() as store:
-        told = label_origin(store, opened.record) if may_see_why(viewer, services.settings.current()) else None
+        told = label_origin(store, opened.record) if may_see_why(person, services.settings.current()) else None
         done, total = own_standing(store, person.name)
     options = EditorOptions(
         readonly=readonly,
@@ -113,8 +112,7 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
 
 def _ask(services: Services, person: Person, record_id: str) -> None:
     """Show the questions about the guidelines on this record, and a form for another one."""
-    viewer = Viewer(name=person.name, role=person.role)
-    by_name = may_see_people(viewer, services.settings.current())
+    by_name = may_see_people(person, services.settings.current())
     # Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
     asked = [one for one in services.guidelines.questions(record_id=record_id) if by_name or one.answer or one.asked_by == person.name]
     title = f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines"

@@ -14,7 +14,7 @@ from project_stories import added, changed, document, record, without
 
 from piiloom.annotation_app.adjudication.choosing import assembled, most_common, overlaps, picked_spans, span_choices
 from piiloom.annotation_app.adjudication.differing import differing
-from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.spans import placed
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.foundation.errors import UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from adjudication_stories import JUDGE
+from adjudication_stories import JUDGE, version_of
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.event_log import EventLog
@@ -74,7 +74,7 @@ def test_taking_the_accepted_version_settles_it_for_good(room: Room) -> None:
     room.does("ada", 0, ACCEPT)
     room.does("ada", 0, LOW, tab="two")
     side = room.resolver.open("r1")
-    room.resolver.adjudicate(JUDGE, "r1", side.version_of("ada").state.document, seen={"ada": 1}, how={"whole": "ada"})
+    room.resolver.adjudicate(JUDGE, "r1", version_of(side, "ada").state.document, seen={"ada": 1}, how={"whole": "ada"})
     room.resolver.reopen(JUDGE, "r1", "look again")
     room.does("ada", 1, relevance("s1", "high"), ACCEPT)
     assert not waits(room)  # what the decision had before it is not offered again

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed
+from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed, version_of
 from project_stories import added, changed, document, finish, pool, record, without
 
 from piiloom.annotation_app.documents.document import document_of
@@ -106,7 +106,7 @@ def test_practice_records_are_never_decided_on() -> None:
 def test_an_adjudicator_takes_one_version(project: Project) -> None:
     disputed(project)
     side = project.resolver.open("r1")
-    taken = side.version_of("ada").state.document
+    taken = version_of(side, "ada").state.document
     made = project.resolver.adjudicate(JUDGE, "r1", taken, seen=project.seen(), how={"taken": "ada"})
     assert (made.revision, len(made.spans)) == (1, 3)
     assert project.revisions(status="validated") == [made]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from project_stories import changed, finish, pool, record, without
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
@@ -11,7 +10,6 @@ from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.identity import LOCAL
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.foundation.errors import UsageError
 from tests.annotation_app.sync_stories import Tab, insert, relevance, service_over, shared_store
 from tests.annotation_app.sync_stories import record as desk_record
 
@@ -31,8 +29,6 @@ def test_versions_and_their_differences_are_side_by_side() -> None:
     assert [one.kind for one in side.differences["ada", "bob"]] == ["type", "only_right"]
     assert [one.kind for one in side.changes["ada"]] == ["only_left"]
     assert [one.kind for one in side.changes["bob"]] == ["type"]
-    with pytest.raises(UsageError):
-        side.version_of("eva")
 
 
 def test_open_versions_are_shown_and_do_not_count() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords, Version
-from piiloom.annotation_app.agreement.pairing import carried, placed
+from piiloom.annotation_app.agreement.spans import carried, placed
 from piiloom.annotation_app.documents.document import Document, Mark, document_of
 from piiloom.annotation_app.onboarding.capture_recapture import chao, chapman
 from piiloom.annotation_app.onboarding.errors_found import errors_found, estimate_remaining

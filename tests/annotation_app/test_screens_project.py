@@ -141,7 +141,7 @@ def test_guidelines_are_published_by_admins_alone(services):
     shown = page("guidelines", "admin")
     _field(shown, "text_area", "Guidelines").set_value("# Ours\nMark all.")
     shown = press(shown, "Publish as a new version")
-    assert services.guidelines.in_force() == 2
+    assert services.guidelines.ensure().version == 2
 
 
 def test_a_draft_of_guidelines_outlives_what_another_admin_publishes(services):
@@ -149,7 +149,7 @@ def test_a_draft_of_guidelines_outlives_what_another_admin_publishes(services):
     services.guidelines.publish("other", "# Another admin's")
     _field(shown, "text_area", "Guidelines").set_value("# Mine")
     shown = press(shown, "Publish as a new version")
-    assert (services.guidelines.in_force(), _field(shown, "text_area", "Guidelines").value) == (2, "# Mine")
+    assert (services.guidelines.ensure().version, _field(shown, "text_area", "Guidelines").value) == (2, "# Mine")
     assert "were changed meanwhile" in said(shown)
     shown = press(shown, "Start anew from version 2")
     assert _field(shown, "text_area", "Guidelines").value == "# Another admin's"

@@ -206,7 +206,7 @@ def test_forged_messages_of_lower_roles_change_nothing(tmp_path):
     try:
         assert [account.name for account in services.accounts.list()] == ["ana", "judge", "boss"]
         assert services.settings.current().overlap == 1
-        assert services.guidelines.in_force() == 1
+        assert services.guidelines.ensure().version == 1
     finally:
         services.close()
 

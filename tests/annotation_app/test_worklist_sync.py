@@ -9,10 +9,10 @@ import pytest
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.onboarding.control_results import control_results
+from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.filters import ListQuery
-from piiloom.annotation_app.worklist.visibility import Viewer
 from piiloom.corpus.store.annotation_controls import load_controls
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store
@@ -123,5 +123,5 @@ def test_a_control_is_worked_on_like_any_record_and_tells_nobody(project: WorkPr
     service.deliver("ann", sent("ann", 2, row.record_id, ACCEPT, 1))
     (ann,) = control_results(project.shared)
     assert (ann.found.part, ann.other_changes) == (1, 0)
-    seen = project.lists.find(Viewer(name="ann"), ListQuery(own="finished")).lines
+    seen = project.lists.find(Person("ann", "ann", "annotator"), ListQuery(own="finished")).lines
     assert [(line.record_id, line.role, line.status) for line in seen] == [(row.record_id, "work", "annotated")]

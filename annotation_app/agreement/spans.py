@@ -1,18 +1,52 @@
-"""The spans of many documents as NumPy columns, since a Python loop over a hundred thousand spans would take seconds."""
+"""Spans as people are compared on them: without ids, as offsets of one text; and those of many documents as NumPy columns.
+
+A Python loop over a hundred thousand spans would take seconds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.annotation_app.agreement.pairing import Placed
+from piiloom.annotation_app.documents.document import Mark
+from piiloom.annotation_app.documents.realigning import realigned_through
+from piiloom.annotation_app.documents.text_edits import edits_between
 
 Integers = NDArray[np.int64]
 RELEVANCES = ("high", "low")
 NOT_JUDGED = -1
+
+
+class Placed(NamedTuple):
+    """A span reduced to what is compared: offsets, type and relevance, without ids."""
+
+    start: int
+    end: int
+    entity_type: str
+    relevance: str | None
+
+
+def placed(marks: Sequence[Mark]) -> tuple[Placed, ...]:
+    """Convert the marks of a document."""
+    return tuple(Placed(mark.start, mark.end, mark.entity_type, mark.relevance) for mark in marks)
+
+
+def carried(spans: Sequence[Placed], context: str, target: str) -> tuple[Placed, ...]:
+    """Map *spans* of *context* to offsets of *target*.
+
+    Spans whose text is not in *target* are kept as one-character spans beyond its end, after all others. So they count as spans
+    that nobody else has.
+    """
+    marks = [Mark(id=str(number), start=s.start, end=s.end, entity_type=s.entity_type) for number, s in enumerate(spans)]
+    moved = {int(mark.id): mark for mark in realigned_through(marks, edits_between(context, target))}
+    kept = [spans[number]._replace(start=mark.start, end=mark.end) for number, mark in moved.items()]
+    lost = [span for number, span in enumerate(spans) if number not in moved]
+    beyond = len(target) + 1
+    return tuple(kept) + tuple(span._replace(start=beyond + 2 * n, end=beyond + 2 * n + 1) for n, span in enumerate(lost))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
