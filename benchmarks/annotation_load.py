@@ -29,7 +29,7 @@ from piiloom.annotation_app.onboarding.control_results import control_results
 from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.serving.services import Services, open_services
-from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
 from piiloom.corpus.store.records import iter_records

@@ -81,7 +81,7 @@ class Practice:
         with self._shared.writing() as store:
             row = find_control(store, record_id)
             if row is None or row.kind != PRACTICE:
-                raise UsageError("This is not a practice record", where=record_id)
+                raise UsageError("This is not a practice record", where=record_id, remedy="Choose one on the page Training.")
             done = load_documents(store, record_ids=[record_id], annotator=person)
             if not done:
                 raise UsageError("You have not done anything with this record yet", remedy="Correct or accept it first")
@@ -99,7 +99,9 @@ class Practice:
             tried = read_events(store, record_ids=[record_id], actor=person, kinds=["practised"])
             row = next((row for row in load_controls(store, [PRACTICE]) if row.record_id == record_id), None)
         if row is None or not tried:
-            raise UsageError("Try it yourself first; then the right answer can be shown", where=record_id)
+            raise UsageError(
+                "The right answer is shown after a try of your own", where=record_id, remedy="Correct the record and check it first."
+            )
         return reference_in(row)
 
 

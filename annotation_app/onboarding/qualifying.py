@@ -65,7 +65,7 @@ class QualifyingTest:
     def add_set(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
         """Add *answers* (``kind`` "qualifying") as a new set; returns the new ids. Raises ``UsageError`` if *answers* is empty."""
         if not answers:
-            raise UsageError("a test needs records")
+            raise UsageError("a test needs records", remedy="Name one record or more.")
         with self._shared.writing() as store:
             number = 1 + max((_set_of(row) for row in load_controls(store, [QUALIFYING])), default=0)
             numbered = [replace(answer, detail={**answer.detail, "set": number}) for answer in answers]

@@ -17,8 +17,8 @@ from piiloom.annotation_app.screens.admin_store import backup_tab, stats_tab
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.worklist.filters import ListQuery
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
+from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError

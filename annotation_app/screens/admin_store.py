@@ -19,17 +19,17 @@ from piiloom.foundation.errors import PiiloomError
 
 def backup_tab(services: Services, _person: Person) -> None:
     """Show the snapshots, and a button that makes one now."""
-    keeper = services.snapshots
-    if keeper.every_s > 0:
-        st.text(f"A snapshot is made every {keeper.every_s / 60:g} minutes; the newest {keeper.keep} are kept.")
+    snapshots = services.snapshots
+    if snapshots.every_s > 0:
+        st.text(f"A snapshot is made every {snapshots.every_s / 60:g} minutes; the newest {snapshots.keep} are kept.")
     else:
         st.text("No snapshots are made by themselves: start the app with --snapshot-every MINUTES.")
-    if keeper.fault is not None:
-        st.warning(escape_markdown(f"The last snapshot failed: {keeper.fault}"))
+    if snapshots.fault is not None:
+        st.warning(escape_markdown(f"The last snapshot failed: {snapshots.fault}"))
     if st.button("Make a snapshot now"):
         try:
             require(current_person(), "admin")
-            st.success(escape_markdown(f"Made: {keeper.take()}"))
+            st.success(escape_markdown(f"Made: {snapshots.take()}"))
         except PiiloomError as error:
             show_error(error)
     found = list_snapshots(services.path)

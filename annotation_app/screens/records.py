@@ -11,8 +11,8 @@ from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.work import PAGE
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.worklist.filters import Listing, ListQuery
 from piiloom.annotation_app.worklist.priorities import explained
+from piiloom.annotation_app.worklist.record_lists import Listing, ListQuery
 from piiloom.annotation_app.worklist.visibility import may_see_people
 from piiloom.corpus.store.annotation_items import Status
 from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort

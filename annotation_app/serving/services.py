@@ -21,9 +21,9 @@ from piiloom.annotation_app.people.login_sessions import LoginSessions
 from piiloom.annotation_app.snapshots import PeriodicSnapshots
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
-from piiloom.annotation_app.worklist.filters import RecordLists
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
+from piiloom.annotation_app.worklist.record_lists import RecordLists
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.guidelines import newest_version
 from piiloom.corpus.store.own_types import types_of

@@ -9,7 +9,7 @@ import pytest
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError

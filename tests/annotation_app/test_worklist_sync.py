@@ -12,7 +12,7 @@ from piiloom.annotation_app.onboarding.control_results import control_results
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.annotation_controls import load_controls
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store

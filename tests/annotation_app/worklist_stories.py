@@ -15,9 +15,9 @@ from piiloom.annotation_app.onboarding.practice import Practice
 from piiloom.annotation_app.onboarding.qualifying import QualifyingTest
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
-from piiloom.annotation_app.worklist.filters import RecordLists
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
+from piiloom.annotation_app.worklist.record_lists import RecordLists
 from piiloom.annotation_app.worklist.work_events import replayed
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_assignments import load_assignments

@@ -91,13 +91,13 @@ function retire(editor) {
   editor.outbox.close();
 }
 
-/** New data from the server: what it heard leaves the outbox, what it has not heard is applied on top of its state. */
+/** New data from the server: what it acknowledges leaves the outbox, the rest is applied on top of its state. */
 function takeData(editor, data) {
   const first = editor.settled === null;
   const other = !first && data.record !== editor.data.record;
   if (other) leaveRecord(editor);
-  const heard = editor.outbox.acknowledge(data.acknowledged).filter((one) => one.record === data.record);
-  editor.settled = settledModel(other ? null : editor.settled, data, heard.map((one) => one.operation));
+  const acknowledged = editor.outbox.acknowledge(data.acknowledged).filter((one) => one.record === data.record);
+  editor.settled = settledModel(other ? null : editor.settled, data, acknowledged.map((one) => one.operation));
   editor.data = data;
   editor.typesKey = JSON.stringify(data.types || []);
   if (editor.fixed.size && !editor.outbox.pending(data.record).length) editor.fixed.clear();

@@ -92,13 +92,15 @@ class RecordLists:
     def _filter(self, person: Person, query: ListQuery, settings: ProjectSettings) -> ListFilter:
         people = may_see_people(person, settings)
         if query.annotator not in {None, person.name} and not people:
-            raise UsageError("In this project annotators see only their own work")
+            raise UsageError("In this project annotators see only their own work", remedy="Choose “any” under “Worked on by”.")
         if query.roles is not None and not may_manage(person):
-            raise UsageError("Only an admin can ask for these records")
+            raise UsageError("Only an admin can ask for these records", remedy="Ask an admin.")
         if query.sort not in get_args(Sort) or query.page < 1 or not 1 <= query.per_page <= _MOST_LINES:
             raise UsageError("There is no such order or page", remedy=f"A page has at most {_MOST_LINES} lines.")
         if (query.pair is not None or query.model is not None) and not may_see_why(person, settings):
-            raise UsageError("In this project annotators don't see what a record was planned to be")
+            raise UsageError(
+                "In this project annotators don't see what a record was planned to be", remedy="Choose “any” under “Pair” and “Model”."
+            )
         roles = query.roles if query.roles is not None else ("work",) if may_manage(person) else _SEEN_ROLES
         return ListFilter(
             viewer=person.name,
