@@ -74,7 +74,7 @@ class Wire:
         sent = []
         while True:
             got = ForwardMsg()
-            got.ParseFromString(self.socket.recv(timeout=20))
+            got.ParseFromString(self.socket.recv(timeout=60))
             sent.append(got)
             if got.WhichOneof("type") == "new_session":
                 self.session = got.new_session.initialize.session_id or self.session
