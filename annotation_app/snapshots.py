@@ -16,7 +16,7 @@ from piiloom.foundation.errors import PiiloomError
 _Marks = tuple[tuple[int, int], ...]
 
 
-class SnapshotKeeper:
+class PeriodicSnapshots:
     """A background thread that takes a snapshot of *shared* every *every_s* seconds and keeps the newest *keep*.
 
     It skips a snapshot if the store has not changed since the last one, so that idle hours do not push out older snapshots. ``fault`` is

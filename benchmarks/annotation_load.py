@@ -21,15 +21,15 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.annotation_views import view_parts
+from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords
 from piiloom.annotation_app.agreement.measuring import measure_agreement
-from piiloom.annotation_app.agreement.readings import Reading, ReadingRoom
 from piiloom.annotation_app.dashboard.label_changes import label_changes
 from piiloom.annotation_app.documents.document import State, document_of
 from piiloom.annotation_app.onboarding.control_results import control_results
-from piiloom.annotation_app.onboarding.finding import estimate_remaining
-from piiloom.annotation_app.serving.opening import Workplace, open_workplace
-from piiloom.annotation_app.worklist.filters import ListQuery
-from piiloom.annotation_app.worklist.visibility import Viewer
+from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
+from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.serving.services import Services, open_services
+from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
 from piiloom.corpus.store.records import iter_records
@@ -99,21 +99,21 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
 def large_store(path: Path, records: int) -> None:
     """Time what pages ask of a store of *records*, of which three people have finished each."""
     make_project(path, DONE_BY, records)
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
-        finish_all(workplace)
-        ask_lists(workplace)
-        ask_figures(workplace)
+        finish_all(services)
+        ask_lists(services)
+        ask_figures(services)
     finally:
-        workplace.close()
+        services.close()
     view_parts(path)
 
 
-def finish_all(workplace: Workplace) -> None:
+def finish_all(services: Services) -> None:
     """Three documents of each record: most accepted as they are, some without a span, some rejected, some open."""
-    with workplace.shared.writing() as store:
+    with services.shared.writing() as store:
         records = list(iter_records(store))
-        rows = [_document(record, who, 3 * n + k, workplace.log.now()) for n, record in enumerate(records) for k, who in enumerate(DONE_BY)]
+        rows = [_document(record, who, 3 * n + k, services.log.now()) for n, record in enumerate(records) for k, who in enumerate(DONE_BY)]
         for at in range(0, len(rows), 5000):
             save_documents(store, rows[at : at + 5000])
 
@@ -128,33 +128,33 @@ def _document(record: Record, who: str, number: int, at: str) -> AnnotationDocum
     return AnnotationDocument(**fields, guideline=1, changed_at=at, event=1_000_000 + number, state=state)
 
 
-def ask_lists(workplace: Workplace) -> None:
+def ask_lists(services: Services) -> None:
     """Pages of the work list as an admin and as an annotator see them, and the next record for somebody new."""
-    lists, admin, annotator = workplace.lists, Viewer(name="boss", role="admin"), Viewer(name=DONE_BY[0])
+    lists, admin, annotator = services.lists, Person("boss", "boss", "admin"), Person(DONE_BY[0], DONE_BY[0], "annotator")
     many = ListQuery(status="generated", pair="age+health", type="health", annotator=DONE_BY[1], flagged=True, text="asthma", sort="words")
-    timed("list, admin", lambda: lists.look(admin, ListQuery()))
-    timed("list, annotator", lambda: lists.look(annotator, ListQuery()))
-    timed("list, text in all", lambda: lists.look(admin, ListQuery(text="river")))
-    timed("list, text in one", lambda: lists.look(admin, ListQuery(text="NOTE 777.")))
-    timed("list, all filters", lambda: lists.look(admin, many))
-    timed("list, last page", lambda: lists.look(admin, ListQuery(page=10**6)))
-    timed("next_for", lambda: workplace.work.next_for(DONE_BY[0]), times=30)
+    timed("list, admin", lambda: lists.find(admin, ListQuery()))
+    timed("list, annotator", lambda: lists.find(annotator, ListQuery()))
+    timed("list, text in all", lambda: lists.find(admin, ListQuery(text="river")))
+    timed("list, text in one", lambda: lists.find(admin, ListQuery(text="NOTE 777.")))
+    timed("list, all filters", lambda: lists.find(admin, many))
+    timed("list, last page", lambda: lists.find(admin, ListQuery(page=10**6)))
+    timed("next_for", lambda: services.work.next_for(DONE_BY[0]), times=30)
 
 
-def ask_figures(workplace: Workplace) -> None:
+def ask_figures(services: Services) -> None:
     """What the parts of the dashboard are made of, without what draws them: all anew, and when nothing has changed since."""
-    timed("readings, first", lambda: _readings(workplace, ReadingRoom()), times=3)
-    timed("readings, again", lambda: _readings(workplace, workplace.readings), times=7, warm=True)
-    readings = _readings(workplace, workplace.readings)
-    timed("what people change", lambda: label_changes(readings), times=5)
-    timed("agreement", lambda: measure_agreement(readings, disputed=20), times=5, warm=True)
-    timed("hidden controls", lambda: control_results(workplace.shared), times=5)
-    timed("errors left", lambda: estimate_remaining(readings), times=5)
+    timed("readings, first", lambda: _records(services, FinishedRecords()), times=3)
+    timed("readings, again", lambda: _records(services, services.finished_records), times=7, warm=True)
+    finished_records = _records(services, services.finished_records)
+    timed("what people change", lambda: label_changes(finished_records), times=5)
+    timed("agreement", lambda: measure_agreement(finished_records, disputed=20), times=5, warm=True)
+    timed("hidden controls", lambda: control_results(services.shared), times=5)
+    timed("errors left", lambda: estimate_remaining(finished_records), times=5)
 
 
-def _readings(workplace: Workplace, room: ReadingRoom) -> list[Reading]:
-    with workplace.shared.reading() as store:
-        return room.readings(store)
+def _records(services: Services, room: FinishedRecords) -> list[FinishedRecord]:
+    with services.shared.reading() as store:
+        return room.load(store)
 
 
 def timed(name: str, ask: Callable[[], object], *, times: int = 15, warm: bool = False) -> None:

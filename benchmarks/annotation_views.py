@@ -15,11 +15,10 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from piiloom.annotation_app.screens.dashboard import PARTS, read_ahead
-from piiloom.annotation_app.screens.libraries import load_all
-from piiloom.annotation_app.serving.current import use_front
-from piiloom.annotation_app.serving.front import Front
-from piiloom.annotation_app.serving.opening import open_workplace
-from piiloom.annotation_app.serving.workplace_holder import set_workplace
+from piiloom.annotation_app.screens.preloading import load_all
+from piiloom.annotation_app.serving.current_user import use_login_config
+from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.serving.services import open_services, set_services
 
 _PATIENCE_S = 120.0
 
@@ -44,9 +43,9 @@ def _elsewhere(path: Path, parts: Sequence[str], *, prepared: bool) -> None:
 
 def _view(path: Path, parts: Sequence[str], prepared: bool) -> None:
     logging.disable(logging.WARNING)  # Streamlit wonders at a page without a server
-    workplace = open_workplace(path)
-    use_front(Front())
-    set_workplace(workplace)
+    services = open_services(path)
+    use_login_config(LoginConfig())
+    set_services(services)
     try:
         if prepared:
             load_all()
@@ -60,9 +59,9 @@ def _view(path: Path, parts: Sequence[str], prepared: bool) -> None:
             again = _run(page)
             print(json.dumps({"view": part, "cold": not prepared, "first_ms": first, "again_ms": again}), flush=True)
     finally:
-        set_workplace(None)
-        use_front(None)
-        workplace.close()
+        set_services(None)
+        use_login_config(None)
+        services.close()
 
 
 def _run(page: AppTest) -> float:

@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from piiloom.annotation_app.agreement.matching import match
-from piiloom.annotation_app.agreement.pairing import placed
-from piiloom.annotation_app.agreement.spans_table import spans_table
-from piiloom.annotation_app.agreement.units import mention_of
+from piiloom.annotation_app.agreement.matching import match, mention_of
+from piiloom.annotation_app.agreement.spans import placed, spans_table
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.documents.realigning import realigned_through
 from piiloom.annotation_app.documents.text_edits import edits_between
 from piiloom.foundation.errors import UsageError
 
 # Two people's spans are equal if these are equal: start, end, type, relevance.
-Looks = tuple[int, int, str, str | None]
+SpanKey = tuple[int, int, str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +32,16 @@ class Choice:
     agreed: bool
 
     @property
-    def ways(self) -> dict[Looks | None, list[str]]:
+    def variants(self) -> dict[SpanKey | None, list[str]]:
         """The people by variant of the span, most frequent variant first; the key None is for people without a span."""
-        found: dict[Looks | None, list[str]] = {}
+        found: dict[SpanKey | None, list[str]] = {}
         for name, mark in self.options.items():
-            found.setdefault(None if mark is None else looks(mark), []).append(name)
+            found.setdefault(None if mark is None else span_key(mark), []).append(name)
         return dict(sorted(found.items(), key=lambda way: -len(way[1])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class SpanChoices:
     """All choices on the text of ``text_from``. ``unfit`` has, by person, the spans whose text does not occur in it."""
 
     versions: Mapping[str, Document]
@@ -52,7 +50,7 @@ class Table:
     unfit: dict[str, list[Mark]]
 
 
-def table(versions: Mapping[str, Document], text_from: str) -> Table:
+def span_choices(versions: Mapping[str, Document], text_from: str) -> SpanChoices:
     """Collect all mentions that occur in any of *versions* (by person), in text order.
 
     Offsets refer to the text of the person *text_from*. Raises ``UsageError`` if that person has no version.
@@ -74,7 +72,7 @@ def table(versions: Mapping[str, Document], text_from: str) -> Table:
         else:  # a chain of overlaps joined two spans of one person: the second becomes a separate choice
             groups[-1 - row] = {**dict.fromkeys(people), people[document]: mark}
     ordered = sorted(groups.values(), key=lambda options: min(_place(mark) for mark in options.values() if mark is not None))
-    return Table(
+    return SpanChoices(
         versions=versions,
         text_from=text_from,
         choices=tuple(_choice(number, options) for number, options in enumerate(ordered)),
@@ -82,7 +80,7 @@ def table(versions: Mapping[str, Document], text_from: str) -> Table:
     )
 
 
-def picked_spans(among: Table, picks: Mapping[int, str | None]) -> list[Mark]:
+def picked_spans(among: SpanChoices, picks: Mapping[int, str | None]) -> list[Mark]:
     """Return the picked spans in text order; they may overlap.
 
     *picks* maps the number of a choice to the person whose span is taken, or to None for no span. Choices that all agree on need no
@@ -106,7 +104,7 @@ def overlaps(marks: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
     return [(one, other) for one, other in pairwise(marks) if one.end > other.start]
 
 
-def assembled(among: Table, *, question_from: str, picks: Mapping[int, str | None]) -> Document:
+def assembled(among: SpanChoices, *, question_from: str, picks: Mapping[int, str | None]) -> Document:
     """Build the document from the text of *among*, the question of *question_from* and the picked spans.
 
     Raises ``UsageError`` if the spans overlap, a pick is missing, or a person has no version.
@@ -127,7 +125,7 @@ def most_common(values: Mapping[str, object]) -> str:
     return max(values, key=lambda name: counts[values[name]])
 
 
-def looks(mark: Mark) -> Looks:
+def span_key(mark: Mark) -> SpanKey:
     """Return what makes spans equal: start, end, type, relevance."""
     return mark.start, mark.end, mark.entity_type, mark.relevance
 
@@ -135,7 +133,7 @@ def looks(mark: Mark) -> Looks:
 def _choice(number: int, options: dict[str, Mark | None]) -> Choice:
     name, mark = next((name, mark) for name, mark in options.items() if mark is not None)
     marks = [mark for mark in options.values() if mark is not None]
-    agreed = len(marks) == len(options) and len({looks(mark) for mark in marks}) == 1
+    agreed = len(marks) == len(options) and len({span_key(mark) for mark in marks}) == 1
     return Choice(number=number, key=f"{name}-{mark.id}", options=options, agreed=agreed)
 
 

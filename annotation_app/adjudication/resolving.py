@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from piiloom.annotation_app.adjudication.decisions import ANNOTATED, check_transition
+from piiloom.annotation_app.adjudication.decisions import ANNOTATED, Decision, Decisions, FinalDocument, check_document, check_transition
 from piiloom.annotation_app.adjudication.stale_edits import stale_offers
-from piiloom.annotation_app.adjudication.validating import Decision, Decisions, Standing, check_document
 from piiloom.annotation_app.adjudication.versions import SideBySide, Version, side_by_side, versions_of
-from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.spans import placed
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.annotation_app.people.identity import Person, require
@@ -64,7 +63,7 @@ class Resolver:
         self._looked_at: dict[Disputed, bool] = {}
 
     def on_saved(self, store: Store, documents: Sequence[AnnotationDocument]) -> None:
-        """Set records to "annotated" when somebody has finished them first; a hook that ``Desk`` calls inside its transaction."""
+        """Set records to "annotated" when somebody has finished them first; a hook inside a transaction of ``DocumentService``."""
         finished = {row.record_id: row.annotator for row in documents if row.verdict != "open"}
         items = load_items(store, finished, roles=["work"]) if finished else ()
         fresh = [Decision(item, finished[item.record_id], {}) for item in items if item.status == "generated"]
@@ -129,8 +128,8 @@ class Resolver:
             check_document(document, sides.base, self._types())
             entry = {"document": document.to_json(), "how": dict(how), "versions": now}
             item = self._decide(store, sides, adjudicator, "adjudicated", "adjudicated", entry)
-            standing = Standing(item, adjudicator.name, document, sides.base, "adjudicated")
-            return self._decisions.validate(store, [standing])[0]
+            final = FinalDocument(item, adjudicator.name, document, sides.base, "adjudicated")
+            return self._decisions.validate(store, [final])[0]
 
     def reject(self, person: Person | None, record_id: str, reason: str) -> None:
         """Decide that the record is unusable.
@@ -206,11 +205,11 @@ class Resolver:
                 entry = {"annotators": [version.annotator for version in own], "document": own[0].state.document.to_json()}
                 agreed.append(Decision(item, AGREEMENT, entry))
         now |= {item.record_id: item for item in self._decisions.note(store, "agreed", "agreed", agreed)}
-        standing = []
+        final = []
         for name, item in now.items():
             way = "agreed" if item.status == "agreed" else "accepted"
-            standing.append(Standing(item, AGREEMENT, finished[name][0].state.document, bases[name], way))
-        self._decisions.validate(store, standing)
+            final.append(FinalDocument(item, AGREEMENT, finished[name][0].state.document, bases[name], way))
+        self._decisions.validate(store, final)
 
 
 def _countable(versions: Sequence[Version], reopened: int, until: str | None) -> list[Version] | None:

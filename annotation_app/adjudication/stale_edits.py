@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from piiloom.annotation_app.desk.deliveries import STALE
 from piiloom.annotation_app.documents.applying import apply
 from piiloom.annotation_app.documents.document import Document, State, Verdict, document_of
 from piiloom.annotation_app.documents.history import EDITS, History, replayed
 from piiloom.annotation_app.documents.merging import Conflict, merge
 from piiloom.annotation_app.documents.operations import Redo, Revert, Undo, parse_operation
 from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.sync.results import STALE
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import load_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
@@ -25,7 +25,7 @@ class StaleOffer:
     ``edited`` is the last document of that tab; ``merged`` is the newest document with the tab's changes. If both changed the same
     thing, ``merged`` keeps the newest and ``conflicts`` lists it. ``left_out`` counts edits that could not be applied even to the
     version that they were made on. ``events`` are the log numbers of the edits. ``verdict``, ``reason`` and ``flag`` are those after
-    the tab's last edit; each edit starts from an open verdict. ``finished``: the newest document is accepted or rejected.
+    the tab's last edit; its first one starts from an open verdict. ``finished``: the newest document is accepted or rejected.
     """
 
     annotator: str
@@ -92,7 +92,8 @@ def _offer(history: History, group: Sequence[AnnotationEvent]) -> StaleOffer | N
     if not isinstance(base, int) or not 0 <= base <= history.version:
         return None  # the base is not a version of this history
     before = history.state_at(base)
-    state, left_out = _redone(before, group, history.base)
+    # A verdict from before these edits is not theirs.
+    state, left_out = _redone(replace(before, verdict="open", reason=""), group, history.base)
     merged = merge(before.document, history.state.document, state.document)
     return StaleOffer(
         annotator=group[0].actor,
@@ -117,7 +118,7 @@ def _redone(state: State, group: Sequence[AnnotationEvent], base: Document) -> t
             if isinstance(operation, Undo | Redo | Revert):
                 left_out += 1  # they refer to the tab's own history, which does not exist here
             else:
-                state = apply(replace(state, verdict="open"), operation, base)
+                state = apply(state, operation, base)
         except Refusal:
             left_out += 1
     return state, left_out

@@ -59,13 +59,6 @@ class SideBySide:
         """The versions that are accepted."""
         return tuple(version for version in self.versions if version.state.verdict == "accepted")
 
-    def version_of(self, annotator: str) -> Version:
-        """The version of one person; ``UsageError`` when there is none."""
-        for version in self.versions:
-            if version.annotator == annotator:
-                return version
-        raise UsageError("this person has no version of the record", where=f"record {self.base.id}", remedy="Choose another version")
-
 
 def side_by_side(store: Store, record_id: str) -> SideBySide:
     """Load all versions of *record_id*; raises ``UsageError`` if it is not in the work list or was deleted."""

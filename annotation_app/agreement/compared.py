@@ -8,11 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from piiloom.annotation_app.agreement.likeness import likeness
-from piiloom.annotation_app.agreement.matching import Floats, Matches, match
-from piiloom.annotation_app.agreement.readings import Reading
-from piiloom.annotation_app.agreement.spans_table import RELEVANCES, Integers, SpansTable, spans_table
-from piiloom.annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
+from piiloom.annotation_app.agreement.coefficients import character_counts, unit_sums, value_counts
+from piiloom.annotation_app.agreement.finished_records import FinishedRecord
+from piiloom.annotation_app.agreement.matching import Floats, Matches, likeness, match, mention_of
+from piiloom.annotation_app.agreement.spans import RELEVANCES, Integers, SpansTable, spans_table
 
 People = tuple[str, str]
 _VERDICTS = ("accepted", "rejected")
@@ -20,15 +19,15 @@ _VERDICTS = ("accepted", "rejected")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Counts over all *readings* that two or more people have finished.
+    """Counts over all *finished_records* that two or more people have finished.
 
-    A comparison is one pair of people who both accepted one record; ``people`` and ``record`` (a position in ``readings``) have one
+    A comparison is one pair of people who both accepted one record; ``people`` and ``record`` (a position in ``finished_records``) have one
     entry for each. ``by_comparison`` (comparisons, counts) and ``by_record`` (records, types, counts) are counts of
-    ``agreement.likeness``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``units.unit_sums`` by record;
+    ``agreement.matching``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``coefficients.unit_sums`` by record;
     ``type_counts`` and ``relevance_counts`` (units, classes) are the units themselves.
     """
 
-    readings: tuple[Reading, ...]
+    finished_records: tuple[FinishedRecord, ...]
     table: SpansTable
     matches: Matches
     people: tuple[People, ...]
@@ -53,11 +52,11 @@ class Compared:
         return ones[both].tolist(), others[both].tolist()
 
 
-def compare_people(readings: Sequence[Reading]) -> Compared:
+def compare_people(finished_records: Sequence[FinishedRecord]) -> Compared:
     """Compare the versions of each record that two or more people have finished."""
-    shared = tuple(reading for reading in readings if len(reading.versions) > 1)
-    documents = [version.spans for reading in shared for version in reading.accepted]
-    record = np.repeat(np.arange(len(shared)), [len(reading.accepted) for reading in shared]).astype(np.int64)
+    shared = tuple(finished_record for finished_record in finished_records if len(finished_record.versions) > 1)
+    documents = [version.spans for finished_record in shared for version in finished_record.accepted]
+    record = np.repeat(np.arange(len(shared)), [len(finished_record.accepted) for finished_record in shared]).astype(np.int64)
     left, right, people = _comparisons(shared)
     table = spans_table(documents)
     matches = match(table, left, right)
@@ -68,7 +67,7 @@ def compare_people(readings: Sequence[Reading]) -> Compared:
     relevance_counts, relevance_at = value_counts(table, mentions, table.relevance, len(RELEVANCES))
     verdicts = np.array([[sum(v.verdict == name for v in r.versions) for name in _VERDICTS] for r in shared], dtype=float).reshape(-1, 2)
     return Compared(
-        readings=shared,
+        finished_records=shared,
         table=table,
         matches=matches,
         people=tuple(people),
@@ -84,13 +83,13 @@ def compare_people(readings: Sequence[Reading]) -> Compared:
     )
 
 
-def _comparisons(readings: Sequence[Reading]) -> tuple[list[int], list[int], list[People]]:
+def _comparisons(finished_records: Sequence[FinishedRecord]) -> tuple[list[int], list[int], list[People]]:
     left: list[int] = []
     right: list[int] = []
     people: list[People] = []
     document = 0
-    for reading in readings:
-        names = [version.annotator for version in reading.accepted]
+    for finished_record in finished_records:
+        names = [version.annotator for version in finished_record.accepted]
         for one, other in combinations(range(len(names)), 2):
             left.append(document + one)
             right.append(document + other)
@@ -99,8 +98,8 @@ def _comparisons(readings: Sequence[Reading]) -> tuple[list[int], list[int], lis
     return left, right, people
 
 
-def _characters(table: SpansTable, record: Integers, readings: Sequence[Reading]) -> Floats:
-    people = np.bincount(record, minlength=len(readings))
-    lengths = np.array([reading.base.characters for reading in readings], dtype=np.int64)
+def _characters(table: SpansTable, record: Integers, finished_records: Sequence[FinishedRecord]) -> Floats:
+    people = np.bincount(record, minlength=len(finished_records))
+    lengths = np.array([finished_record.base.characters for finished_record in finished_records], dtype=np.int64)
     counts, owners, times = character_counts(table, record, people, lengths)
-    return unit_sums(counts, owners, len(readings), times)
+    return unit_sums(counts, owners, len(finished_records), times)

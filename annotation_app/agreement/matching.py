@@ -1,4 +1,7 @@
-"""Match the spans of two documents: greedy one-to-one pairs of overlapping spans, largest intersection over union first."""
+"""Match the spans of two documents, and count how alike they are.
+
+Pairs of overlapping spans are one-to-one; the largest intersection over union is matched first.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.annotation_app.agreement.pairing import Placed
-from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, ranges, spans_table
+from piiloom.annotation_app.agreement.spans import NOT_JUDGED, Integers, SpansTable, ranges
 
 Floats = NDArray[np.float64]
+# ``left`` and ``right``: number of spans in each document. The others are over pairs of matched spans: ``overlap``: all pairs;
+# ``exact``: same ends; ``shared``: sum of intersection over union; ``typed``: same type; ``judged``: both sides have a relevance;
+# ``related``: of these, the same relevance; ``whole``: same ends, type and relevance.
+COUNTS = ("left", "right", "exact", "overlap", "shared", "typed", "judged", "related", "whole")
+AT = {name: place for place, name in enumerate(COUNTS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +47,66 @@ def match(table: SpansTable, left: Sequence[int] | Integers, right: Sequence[int
     return Matches(comparison=comparison[kept], left=a[kept], right=b[kept], shared=shared[kept])
 
 
-def pair_up(left: Sequence[Placed], right: Sequence[Placed]) -> list[tuple[int, int]]:
-    """Match the spans of two documents; returns pairs of positions in *left* and *right*."""
-    found = match(spans_table([left, right]), [0], [1])
-    return [(int(i), int(j) - len(left)) for i, j in zip(found.left, found.right, strict=True)]
-
-
 def spans_of(table: SpansTable, documents: Integers) -> tuple[Integers, Integers]:
     """Return, for all spans of *documents* in order, the position in *documents* and the row of *table*."""
     counts = table.count[documents]
     return np.repeat(np.arange(len(documents)), counts), ranges(table.first[documents], counts)
+
+
+def mention_of(table: SpansTable, matches: Matches) -> Integers:
+    """Return the mention of each span: spans linked by pairs, directly or through others, get the row of the first of them.
+
+    These are the connected components of the graph of pairs.
+    """
+    label = np.arange(len(table.document))
+    while True:  # each round passes the smallest number on to directly paired spans
+        smallest = np.minimum(label[matches.left], label[matches.right])
+        further = label.copy()
+        np.minimum.at(further, matches.left, smallest)
+        np.minimum.at(further, matches.right, smallest)
+        if np.array_equal(further, label):
+            return label
+        label = further
+
+
+def likeness(table: SpansTable, left: Sequence[int], right: Sequence[int], matches: Matches, owners: Integers, size: int) -> Floats:
+    """Return ``COUNTS`` by owner and type, shape (*size*, types, counts).
+
+    Comparison ``i`` is between documents ``left[i]`` and ``right[i]`` and is counted for ``owners[i]`` (0 to *size* - 1). A pair of
+    spans counts one half for the type of each side, so that the sum over types is the number of pairs.
+    """
+    kinds = len(table.types)
+    found = np.zeros((size * kinds, len(COUNTS)))
+    for column, documents in (("left", np.asarray(left)), ("right", np.asarray(right))):
+        counts = table.count[documents] if len(documents) else np.zeros(0, dtype=np.int64)
+        rows = ranges(table.first[documents], counts) if len(documents) else counts
+        cells = np.repeat(owners, counts) * kinds + table.type[rows]
+        found[:, AT[column]] = np.bincount(cells, minlength=size * kinds)
+    gains = pair_gains(table, matches)
+    owner = owners[matches.comparison] * kinds
+    for side in (matches.left, matches.right):
+        cells = owner + table.type[side]
+        for name, gained in gains.items():
+            found[:, AT[name]] += np.bincount(cells, weights=gained / 2, minlength=size * kinds)
+    return found.reshape(size, kinds, len(COUNTS))
+
+
+def pair_gains(table: SpansTable, matches: Matches) -> dict[str, Floats]:
+    """Return what each pair of *matches* adds to each of the pair counts, by name of the count."""
+    a, b = matches.left, matches.right
+    exact = (table.start[a] == table.start[b]) & (table.end[a] == table.end[b])
+    typed = table.type[a] == table.type[b]
+    judged = (table.relevance[a] != NOT_JUDGED) & (table.relevance[b] != NOT_JUDGED)
+    same = table.relevance[a] == table.relevance[b]
+    return {
+        "exact": exact.astype(float),
+        "overlap": np.ones(len(a)),
+        "shared": matches.shared,
+        "typed": typed.astype(float),
+        "judged": judged.astype(float),
+        "related": (judged & same).astype(float),
+        "whole": (exact & typed & same).astype(float),
+    }
 
 
 def _overlapping(table: SpansTable, left: Integers, right: Integers) -> tuple[Integers, Integers, Integers]:

@@ -9,11 +9,10 @@ import numpy as np
 
 from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
 from piiloom.annotation_app.agreement.compared import Compared, People, compare_people
-from piiloom.annotation_app.agreement.likeness import AT
-from piiloom.annotation_app.agreement.matching import Floats
-from piiloom.annotation_app.agreement.readings import Reading
+from piiloom.annotation_app.agreement.finished_records import FinishedRecord
+from piiloom.annotation_app.agreement.matching import AT, Floats
 from piiloom.annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
-from piiloom.annotation_app.agreement.spans_table import Integers
+from piiloom.annotation_app.agreement.spans import Integers
 
 _FORMULAS = {
     "exact_f1": (f1(AT["exact"], AT["left"], AT["right"]), ("left", "right")),
@@ -32,7 +31,7 @@ class AgreementFigures:
     ``exact_f1``: F1 of spans with the same ends; ``overlap_f1``: of spans that overlap; both ignore labels. ``whole_f1``: of spans
     with the same ends, type and relevance. ``boundaries``: mean intersection over union of matched spans. ``types``, ``relevance``:
     share of matched spans with the same label; for relevance, of those where both sides have one. The alphas and kappas are
-    corrected for chance; ``agreement.units`` says over which units.
+    corrected for chance; ``agreement.coefficients`` says over which units.
     """
 
     records: int
@@ -77,19 +76,21 @@ class AgreementReport:
     disputed: tuple[Disputed, ...]
 
 
-def measure_agreement(readings: Sequence[Reading], *, seed: int = 0, disputed: int = 50, kappas: bool = True) -> AgreementReport:
-    """Compute all figures of *readings* (from ``ReadingRoom.readings``), and the *disputed* most disputed records.
+def measure_agreement(
+    finished_records: Sequence[FinishedRecord], *, seed: int = 0, disputed: int = 50, kappas: bool = True
+) -> AgreementReport:
+    """Compute all figures of *finished_records* (from ``FinishedRecords.load``), and the *disputed* most disputed records.
 
     Spans are compared between people who accepted a record. The day of a record is that of the last change to a finished version.
     *seed* is for the bootstrap intervals. *kappas* are only computed if scikit-learn is installed; importing it takes a second once.
     """
-    compared = compare_people(readings)
+    compared = compare_people(finished_records)
     measure = _Measure(compared, seed, kappas=kappas)
     return AgreementReport(
         overall=measure.overall(),
-        by_pair=measure.grouped(lambda reading: reading.base.pair),
+        by_pair=measure.grouped(lambda finished_record: finished_record.base.pair),
         by_type=measure.by_type(),
-        by_day=measure.grouped(lambda reading: max(version.changed_at for version in reading.versions)[:10]),
+        by_day=measure.grouped(lambda finished_record: max(version.changed_at for version in finished_record.versions)[:10]),
         by_people=measure.by_people(),
         disputed=_most_disputed(compared, disputed),
     )
@@ -98,9 +99,9 @@ def measure_agreement(readings: Sequence[Reading], *, seed: int = 0, disputed: i
 class _Measure:
     def __init__(self, compared: Compared, seed: int, *, kappas: bool) -> None:
         self._compared = compared
-        self._draws = Resampling(len(compared.readings), seed)
+        self._draws = Resampling(len(compared.finished_records), seed)
         self._kappas = kappas
-        self._made = np.bincount(compared.record, minlength=len(compared.readings))
+        self._made = np.bincount(compared.record, minlength=len(compared.finished_records))
         self._sums = compared.by_record.sum(axis=1)
         self._tables = {
             "boundary_alpha": compared.characters,
@@ -116,13 +117,13 @@ class _Measure:
             "type_alpha": krippendorff_alpha(self._compared.type_counts),
             "relevance_alpha": krippendorff_alpha(self._compared.relevance_counts),
         }
-        return self._of_records(np.arange(len(self._compared.readings)), alphas)
+        return self._of_records(np.arange(len(self._compared.finished_records)), alphas)
 
-    def grouped(self, key: Callable[[Reading], str | None]) -> dict[str, AgreementFigures]:
+    def grouped(self, key: Callable[[FinishedRecord], str | None]) -> dict[str, AgreementFigures]:
         """Return the figures of each group of records with the same *key*; records with key None are left out."""
         groups: dict[str, list[int]] = {}
-        for record, reading in enumerate(self._compared.readings):
-            if (name := key(reading)) is not None:
+        for record, finished_record in enumerate(self._compared.finished_records):
+            if (name := key(finished_record)) is not None:
                 groups.setdefault(name, []).append(record)
         return {name: self._of_records(np.array(groups[name])) for name in sorted(groups)}
 
@@ -200,9 +201,9 @@ def _most_disputed(compared: Compared, limit: int) -> tuple[Disputed, ...]:
     order = [record for record in np.lexsort((np.arange(len(apart)), -apart))[:limit] if apart[record] > 0]
     return tuple(
         Disputed(
-            record_id=(reading := compared.readings[record]).record_id,
-            pair=reading.base.pair,
-            people=tuple(version.annotator for version in reading.versions),
+            record_id=(finished_record := compared.finished_records[record]).record_id,
+            pair=finished_record.base.pair,
+            people=tuple(version.annotator for version in finished_record.versions),
             disagreement=float(apart[record]),
         )
         for record in order

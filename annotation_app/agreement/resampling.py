@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from piiloom.annotation_app.agreement.matching import Floats
-from piiloom.annotation_app.agreement.spans_table import Integers
+from piiloom.annotation_app.agreement.spans import Integers
 from piiloom.foundation.seeding import derive_seed
 
 RESAMPLES = 400

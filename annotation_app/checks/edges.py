@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from piiloom.annotation_app.checks.found import Check, Range
+from piiloom.annotation_app.checks.check import Check, Range
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.normalising import extends, is_zero_width, trim
 from piiloom.corpus.word_edges import stands_alone

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from piiloom.annotation_app.checks.check import Check
 from piiloom.annotation_app.checks.edges import edge_checks
-from piiloom.annotation_app.checks.found import Check
 from piiloom.annotation_app.checks.questions import question_checks
 from piiloom.annotation_app.checks.shapes import oddity
 from piiloom.annotation_app.checks.unmarked import identifier_checks, repeat_checks

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.annotation_app.checks.found import Range
+from piiloom.annotation_app.checks.check import Range
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.foundation.words import STOP_WORDS, WORD

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from piiloom.annotation_app.agreement.likeness import pair_gains
-from piiloom.annotation_app.agreement.matching import Floats, match, spans_of
-from piiloom.annotation_app.agreement.readings import Reading
-from piiloom.annotation_app.agreement.spans_table import Integers, SpansTable, spans_table
+from piiloom.annotation_app.agreement.finished_records import FinishedRecord
+from piiloom.annotation_app.agreement.matching import Floats, match, pair_gains, spans_of
+from piiloom.annotation_app.agreement.spans import Integers, SpansTable, spans_table
 from piiloom.annotation_app.shares import Share
 
 # Columns of the count matrices: counts of spans, then counts of documents.
@@ -68,10 +67,10 @@ class LabelChanges:
     by_type: dict[str, Changes]
 
 
-def label_changes(readings: Sequence[Reading]) -> LabelChanges:
-    """Compare finished documents with the generated ones they started from. *readings* come from ``agreement.readings``."""
-    owners = [record for record, reading in enumerate(readings) for _ in reading.versions]
-    table, counts, by_type = _counted(readings)
+def label_changes(finished_records: Sequence[FinishedRecord]) -> LabelChanges:
+    """Compare finished documents with the generated ones they started from. *finished_records* come from ``FinishedRecords.load``."""
+    owners = [record for record, finished_record in enumerate(finished_records) for _ in finished_record.versions]
+    table, counts, by_type = _counted(finished_records)
     everything = counts.sum(axis=0)
 
     def grouped(names: Iterable[Iterable[str | None]]) -> dict[str, Changes]:
@@ -83,7 +82,7 @@ def label_changes(readings: Sequence[Reading]) -> LabelChanges:
         owner = np.array(owners, dtype=np.int64)
         return {name: _changes(counts[np.isin(owner, list(groups[name]))].sum(axis=0)) for name in sorted(groups)}
 
-    bases = [reading.base for reading in readings]
+    bases = [finished_record.base for finished_record in finished_records]
     return LabelChanges(
         overall=_changes(everything),
         by_stage=grouped([base.stage] for base in bases),
@@ -98,10 +97,10 @@ def _model(provider: str | None, model: str | None) -> str | None:
     return " ".join(part for part in (provider, model) if part) or None
 
 
-def _counted(readings: Sequence[Reading]) -> tuple[SpansTable, Floats, Floats]:
+def _counted(finished_records: Sequence[FinishedRecord]) -> tuple[SpansTable, Floats, Floats]:
     """Return the table of spans, the counts by document (documents x columns), and the span counts by type (types x columns)."""
-    bases = [reading.spans for reading in readings]
-    finished = [(record, version) for record, reading in enumerate(readings) for version in reading.versions]
+    bases = [finished_record.spans for finished_record in finished_records]
+    finished = [(record, version) for record, finished_record in enumerate(finished_records) for version in finished_record.versions]
     size, accepted = len(finished), np.array([version.verdict == "accepted" for _, version in finished], dtype=bool)
     table = spans_table([*bases, *(version.spans for _, version in finished)])
     left = np.array([record for record, _ in finished], dtype=np.int64)

@@ -128,7 +128,7 @@ def _add(operation: AddMark, document: Document) -> Document:
     if document.mark(operation.span.id) is not None:
         raise Refusal("id_taken")
     _check_type(operation.span.entity_type)
-    return _placed(document, document.marks, operation.span)
+    return _placed(document, document.marks, operation.span.mark)
 
 
 @_changed.register

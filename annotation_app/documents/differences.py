@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.documents.realigning import realigned_through
@@ -28,16 +28,6 @@ class Difference:
     right_range: Range | None = None
     left: Mark | None = None
     right: Mark | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form, with spans given by their ids."""
-        return {
-            "kind": self.kind,
-            "left_range": None if self.left_range is None else list(self.left_range),
-            "right_range": None if self.right_range is None else list(self.right_range),
-            "left": self.left and self.left.id,
-            "right": self.right and self.right.id,
-        }
 
 
 def compare(a: Document, b: Document) -> list[Difference]:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.errors import DataError
 
 Verdict = Literal["open", "accepted", "rejected"]
-VERDICTS: tuple[Verdict, ...] = ("open", "accepted", "rejected")
+_Form = TypeVar("_Form")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,7 @@ class Mark:
     id: str
     start: int
     end: int
-    entity_type: str
+    entity_type: Annotated[str, Field(alias="type")]
     relevance: Relevance | None = None
     doubt: bool = False
     subtype: str | None = None
@@ -32,35 +34,12 @@ class Mark:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form, with ``type`` for ``entity_type``."""
-        return {
-            "id": self.id,
-            "start": self.start,
-            "end": self.end,
-            "type": self.entity_type,
-            "relevance": self.relevance,
-            "doubt": self.doubt,
-            "subtype": self.subtype,
-            "value_id": self.value_id,
-            "subject": self.subject,
-        }
+        return _written(_MARK, self)
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Mark:
-        """Read what ``to_json`` wrote; raises ``DataError`` when a field is missing."""
-        try:
-            return Mark(
-                id=value["id"],
-                start=value["start"],
-                end=value["end"],
-                entity_type=value["type"],
-                relevance=value["relevance"],
-                doubt=value["doubt"],
-                subtype=value["subtype"],
-                value_id=value["value_id"],
-                subject=value["subject"],
-            )
-        except (KeyError, TypeError) as error:
-            raise _unreadable("span") from error
+        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
+        return _read(_MARK, value, "span")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +51,7 @@ class Document:
 
     context: str
     question: str | None = None
-    marks: tuple[Mark, ...] = ()
+    marks: Annotated[tuple[Mark, ...], Field(alias="spans")] = ()
 
     def __post_init__(self) -> None:
         previous = 0
@@ -91,16 +70,12 @@ class Document:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form: ``context``, ``question``, ``spans``."""
-        return {"context": self.context, "question": self.question, "spans": [mark.to_json() for mark in self.marks]}
+        return _written(_DOCUMENT, self)
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Document:
         """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
-        try:
-            marks = tuple(Mark.from_json(mark) for mark in value["spans"])
-            return Document(context=value["context"], question=value["question"], marks=marks)
-        except (KeyError, TypeError) as error:
-            raise _unreadable("document") from error
+        return _read(_DOCUMENT, value, "document")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,19 +89,15 @@ class State:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"document": self.document.to_json(), "verdict": self.verdict, "reason": self.reason, "flag": self.flag}
+        return _written(_STATE, self)
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> State:
         """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
-        try:
-            document = Document.from_json(value["document"])
-            state = State(document=document, verdict=value["verdict"], reason=value["reason"], flag=value["flag"])
-        except (KeyError, TypeError) as error:
-            raise _unreadable("state") from error
-        if state.verdict not in VERDICTS:
-            raise _unreadable("state")
-        return state
+        return _read(_STATE, value, "state")
+
+
+_MARK, _DOCUMENT, _STATE = TypeAdapter(Mark), TypeAdapter(Document), TypeAdapter(State)
 
 
 def document_of(record: Record) -> Document:
@@ -169,5 +140,14 @@ def record_of(document: Document, base: Record) -> Record:
     return replace(base, context=document.context, question=question, spans=spans, revision=base.revision + 1)
 
 
-def _unreadable(what: str) -> DataError:
-    return DataError(f"a stored {what} of the annotation app cannot be read", remedy="The store may have been changed by another program.")
+def _written(form: TypeAdapter[_Form], value: _Form) -> dict[str, Any]:
+    found: dict[str, Any] = form.dump_python(value, mode="json", by_alias=True)
+    return found
+
+
+def _read(form: TypeAdapter[_Form], value: Mapping[str, Any], what: str) -> _Form:
+    try:
+        return form.validate_python(value)
+    except ValidationError as error:
+        remedy = "The store may have been changed by another program."
+        raise DataError(f"a stored {what} of the annotation app cannot be read", remedy=remedy) from error

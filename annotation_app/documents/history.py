@@ -83,9 +83,9 @@ class History:
     def _note(self, op: str, change: Change, state: State) -> None:
         self.state = state
         self._changes.append(change)
-        if op == Undo.op:
+        if op == "undo":
             self._to_redo.append(self._to_undo.pop())
-        elif op == Redo.op:
+        elif op == "redo":
             self._to_undo.append(self._to_redo.pop())
         elif change:  # a step that changed nothing cannot be undone
             self._to_undo.append(change)

@@ -6,60 +6,101 @@ and text with lone surrogates are refused as "malformed".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Literal, cast
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from piiloom.annotation_app.documents.document import Mark
-from piiloom.annotation_app.documents.field_readers import FIELD_READERS, read_text
 from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.corpus.record import Relevance
+
+_Step = TypeVar("_Step")
+
+
+def _well_formed(text: str) -> str:
+    text.encode()  # raises UnicodeEncodeError, a ValueError, for a lone surrogate
+    return text
+
+
+def _not_empty(steps: tuple[_Step, ...]) -> tuple[_Step, ...]:
+    if not steps:  # Field(min_length=1) would also count the steps that are not valid, and hide why they are not
+        raise ValueError("no step")
+    return steps
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+Text = Annotated[StrictStr, AfterValidator(_well_formed)]
+Name = Annotated[Text, Field(min_length=1)]
+TextOrNone = Annotated[Text | None, Field(exclude_if=_is_none)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSpan:
+    """A span as it is added: not in doubt. Only ``relevance`` may be None in JSON; the other optional fields are left out then."""
+
+    id: Name
+    start: StrictInt
+    end: StrictInt
+    entity_type: Annotated[Text, Field(alias="type")]
+    relevance: Relevance | None
+    subtype: TextOrNone = None
+    value_id: TextOrNone = None
+    subject: TextOrNone = None
+
+    @property
+    def mark(self) -> Mark:
+        """The span as a document holds it."""
+        return Mark(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditText:
     """Replace the string ``removed`` at offset ``at`` of the context or the question by ``inserted``."""
 
-    op: ClassVar = "text"
+    op: Literal["text"] = "text"
     field: Literal["context", "question"]
-    at: int
-    removed: str
-    inserted: str
+    at: StrictInt
+    removed: Text
+    inserted: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddMark:
-    """Add a span; its ``doubt`` is False."""
+    """Add a span."""
 
-    op: ClassVar = "add"
-    span: Mark
+    op: Literal["add"] = "add"
+    span: NewSpan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveMark:
     """Change the ends of a span; this also clears its doubt."""
 
-    op: ClassVar = "move"
-    id: str
-    start: int
-    end: int
+    op: Literal["move"] = "move"
+    id: Name
+    start: StrictInt
+    end: StrictInt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetType:
     """Change the type of a span and clear its doubt. The subtype is removed unless the type stays the same."""
 
-    op: ClassVar = "type"
-    id: str
-    entity_type: str
+    op: Literal["type"] = "type"
+    id: Name
+    entity_type: Annotated[Text, Field(alias="type")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRelevance:
     """Change the relevance of a span; None unsets it."""
 
-    op: ClassVar = "relevance"
-    id: str
+    op: Literal["relevance"] = "relevance"
+    id: Name
     relevance: Relevance | None
 
 
@@ -67,16 +108,16 @@ class SetRelevance:
 class RemoveMark:
     """Remove a span; the text stays."""
 
-    op: ClassVar = "remove"
-    id: str
+    op: Literal["remove"] = "remove"
+    id: Name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmMark:
     """Clear the doubt of a span: it is still right although its text has changed."""
 
-    op: ClassVar = "confirm"
-    id: str
+    op: Literal["confirm"] = "confirm"
+    id: Name
 
 
 ContentOperation = EditText | AddMark | MoveMark | SetType | SetRelevance | RemoveMark | ConfirmMark
@@ -86,133 +127,88 @@ ContentOperation = EditText | AddMark | MoveMark | SetType | SetRelevance | Remo
 class Many:
     """Several operations as one atomic step: either all are applied or none."""
 
-    op: ClassVar = "many"
-    operations: tuple[ContentOperation, ...]
+    op: Literal["many"] = "many"
+    operations: Annotated[tuple[Annotated[ContentOperation, Field(discriminator="op")], ...], AfterValidator(_not_empty)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accept:
     """Accept the record as correct."""
 
-    op: ClassVar = "accept"
+    op: Literal["accept"] = "accept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject:
     """Reject the record as unusable; ``reason`` must not be blank."""
 
-    op: ClassVar = "reject"
-    reason: str
+    op: Literal["reject"] = "reject"
+    reason: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopen:
     """Set the verdict back to "open"."""
 
-    op: ClassVar = "reopen"
+    op: Literal["reopen"] = "reopen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
     """Flag the record for somebody else to look at; ``comment`` must not be blank."""
 
-    op: ClassVar = "flag"
-    comment: str
+    op: Literal["flag"] = "flag"
+    comment: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unflag:
     """Remove the flag."""
 
-    op: ClassVar = "unflag"
+    op: Literal["unflag"] = "unflag"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """Undo the last step."""
 
-    op: ClassVar = "undo"
+    op: Literal["undo"] = "undo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redo:
     """Redo the step that was undone last."""
 
-    op: ClassVar = "redo"
+    op: Literal["redo"] = "redo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revert:
     """Revert one earlier step of this document and keep the later ones; ``event`` is its number in the log."""
 
-    op: ClassVar = "revert"
-    event: int
+    op: Literal["revert"] = "revert"
+    event: StrictInt
 
 
 Applicable = ContentOperation | Many | Accept | Reject | Reopen | Flag | Unflag
 Operation = Applicable | Undo | Redo | Revert
 
-_CONTENT: tuple[type[Any], ...] = (EditText, AddMark, MoveMark, SetType, SetRelevance, RemoveMark, ConfirmMark)
-_OTHER: tuple[type[Any], ...] = (Many, Accept, Reject, Reopen, Flag, Unflag, Undo, Redo, Revert)
-_CONTENT_FORMS = {form.op: form for form in _CONTENT}
-_FORMS = _CONTENT_FORMS | {form.op: form for form in _OTHER}
-_JSON_NAMES = {"entity_type": "type"}
-_NOT_FROM_OUTSIDE = {"doubt"}
+# The types of pydantic's errors for a field that is missing and one that is unknown.
+_WRONG_FIELDS = ("missing", "unexpected_keyword_argument")
+_JSON: TypeAdapter[Operation] = TypeAdapter(Annotated[Operation, Field(discriminator="op")])
 
 
 def parse_operation(value: object) -> Operation:
     """Parse the JSON form of an operation; raises ``Refusal`` ("malformed" or "bad_relevance") if it is not valid."""
-    return cast("Operation", _parsed(value, _FORMS))
+    try:
+        return _JSON.validate_python(value, extra="forbid", by_alias=True, by_name=False)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        only_relevance = all(fault["loc"][-1:] == ("relevance",) and fault["type"] not in _WRONG_FIELDS for fault in faults)
+        raise Refusal("bad_relevance" if only_relevance else "malformed") from error
 
 
 def operation_to_json(operation: Operation) -> dict[str, Any]:
     """Return the JSON form that ``parse_operation`` reads."""
-    return {"op": operation.op, **_values(operation)}
-
-
-def _values(value: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for field in fields(value):
-        item = getattr(value, field.name)
-        if field.name in _NOT_FROM_OUTSIDE or (item is None and field.default is None and field.name != "relevance"):
-            continue
-        found[_JSON_NAMES.get(field.name, field.name)] = _json(item)
+    found: dict[str, Any] = _JSON.dump_python(operation, mode="json", by_alias=True)
     return found
-
-
-def _json(item: Any) -> Any:
-    if isinstance(item, Mark):
-        return _values(item)
-    return [operation_to_json(inner) for inner in item] if isinstance(item, tuple) else item
-
-
-def _parsed(value: object, forms: Mapping[str, type[Any]]) -> Any:
-    name = value.get("op") if isinstance(value, Mapping) else None
-    form = forms.get(name) if isinstance(name, str) else None
-    if form is None or not isinstance(value, Mapping):
-        raise Refusal("malformed")
-    return _built(form, {key: item for key, item in value.items() if key != "op"})
-
-
-def _built(form: type[Any], value: Mapping[Any, Any]) -> Any:
-    """Build an instance of *form* from JSON fields; raises ``Refusal`` if a required field is missing or a field is unknown."""
-    names = {_JSON_NAMES.get(field.name, field.name): field for field in fields(form) if field.name not in _NOT_FROM_OUTSIDE}
-    needed = {name for name, field in names.items() if field.default is MISSING or name == "relevance"}
-    if not needed <= set(value) <= set(names):
-        raise Refusal("malformed")
-    return form(**{names[name].name: _READERS.get(name, read_text)(item) for name, item in value.items()})
-
-
-def _mark(item: object) -> Mark:
-    if not isinstance(item, Mapping):
-        raise Refusal("malformed")
-    return cast("Mark", _built(Mark, item))
-
-
-def _operations(item: object) -> tuple[ContentOperation, ...]:
-    if not isinstance(item, list) or not item:
-        raise Refusal("malformed")
-    return tuple(_parsed(inner, _CONTENT_FORMS) for inner in item)
-
-
-_READERS: dict[str, Callable[[object], object]] = FIELD_READERS | {"span": _mark, "operations": _operations}

@@ -38,7 +38,7 @@ SCRIPTS = (
     "preview",
     "why",
     "keys",
-    "courier",
+    "without_record",
     "main",
 )
 

@@ -14,7 +14,7 @@ from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, store_known
 from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, plant
-from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_controls import load_controls
 from piiloom.corpus.store.annotation_items import newest_records
@@ -42,10 +42,10 @@ class ControlReport:
 class Controls:
     """Makes the control records of the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
 
     def plant_errors(self, actor: str, record_ids: Sequence[str], kinds: Sequence[ErrorKind] = ERROR_KINDS) -> ControlReport:
         """Make a control from each of *record_ids* by planting one error.
@@ -58,7 +58,7 @@ class Controls:
             raise UsageError("These are not kinds of errors", remedy=f"Known: {', '.join(ERROR_KINDS)}")
         good, known, missing = self._good(record_ids, ERROR_KINDS)
         unfit: list[str] = []
-        answers = list(_planted(good, kinds, self._book.current().seed, unfit))
+        answers = list(_planted(good, kinds, self._settings.current().seed, unfit))
         return self._store(actor, answers, known, unfit, missing)
 
     def add_gold(self, actor: str, record_ids: Sequence[str]) -> ControlReport:
@@ -79,7 +79,7 @@ class Controls:
         self, actor: str, answers: Sequence[KnownAnswer], known: Sequence[str], unfit: Sequence[str], missing: Sequence[str]
     ) -> ControlReport:
         with self._shared.writing() as store:
-            made = store_known(store, self._log, self._book.current(), actor, answers, "control")
+            made = store_known(store, self._log, self._settings.current(), actor, answers, "control")
         counts = dict(sorted(Counter(row.kind for row in made).items()))
         return ControlReport(made=counts, known=tuple(known), unfit=tuple(unfit), missing=tuple(missing))
 

@@ -43,11 +43,6 @@ class Guidelines:
             found = load_guidelines(store)
             return found[-1] if found else self._published(actor, 1, default_markdown())
 
-    def in_force(self) -> int | None:
-        """Return the number of the version in force, or None."""
-        with self._shared.reading() as store:
-            return newest_version(store)
-
     def versions(self) -> list[Guideline]:
         """All versions, oldest first."""
         with self._shared.reading() as store:
@@ -58,7 +53,7 @@ class Guidelines:
         for found in self.versions():
             if found.version == number:
                 return found
-        raise UsageError(f"there is no version {number} of the guidelines")
+        raise UsageError(f"there is no version {number} of the guidelines", remedy="Choose another version.")
 
     def publish(self, actor: str, markdown: str, *, seen: int | None = None) -> Guideline:
         """Make *markdown* the next version, in force at once.
@@ -76,7 +71,7 @@ class Guidelines:
                     f"The guidelines were changed meanwhile: version {newest} is in force", remedy="Put your change into that one."
                 )
             if found and found[-1].markdown == markdown:
-                raise UsageError("Nothing was changed")
+                raise UsageError("Nothing was changed", remedy="Change the text, then publish it.")
             return self._published(actor, newest + 1, markdown)
 
     def changes(self, old: int, new: int) -> list[str]:
@@ -100,7 +95,7 @@ class Guidelines:
         with self._shared.writing() as store:
             found = load_questions(store, number=question)
             if not found:
-                raise UsageError(f"there is no question {question}")
+                raise UsageError(f"there is no question {question}", remedy="Reload the page and choose another one.")
             entry = {"question": question, "text": said}
             event = NewEvent(actor=actor, kind="answered", record_id=found[0].record_id, guideline=newest_version(store), entry=entry)
             at = self._log.append(store, [event])[0].at

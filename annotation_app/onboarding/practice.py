@@ -10,7 +10,7 @@ from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.feedback import Feedback, counted, feedback_on
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
 from piiloom.annotation_app.onboarding.seeded_errors import plant_several
-from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_controls import find_control, load_controls
 from piiloom.corpus.store.annotation_documents import list_heads, load_documents
@@ -40,15 +40,15 @@ class Exercise:
 class Practice:
     """The practice set of the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
 
     def add(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
         """Add records with their references (``kind`` must be "practice"); returns the new ids."""
         with self._shared.writing() as store:
-            made = store_known(store, self._log, self._book.current(), actor, answers, "practice")
+            made = store_known(store, self._log, self._settings.current(), actor, answers, "practice")
         return [row.record_id for row in made]
 
     def make(self, actor: str, record_ids: Sequence[str], *, errors: int = 2) -> list[str]:
@@ -58,7 +58,7 @@ class Practice:
         """
         with self._shared.reading() as store:
             good = [record for _, record in newest_records(store, record_ids=record_ids)]
-        return self.add(actor, with_errors(good, PRACTICE, self._book.current().seed, errors))
+        return self.add(actor, with_errors(good, PRACTICE, self._settings.current().seed, errors))
 
     def exercises(self, person: str) -> list[Exercise]:
         """Return the progress of *person* on each record of the practice set."""
@@ -81,7 +81,7 @@ class Practice:
         with self._shared.writing() as store:
             row = find_control(store, record_id)
             if row is None or row.kind != PRACTICE:
-                raise UsageError("This is not a practice record", where=record_id)
+                raise UsageError("This is not a practice record", where=record_id, remedy="Choose one on the page Training.")
             done = load_documents(store, record_ids=[record_id], annotator=person)
             if not done:
                 raise UsageError("You have not done anything with this record yet", remedy="Correct or accept it first")
@@ -99,7 +99,9 @@ class Practice:
             tried = read_events(store, record_ids=[record_id], actor=person, kinds=["practised"])
             row = next((row for row in load_controls(store, [PRACTICE]) if row.record_id == record_id), None)
         if row is None or not tried:
-            raise UsageError("Try it yourself first; then the right answer can be shown", where=record_id)
+            raise UsageError(
+                "The right answer is shown after a try of your own", where=record_id, remedy="Correct the record and check it first."
+            )
         return reference_in(row)
 
 

@@ -22,7 +22,7 @@ Ticks = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class Backoff:
     """How waits grow. The first *free* failures cost nothing.
 
     Then the wait is *first* seconds and doubles with each failure, up to *longest* seconds. Failures are forgotten *memory* seconds after
@@ -42,15 +42,15 @@ class Pace:
 
 # Anyone who knows a name can make its owner wait, so that wait is at most a minute. Several people may share an address, so it has more
 # free failures.
-NAMES: Final = Pace(free=3, longest=60.0)
-ADDRESSES: Final = Pace(free=12, longest=600.0)
+NAMES: Final = Backoff(free=3, longest=60.0)
+ADDRESSES: Final = Backoff(free=12, longest=600.0)
 
 
 class Failures:
     """Failure counts of the *keep* latest keys. Not thread-safe: ``LoginThrottle`` holds the lock."""
 
-    def __init__(self, pace: Pace, clock: Ticks, *, keep: int) -> None:
-        self._pace, self._clock, self._keep = pace, clock, keep
+    def __init__(self, backoff: Backoff, clock: Ticks, *, keep: int) -> None:
+        self._backoff, self._clock, self._keep = backoff, clock, keep
         self._seen: OrderedDict[bytes, tuple[int, float]] = OrderedDict()
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class Failures:
     def wait(self, key: bytes) -> float:
         """Return the seconds until *key* may try again; 0 if it may try now."""
         count, last = self._current(key)
-        return max(0.0, last + self._pace.wait(count) - self._clock())
+        return max(0.0, last + self._backoff.wait(count) - self._clock())
 
     def add(self, key: bytes) -> None:
         """Count one failure."""
@@ -83,13 +83,15 @@ class Failures:
 
     def _current(self, key: bytes) -> tuple[int, float]:
         count, last = self._seen.get(key, (0, -math.inf))
-        return (0, -math.inf) if self._clock() - last > self._pace.memory else (count, last)
+        return (0, -math.inf) if self._clock() - last > self._backoff.memory else (count, last)
 
 
 class LoginThrottle:
     """The throttle in front of every password check. *clock* returns monotonic seconds."""
 
-    def __init__(self, clock: Ticks = time.monotonic, *, names: Pace = NAMES, addresses: Pace = ADDRESSES, keep: int = 10_000) -> None:
+    def __init__(
+        self, clock: Ticks = time.monotonic, *, names: Backoff = NAMES, addresses: Backoff = ADDRESSES, keep: int = 10_000
+    ) -> None:
         self._names = Failures(names, clock, keep=keep)
         self._addresses = Failures(addresses, clock, keep=keep)
         self._lock = threading.Lock()

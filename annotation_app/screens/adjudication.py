@@ -8,19 +8,18 @@ import streamlit as st
 
 from piiloom.annotation_app.adjudication.differing import Differing, differing
 from piiloom.annotation_app.adjudication.versions import SideBySide
-from piiloom.annotation_app.checks.why import why
+from piiloom.annotation_app.checks.label_origin import label_origin
 from piiloom.annotation_app.documents.differences import Difference, compare
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.screens.adjudication_choices import show_span_by_span
 from piiloom.annotation_app.screens.adjudication_decisions import RECORD, show_reject, show_reopen, take_button
-from piiloom.annotation_app.screens.kept_figures import office_of
+from piiloom.annotation_app.screens.app_cache import app_cache
+from piiloom.annotation_app.screens.escaping import show_error
 from piiloom.annotation_app.screens.marked_text import marked_text
-from piiloom.annotation_app.screens.plain_words import tell
 from piiloom.annotation_app.screens.record_history import show_whole_history
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -35,14 +34,14 @@ _STYLE: Final = """<style>
 
 def adjudication_page(person: Person) -> None:
     """Show the records that people disagree on, one at a time."""
-    workplace = get_workplace()
-    office_of(workplace).upkeep.look_in()
-    waiting = workplace.resolver.disputes()
+    services = get_services()
+    app_cache(services).settling.run_if_due()
+    waiting = services.resolver.disputes()
     if not waiting:
         st.info("Nothing waits for a decision: where people agree, records are validated by themselves some minutes after.")
     else:
-        _show(workplace, person, _chosen(waiting), waiting)
-    show_reopen(workplace)
+        _show(services, person, _chosen(waiting), waiting)
+    show_reopen(services)
 
 
 def _chosen(waiting: list[str]) -> str:
@@ -70,11 +69,11 @@ def _go(record_id: str) -> None:
     st.session_state[RECORD] = record_id
 
 
-def _show(workplace: Workplace, person: Person, record_id: str, waiting: list[str]) -> None:
+def _show(services: Services, person: Person, record_id: str, waiting: list[str]) -> None:
     try:
-        sides = workplace.resolver.open(record_id)
+        sides = services.resolver.open(record_id)
     except UsageError as error:
-        tell(error)
+        show_error(error)
         return
     place = waiting.index(record_id)
     following = (waiting[place + 1 :] + waiting[:place] + [record_id])[0]
@@ -86,8 +85,8 @@ def _show(workplace: Workplace, person: Person, record_id: str, waiting: list[st
         show_span_by_span(sides, versions, apart, following)
     else:
         st.info("No version of this record has been accepted; it can only be rejected, or its annotators may take it up again.")
-    _show_why(workplace, sides)
-    show_whole_history(workplace, person, record_id)
+    _show_why(services, sides)
+    show_whole_history(services, person, record_id)
     show_reject(sides, following)
 
 
@@ -145,10 +144,10 @@ def _summary(changes: list[Difference]) -> str:
     return f"Changed {', '.join(told)} of the record as it was." if told else "The record as it was, nothing changed."
 
 
-def _show_why(workplace: Workplace, sides: SideBySide) -> None:
+def _show_why(services: Services, sides: SideBySide) -> None:
     with st.expander("Why it was labelled so"):
-        with workplace.shared.reading() as store:
-            told = why(store, sides.base)
+        with services.shared.reading() as store:
+            told = label_origin(store, sides.base)
         facts = {name: told[name] for name in ("topic", "subtopic", "scenario", "rationale", "stage", "provider", "model") if told[name]}
         if told["pair"]:
             facts = {"pair": " × ".join(told["pair"]), **facts}

@@ -8,14 +8,14 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.adjudication.choosing import Choice, Table, assembled, most_common, overlaps, picked_spans, table
+from piiloom.annotation_app.adjudication.choosing import Choice, SpanChoices, assembled, most_common, overlaps, picked_spans, span_choices
 from piiloom.annotation_app.adjudication.differing import Differing
 from piiloom.annotation_app.adjudication.versions import SideBySide
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.screens.adjudication_decisions import decide
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.marked_text import marked_text
-from piiloom.annotation_app.screens.plain_words import plain
 from piiloom.taxonomy.entity_types import load_taxonomy
 
 _SHOWN: Final = 60
@@ -36,14 +36,14 @@ def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart
         text_from = _whose("Context", contexts, changed, f"text-{record_id}")
         questions = {name: version.question or "" for name, version in versions.items()}
         question_from = _whose("Question", questions, questions, f"question-{record_id}")
-        among = table(versions, text_from)
+        among = span_choices(versions, text_from)
         picks = _picks(among, contexts[text_from], record_id)
         _tell_unfit(among)
     with right:
         clashes = overlaps(picked_spans(among, picks))
         for one, other in clashes:
             words = " and ".join(f"“{_short(contexts[text_from][mark.start : mark.end])}”" for mark in (one, other))
-            st.warning(plain(f"{words} overlap. Choose one of the two, or none."))
+            st.warning(escape_markdown(f"{words} overlap. Choose one of the two, or none."))
         if clashes:
             return
         document = assembled(among, question_from=question_from, picks=picks)
@@ -60,18 +60,18 @@ def show_span_by_span(sides: SideBySide, versions: Mapping[str, Document], apart
 
 def _whose(label: str, texts: Mapping[str, str], told: Mapping[str, str], key: str) -> str:
     """Ask whose text to take, if there are different ones, and return that person's name. Equal texts are offered once."""
-    ways: dict[str, list[str]] = {}
+    variants: dict[str, list[str]] = {}
     for name, text in texts.items():
-        ways.setdefault(text, []).append(name)
-    if len(ways) == 1:
+        variants.setdefault(text, []).append(name)
+    if len(variants) == 1:
         return next(iter(texts))
-    people = {names[0]: names for names in ways.values()}
+    people = {names[0]: names for names in variants.values()}
     chosen = st.radio(
         label,
         list(people),
         index=list(people).index(most_common(texts)),
         key=key,
-        format_func=lambda one: plain(f"{_short(told[one], _QUESTION_SHOWN) or 'empty'} ({', '.join(people[one])})"),
+        format_func=lambda one: escape_markdown(f"{_short(told[one], _QUESTION_SHOWN) or 'empty'} ({', '.join(people[one])})"),
     )
     return str(chosen)
 
@@ -81,7 +81,7 @@ def _changed_words(context: str, apart: Differing) -> str:
     return " … ".join(_short(context[start:end]) if end > start else "[…]" for start, end in apart.context)
 
 
-def _picks(among: Table, text: str, record_id: str) -> dict[int, str | None]:
+def _picks(among: SpanChoices, text: str, record_id: str) -> dict[int, str | None]:
     picks: dict[int, str | None] = {}
     with st.container(gap="xsmall", key="piiloom_picks"):
         for choice in among.choices:
@@ -95,7 +95,7 @@ def _picks(among: Table, text: str, record_id: str) -> dict[int, str | None]:
 
 def _picked(choice: Choice, text: str, key: str) -> str | None:
     """Ask whose span to take, and return that person's name, or None for no span. Equal spans are offered once."""
-    people = {names[0]: names for names in choice.ways.values()}
+    people = {names[0]: names for names in choice.variants.values()}
     name = st.radio(
         "Span",
         list(people),
@@ -110,9 +110,11 @@ def _picked(choice: Choice, text: str, key: str) -> str | None:
 def _label(mark: Mark | None, text: str, names: list[str]) -> str:
     who = ", ".join(names)
     if mark is None:
-        return plain(f"no span ({who})")
+        return escape_markdown(f"no span ({who})")
     otherwise = " · its text reads otherwise here" if mark.doubt else ""
-    return plain(f"{_short(text[mark.start : mark.end])} · {mark.entity_type} · {mark.relevance or 'no relevance'}{otherwise} ({who})")
+    return escape_markdown(
+        f"{_short(text[mark.start : mark.end])} · {mark.entity_type} · {mark.relevance or 'no relevance'}{otherwise} ({who})"
+    )
 
 
 def _surroundings(choice: Choice, text: str) -> str:
@@ -123,14 +125,14 @@ def _surroundings(choice: Choice, text: str) -> str:
     return f'<div dir="auto" style="opacity: 0.85; font-size: 0.9em; overflow-wrap: anywhere">{words}</div>'
 
 
-def _tell_unfit(among: Table) -> None:
+def _tell_unfit(among: SpanChoices) -> None:
     """List the spans for which the chosen context has no place, so that none is left out silently."""
     for name, marks in among.unfit.items():
         words = ", ".join(f"“{_short(among.versions[name].context[mark.start : mark.end])}”" for mark in marks)
-        st.caption(plain(f"The chosen context has no place for these spans of {name}: {words}."))
+        st.caption(escape_markdown(f"The chosen context has no place for these spans of {name}: {words}."))
 
 
-def _spans_of(document: Document, among: Table, picks: Mapping[int, str | None], numbers: set[int]) -> set[str]:
+def _spans_of(document: Document, among: SpanChoices, picks: Mapping[int, str | None], numbers: set[int]) -> set[str]:
     """Return the ids in *document* of the spans that were picked in the choices with these *numbers*."""
     places = set()
     for choice in among.choices:

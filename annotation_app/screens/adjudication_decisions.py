@@ -9,10 +9,9 @@ import streamlit as st
 
 from piiloom.annotation_app.adjudication.versions import SideBySide
 from piiloom.annotation_app.documents.document import Document
-from piiloom.annotation_app.screens.plain_words import plain, tell
-from piiloom.annotation_app.serving.current import current_person
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.corpus.store.adjudications import last_decisions
 from piiloom.foundation.errors import UsageError
 
@@ -26,7 +25,7 @@ def take_button(sides: SideBySide, versions: Mapping[str, Document], name: str, 
     """Show a button that takes the whole version of *name*. The first nine have keyboard shortcuts."""
     number = list(versions).index(name) + 1
     st.button(
-        f"Take {plain(name)}",
+        f"Take {escape_markdown(name)}",
         key=f"take-{sides.base.id}-{name}",
         on_click=decide,
         args=(sides, versions[name], {"whole": name}, following),
@@ -44,9 +43,9 @@ def decide(sides: SideBySide, document: Document, how: dict[str, Any], following
     """
     seen = {version.annotator: version.version for version in sides.versions}
     try:
-        get_workplace().resolver.adjudicate(current_person(), sides.base.id, document, seen=seen, how=how)
+        get_services().resolver.adjudicate(current_person(), sides.base.id, document, seen=seen, how=how)
     except UsageError as error:
-        st.toast(plain(str(error)))
+        st.toast(escape_markdown(str(error)))
     else:
         st.session_state[RECORD] = following
         st.toast("Decided: the record is validated.")
@@ -61,18 +60,18 @@ def show_reject(sides: SideBySide, following: str) -> None:
 
 def _reject(record_id: str, following: str) -> None:
     try:
-        get_workplace().resolver.reject(current_person(), record_id, st.session_state.get(f"reason-{record_id}", ""))
+        get_services().resolver.reject(current_person(), record_id, st.session_state.get(f"reason-{record_id}", ""))
     except UsageError as error:
-        st.toast(plain(str(error)))
+        st.toast(escape_markdown(str(error)))
     else:
         st.session_state[RECORD] = following
         st.toast("Rejected.")
 
 
-def show_reopen(workplace: Workplace) -> None:
+def show_reopen(services: Services) -> None:
     """Show a form that takes back the decision on a record."""
     with st.expander("Reopen a record that was decided"), st.form("reopen", border=False, clear_on_submit=True):
-        with workplace.shared.reading() as store:
+        with services.shared.reading() as store:
             decided = sorted(name for name, outcome in last_decisions(store).items() if outcome in _DECIDED)
         if not decided:
             st.text("Nothing has been decided yet.")
@@ -80,8 +79,8 @@ def show_reopen(workplace: Workplace) -> None:
         reason = st.text_input("Why", max_chars=1000)
         if st.form_submit_button("Reopen") and record_id is not None:
             try:
-                workplace.resolver.reopen(current_person(), record_id, reason)
+                services.resolver.reopen(current_person(), record_id, reason)
             except UsageError as error:
-                tell(error)
+                show_error(error)
             else:
                 st.success("Its annotators may edit it again; it stays out of releases until it is decided anew.")

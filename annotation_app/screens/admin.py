@@ -14,13 +14,11 @@ from piiloom.annotation_app.screens.admin_export import export_tab
 from piiloom.annotation_app.screens.admin_import import import_tab
 from piiloom.annotation_app.screens.admin_people import people_tab
 from piiloom.annotation_app.screens.admin_store import backup_tab, stats_tab
-from piiloom.annotation_app.screens.plain_words import plain, tell
-from piiloom.annotation_app.serving.current import current_person
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
-from piiloom.annotation_app.worklist.filters import ListQuery
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS
-from piiloom.annotation_app.worklist.visibility import Viewer
+from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import PiiloomError
@@ -31,8 +29,8 @@ _SAID = "admin_said"
 
 def admin_page(person: Person) -> None:
     """Show the tabs of the admin page."""
-    workplace = get_workplace()
-    parts: dict[str, Callable[[Workplace, Person], None]] = {
+    services = get_services()
+    parts: dict[str, Callable[[Services, Person], None]] = {
         "Work list": _work_list,
         "Assign": _assign,
         "Settings": _settings,
@@ -45,10 +43,10 @@ def admin_page(person: Person) -> None:
     }
     with st.container():  # always drawn: tabs that move on the page jump back to the first
         if said := st.session_state.pop(_SAID, ""):
-            st.success(plain(said))
+            st.success(escape_markdown(said))
     for tab, draw in zip(st.tabs(list(parts)), parts.values(), strict=True):
         with tab:
-            draw(workplace, person)
+            draw(services, person)
 
 
 def done(act: Callable[[str], str]) -> None:
@@ -59,34 +57,34 @@ def done(act: Callable[[str], str]) -> None:
     try:
         st.session_state[_SAID] = act(require(current_person(), "admin").name)
     except PiiloomError as error:
-        tell(error)
+        show_error(error)
     else:
         st.rerun()  # what is already drawn shows the old state
 
 
-def _work_list(workplace: Workplace, _person: Person) -> None:
-    counts = workplace.lists.counts()
+def _work_list(services: Services, _person: Person) -> None:
+    counts = services.lists.counts()
     st.text(" · ".join(f"{status} {number:,}" for status, number in counts.items()) or "The work list is empty.")
-    with workplace.shared.reading() as store:
+    with services.shared.reading() as store:
         runs = list_runs(store)
     choices = {run.id: f"run {run.id}: {counted(run.samples, 'record')} by {run.model or run.provider}" for run in reversed(runs)}
     with st.form("pool"):
         chosen = st.selectbox("Records to annotate", [*choices, _IMPORTS], format_func=lambda one: choices.get(one, one))
-        wanted = st.number_input("People for each record", 1, 50, workplace.settings.current().overlap)
+        wanted = st.number_input("People for each record", 1, 50, services.settings.current().overlap)
         if st.form_submit_button("Put into the work list", type="primary"):
             which: dict[str, Any] = {"imported": True} if chosen == _IMPORTS else {"run_id": chosen}
 
             def pool(name: str) -> str:
-                report = workplace.pool.add(name, **which, wanted=int(wanted))
+                report = services.pool.add(name, **which, wanted=int(wanted))
                 return f"{report.added:,} added, {report.known:,} were there before."
 
             done(pool)
     if st.button("Work out priorities anew", help="After new judgements, or other weights (Settings)"):
-        done(lambda name: f"Another priority now: {counted(workplace.pool.prioritise(name), 'record')}.")
+        done(lambda name: f"Another priority now: {counted(services.pool.prioritise(name), 'record')}.")
 
 
-def _assign(workplace: Workplace, person: Person) -> None:
-    people = [account.name for account in workplace.accounts.list() if account.active]
+def _assign(services: Services, person: Person) -> None:
+    people = [account.name for account in services.accounts.list() if account.active]
     st.text("Without assignments people take the most urgent record that is free. Assigning deals records out beforehand.")
     with st.form("assign"):
         chosen = st.multiselect("People", people)
@@ -94,20 +92,19 @@ def _assign(workplace: Workplace, person: Person) -> None:
         if st.form_submit_button("Deal them out", type="primary"):
 
             def deal(name: str) -> str:
-                viewer = Viewer(name=person.name, role=person.role)
-                lines = workplace.lists.look(viewer, ListQuery(status="generated", per_page=int(number))).lines
-                dealt = workplace.work.assign(name, [line.record_id for line in lines], chosen)
+                lines = services.lists.find(person, ListQuery(status="generated", per_page=int(number))).lines
+                dealt = services.work.assign(name, [line.record_id for line in lines], chosen)
                 return ", ".join(f"{who}: {count}" for who, count in dealt.items())
 
             done(deal)
     with st.form("free"):
         who = st.selectbox("Free all that somebody holds", people)
         if st.form_submit_button("Free"):
-            done(lambda name: f"{workplace.work.leases.release_all(str(who), actor=name, assigned=True)} records are free again.")
+            done(lambda name: f"{services.work.leases.release_all(str(who), actor=name, assigned=True)} records are free again.")
 
 
-def _settings(workplace: Workplace, _person: Person) -> None:
-    current = workplace.settings.current()
+def _settings(services: Services, _person: Person) -> None:
+    current = services.settings.current()
     with st.form("settings"):
         new = {
             "overlap": int(st.number_input("People for each record pooled from now on", 1, 50, current.overlap)),
@@ -126,7 +123,7 @@ def _settings(workplace: Workplace, _person: Person) -> None:
             def save(name: str) -> str:
                 changed = [field for field, value in new.items() if value != before[field]]
                 for field in changed:
-                    workplace.settings.change(name, field, new[field])
+                    services.settings.change(name, field, new[field])
                 return f"Changed: {', '.join(changed)}." if changed else "Nothing was different."
 
             done(save)
@@ -139,21 +136,21 @@ def _weights(current: Mapping[str, float]) -> dict[str, float]:
     return {name: float(column.number_input(name, 0.0, 10.0, float(current.get(name, 0.0)), 0.1)) for column, name in names}
 
 
-def _training(workplace: Workplace, _person: Person) -> None:
+def _training(services: Services, person: Person) -> None:
     st.text("The shipped exercises suit any project. Better ones come from your own: take records that are validated.")
     if st.button("Add the shipped practice records"):
-        done(lambda name: f"{counted(len(workplace.practice.add(name, shipped_answers('practice'))), 'practice record')} added.")
+        done(lambda name: f"{counted(len(services.practice.add(name, shipped_answers('practice'))), 'practice record')} added.")
     if st.button("Add the shipped test"):
-        done(lambda name: f"A test of {counted(len(workplace.test.add_set(name, shipped_answers('qualifying'))), 'record')} added.")
+        done(lambda name: f"A test of {counted(len(services.test.add_set(name, shipped_answers('qualifying'))), 'record')} added.")
     with st.form("controls"):
         number = st.number_input("Validated records to make hidden controls of", 1, 500, 20)
         gold = st.toggle("Without errors (gold records)")
         if st.form_submit_button("Plant"):
 
             def plant(name: str) -> str:
-                lines = workplace.lists.look(Viewer(name=name, role="admin"), ListQuery(status="validated", per_page=int(number))).lines
+                lines = services.lists.find(person, ListQuery(status="validated", per_page=int(number))).lines
                 ids = [line.record_id for line in lines]
-                report = workplace.controls.add_gold(name, ids) if gold else workplace.controls.plant_errors(name, ids)
+                report = services.controls.add_gold(name, ids) if gold else services.controls.plant_errors(name, ids)
                 told = f"{counted(sum(report.made.values()), 'control record')} planted."
                 told += f" {len(report.known)} records have one already." if report.known else ""
                 return told + ("" if ids else " No record is validated yet: controls are made of such.")

@@ -8,11 +8,11 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
-from piiloom.annotation_app.screens.plain_words import plain, tell
-from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import export_link
-from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
 from piiloom.corpus.releases.sizes import parse_test_size
@@ -20,18 +20,18 @@ from piiloom.corpus.store.releases import list_releases
 from piiloom.foundation.errors import PiiloomError
 
 
-def export_tab(workplace: Workplace, _person: Person) -> None:
+def export_tab(services: Services, _person: Person) -> None:
     """Freeze a release and write it to files; write an earlier one; offer what was written."""
     st.text("A release is frozen: what is corrected later goes into the next one. Records that people have finished are settled first.")
     new, old = st.columns(2)
     with new:
-        _new_release(workplace)
+        _new_release(services)
     with old:
-        _earlier_release(workplace)
-    _written(workplace)
+        _earlier_release(services)
+    _written(services)
 
 
-def _new_release(workplace: Workplace) -> None:
+def _new_release(services: Services) -> None:
     with st.form("export"):
         st.markdown("**A new release**")
         name = st.text_input("Name of the release", "v1")  # constant: with another default it would be another widget
@@ -41,14 +41,14 @@ def _new_release(workplace: Workplace) -> None:
         if st.form_submit_button("Export", type="primary"):
             try:
                 require(current_person(), "admin")
-                _freeze(workplace, name, "validated" if validated else ANY_STATUS, size)
-                _write(workplace, name, file_format)
+                _freeze(services, name, "validated" if validated else ANY_STATUS, size)
+                _write(services, name, file_format)
             except PiiloomError as error:
-                tell(error)
+                show_error(error)
 
 
-def _earlier_release(workplace: Workplace) -> None:
-    names = _releases(workplace)
+def _earlier_release(services: Services) -> None:
+    names = _releases(services)
     with st.form("export-again"):
         st.markdown("**An earlier release, in another format**")
         name = st.selectbox("Release", names, placeholder="There is none yet.")
@@ -56,37 +56,37 @@ def _earlier_release(workplace: Workplace) -> None:
         if st.form_submit_button("Write it", disabled=not names) and name is not None:
             try:
                 require(current_person(), "admin")
-                _write(workplace, name, file_format)
+                _write(services, name, file_format)
             except PiiloomError as error:
-                tell(error)
+                show_error(error)
 
 
-def _releases(workplace: Workplace) -> list[str]:
-    with workplace.shared.reading() as store:
+def _releases(services: Services) -> list[str]:
+    with services.shared.reading() as store:
         return [release.name for release in reversed(list_releases(store))]
 
 
-def _freeze(workplace: Workplace, name: str, status: str, size: str) -> None:
+def _freeze(services: Services, name: str, status: str, size: str) -> None:
     test_size = parse_test_size(size)
-    workplace.resolver.settle_all()
+    services.resolver.settle_all()
     # Computing the splits takes a while for many records, so it runs outside the write lock.
-    with workplace.shared.reading() as store:
-        draft = draft_release(store, name, test_size=test_size, seed=workplace.settings.current().seed, status=status)
-    with workplace.shared.writing() as store:
+    with services.shared.reading() as store:
+        draft = draft_release(store, name, test_size=test_size, seed=services.settings.current().seed, status=status)
+    with services.shared.writing() as store:
         freeze(store, draft)
 
 
-def _write(workplace: Workplace, name: str, file_format: str) -> None:
-    out = ProjectFiles(workplace.path).export_folder(name, file_format)
-    with workplace.shared.reading() as store:
+def _write(services: Services, name: str, file_format: str) -> None:
+    out = ProjectFiles(services.path).export_folder(name, file_format)
+    with services.shared.reading() as store:
         report = export_release(store, name, file_format, out, force=True)
     told = ", ".join(f"{one.records:,} in {one.name}" for one in report.files)
     left_out = f" {report.withheld:,} withheld so that no split gives another one away." if report.withheld else ""
-    st.success(plain(f"Written to {out}: {told}.{left_out} Download it below."))
+    st.success(escape_markdown(f"Written to {out}: {told}.{left_out} Download it below."))
 
 
-def _written(workplace: Workplace) -> None:
-    found = ProjectFiles(workplace.path).exports()
+def _written(services: Services) -> None:
+    found = ProjectFiles(services.path).exports()
     if not found:
         st.text("Nothing has been exported yet.")
         return
@@ -101,5 +101,5 @@ def _written(workplace: Workplace) -> None:
     ]
     show_files(("file", "release", "format", "train", "test", "unpacked"), rows)
     st.caption("What a release looks like and gives away can be measured on this machine while the app runs:")
-    file = workplace.path.parent / "exports" / found[-1].folder / "train.jsonl"
+    file = services.path.parent / "exports" / found[-1].folder / "train.jsonl"
     st.code(f"piiloom report --input {shlex.quote(str(file))}", language="console")

@@ -11,11 +11,11 @@ import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.file_lists import show_files, size_of
-from piiloom.annotation_app.screens.plain_words import plain, tell
-from piiloom.annotation_app.serving.current import current_person
+from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.download_routes import rejects_link
-from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.services import Services
 from piiloom.annotation_app.serving.streamlit_settings import MOST_UPLOADED_MB
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file_among
@@ -41,7 +41,7 @@ class _Imported:
     rejects: str
 
 
-def import_tab(workplace: Workplace, _person: Person) -> None:
+def import_tab(services: Services, _person: Person) -> None:
     """Import an uploaded file of records and show the result."""
     st.text(f"One JSON object a line, up to {MOST_UPLOADED_MB} MB. What is in the store already is skipped.")
     locales = list(load_locales())
@@ -63,22 +63,22 @@ def import_tab(workplace: Workplace, _person: Person) -> None:
         try:
             require(current_person(), "admin")
             with st.spinner("Importing. The others can go on meanwhile."):
-                st.session_state[_LAST] = _import(workplace, uploaded.name, uploaded.getvalue(), file_format, locale, on_conflict)
+                st.session_state[_LAST] = _import(services, uploaded.name, uploaded.getvalue(), file_format, locale, on_conflict)
         except PiiloomError as error:
-            tell(error)
+            show_error(error)
     if isinstance(last := st.session_state.get(_LAST), _Imported):
         _told(last)
-    _rejects(workplace)
+    _rejects(services)
 
 
-def _import(workplace: Workplace, name: str, content: bytes, file_format: str, locale: str, on_conflict: OnConflict) -> _Imported:
+def _import(services: Services, name: str, content: bytes, file_format: str, locale: str, on_conflict: OnConflict) -> _Imported:
     with tempfile.TemporaryDirectory(prefix="piiloom-import-") as scratch:
         # A file name of our own: the one that the browser sends could be any path.
         file = Path(scratch) / "upload.jsonl"
         file.write_bytes(content)
-        rejects = ProjectFiles(workplace.path).new_rejects(workplace.log.clock())
+        rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
         try:
-            report = import_file_among(workplace.shared, file, file_format, locale=locale, rejects_path=rejects, on_conflict=on_conflict)
+            report = import_file_among(services.shared, file, file_format, locale=locale, rejects_path=rejects, on_conflict=on_conflict)
         except ImportConflict as error:
             raise DataError(error.message, remedy=f"{error.kept}. Choose what is to become of them, and import again") from error
         except DataError as error:
@@ -92,15 +92,19 @@ def _import(workplace: Workplace, name: str, content: bytes, file_format: str, l
 def _told(last: _Imported) -> None:
     report = last.report
     added = f"{report.records:,} records with {report.spans:,} spans are in the store"
-    st.success(plain(f"{last.name}: {added}; {report.already_stored:,} were there before."))
+    st.success(escape_markdown(f"{last.name}: {added}; {report.already_stored:,} were there before."))
     if report.updated or report.skipped_changed:
         st.text(
             f"Rows that differ from the record of their id: {report.updated:,} stored as revisions, {report.skipped_changed:,} left out."
         )
     if report.begun:
-        st.warning(plain(f"{len(report.begun):,} of them are in work: what people decide on the text before will stand above the update."))
+        st.warning(
+            escape_markdown(
+                f"{len(report.begun):,} of them are in work: what people decide on the text before will stand above the update."
+            )
+        )
     if report.overruled:
-        st.warning(plain(f"{len(report.overruled):,} of them were validated: what people have decided stands above the update."))
+        st.warning(escape_markdown(f"{len(report.overruled):,} of them were validated: what people have decided stands above the update."))
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(
@@ -111,12 +115,12 @@ def _told(last: _Imported) -> None:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
         st.text(f"Types that are not ours: {names}")
     if report.rejected:
-        st.warning(plain(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
+        st.warning(escape_markdown(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
         st.dataframe([{"line": line, "why": why} for line, why in report.rejected[:_SHOWN]], hide_index=True, width="stretch")
 
 
-def _rejects(workplace: Workplace) -> None:
-    found = ProjectFiles(workplace.path).rejects()
+def _rejects(services: Services) -> None:
+    found = ProjectFiles(services.path).rejects()
     if found:
         st.markdown("**Rejected rows to download**, each with its line and the reason")
         show_files(("file", "size"), [(one.name, rejects_link(one.name), (size_of(one.size),)) for one in found[:10]])

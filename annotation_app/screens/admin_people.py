@@ -7,16 +7,16 @@ from collections.abc import Callable
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import ROLES
-from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.serving.services import Services
 
 _OUT, _IN = "no access", "access again"
 # The type of ``admin.done``: runs an action as the current admin and shows its message.
 Done = Callable[[Callable[[str], str]], None]
 
 
-def people_tab(workplace: Workplace, done: Done) -> None:
+def people_tab(services: Services, done: Done) -> None:
     """List the accounts; add and change them."""
-    accounts = workplace.accounts.list()
+    accounts = services.accounts.list()
     rows = [
         {
             "name": one.name,
@@ -32,14 +32,14 @@ def people_tab(workplace: Workplace, done: Done) -> None:
     names = [one.name for one in accounts]
     first, second, third = st.columns(3)
     with first:
-        _add(workplace, done)
+        _add(services, done)
     with second:
-        _change(workplace, names, done)
+        _change(services, names, done)
     with third:
-        _password(workplace, names, done)
+        _password(services, names, done)
 
 
-def _add(workplace: Workplace, done: Done) -> None:
+def _add(services: Services, done: Done) -> None:
     with st.form("account", clear_on_submit=True):
         st.text("A new account")
         name = st.text_input("Name")
@@ -48,15 +48,15 @@ def _add(workplace: Workplace, done: Done) -> None:
         password = st.text_input("Password", type="password", autocomplete="new-password")
         oidc = st.text_input("or the e-mail address of an OIDC login")
         if st.form_submit_button("Add"):
-            done(lambda by: _added(workplace, by, name, role, display=display, password=password or None, oidc=oidc or None))
+            done(lambda by: _added(services, by, name, role, display=display, password=password or None, oidc=oidc or None))
 
 
-def _added(workplace: Workplace, by: str, name: str, role: str, **ways: str | None) -> str:
-    account = workplace.accounts.add(name, role, by=by, display=ways["display"] or "", password=ways["password"], oidc=ways["oidc"])
+def _added(services: Services, by: str, name: str, role: str, **ways: str | None) -> str:
+    account = services.accounts.add(name, role, by=by, display=ways["display"] or "", password=ways["password"], oidc=ways["oidc"])
     return f"{account.name} can log in." if account.can_log_in else f"{account.name} needs a password before logging in."
 
 
-def _change(workplace: Workplace, names: list[str], done: Done) -> None:
+def _change(services: Services, names: list[str], done: Done) -> None:
     with st.form("role"):
         st.text("Another role, or none")
         who = st.selectbox("Change", names)
@@ -65,17 +65,17 @@ def _change(workplace: Workplace, names: list[str], done: Done) -> None:
 
             def change(by: str) -> str:
                 if new == _OUT:
-                    workplace.accounts.deactivate(who, by=by)
+                    services.accounts.deactivate(who, by=by)
                 elif new == _IN:
-                    workplace.accounts.reactivate(who, by=by)
+                    services.accounts.reactivate(who, by=by)
                 else:
-                    workplace.accounts.change_role(who, new, by=by)
+                    services.accounts.change_role(who, new, by=by)
                 return f"{who}: {new}. That person has to log in anew."
 
             done(change)
 
 
-def _password(workplace: Workplace, names: list[str], done: Done) -> None:
+def _password(services: Services, names: list[str], done: Done) -> None:
     with st.form("password", clear_on_submit=True):
         st.text("A new password")
         who = st.selectbox("For", names)
@@ -83,7 +83,7 @@ def _password(workplace: Workplace, names: list[str], done: Done) -> None:
         if st.form_submit_button("Set") and who:
 
             def change(by: str) -> str:
-                workplace.accounts.set_password(who, password, by=by)
+                services.accounts.set_password(who, password, by=by)
                 return f"{who} has another password and has to log in anew."
 
             done(change)

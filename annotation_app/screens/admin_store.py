@@ -7,9 +7,9 @@ import shlex
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person, require
-from piiloom.annotation_app.screens.plain_words import plain, tell
-from piiloom.annotation_app.serving.current import current_person
-from piiloom.annotation_app.serving.opening import Workplace
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
+from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.store.outcomes import count_reasons
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
@@ -17,34 +17,34 @@ from piiloom.corpus.store.snapshot_files import list_snapshots
 from piiloom.foundation.errors import PiiloomError
 
 
-def backup_tab(workplace: Workplace, _person: Person) -> None:
+def backup_tab(services: Services, _person: Person) -> None:
     """Show the snapshots, and a button that makes one now."""
-    keeper = workplace.snapshots
-    if keeper.every_s > 0:
-        st.text(f"A snapshot is made every {keeper.every_s / 60:g} minutes; the newest {keeper.keep} are kept.")
+    snapshots = services.snapshots
+    if snapshots.every_s > 0:
+        st.text(f"A snapshot is made every {snapshots.every_s / 60:g} minutes; the newest {snapshots.keep} are kept.")
     else:
         st.text("No snapshots are made by themselves: start the app with --snapshot-every MINUTES.")
-    if keeper.fault is not None:
-        st.warning(plain(f"At the last snapshot something failed: {keeper.fault}"))
+    if snapshots.fault is not None:
+        st.warning(escape_markdown(f"At the last snapshot something failed: {snapshots.fault}"))
     if st.button("Make a snapshot now"):
         try:
             require(current_person(), "admin")
-            st.success(plain(f"Made: {keeper.take()}"))
+            st.success(escape_markdown(f"Made: {snapshots.take()}"))
         except PiiloomError as error:
-            tell(error)
-    found = list_snapshots(workplace.path)
+            show_error(error)
+    found = list_snapshots(services.path)
     if not found:
         st.text("There is no snapshot yet.")
         return
     rows = [{"snapshot": path.name, "MB": round(path.stat().st_size / 1e6, 1)} for path in reversed(found)]
     st.dataframe(rows, hide_index=True, width="stretch")
     st.text("To go back to the newest: stop the app, then")
-    st.code(f"piiloom annotate --restore {shlex.quote(str(found[-1]))} --store {shlex.quote(str(workplace.path))}", language="console")
+    st.code(f"piiloom annotate --restore {shlex.quote(str(found[-1]))} --store {shlex.quote(str(services.path))}", language="console")
 
 
-def stats_tab(workplace: Workplace, _person: Person) -> None:
+def stats_tab(services: Services, _person: Person) -> None:
     """Show the store's runs, rejects, number of records and size."""
-    with workplace.shared.reading() as store:
+    with services.shared.reading() as store:
         runs = list_runs(store)
         rows = [
             {"run": run.id, "status": run.status, "seed": run.seed, "wanted": run.samples, "records": count_records(store, run_id=run.id)}
@@ -60,9 +60,9 @@ def stats_tab(workplace: Workplace, _person: Person) -> None:
     one, two, three = st.columns(3)
     one.metric("Revisions of records", f"{total:,}")
     two.metric("of them validated", f"{validated:,}")
-    three.metric("Size", f"{workplace.path.stat().st_size / 1e6:,.1f} MB")
+    three.metric("Size", f"{services.path.stat().st_size / 1e6:,.1f} MB")
     for title, table in (("Runs", rows), ("Rejects of the runs", rejects)):
         if table:
             st.markdown(f"**{title}**")
             st.dataframe(table, hide_index=True, width="stretch")
-    st.caption(plain(f"The store is {workplace.path}. No command of piiloom can open it while the app runs."))
+    st.caption(escape_markdown(f"The store is {services.path}. No command of piiloom can open it while the app runs."))

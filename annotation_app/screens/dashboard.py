@@ -11,37 +11,37 @@ import streamlit as st
 
 from piiloom.annotation_app.dashboard.progress import Progress, progress
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.app_cache import AppCache, app_cache, finished_records_of
 from piiloom.annotation_app.screens.dashboard_agreement import show_agreement
 from piiloom.annotation_app.screens.dashboard_changes import show_changes
 from piiloom.annotation_app.screens.dashboard_errors import show_controls, show_remaining
-from piiloom.annotation_app.screens.kept_figures import Office, office_of, readings_of
-from piiloom.annotation_app.screens.libraries import CHARTS, ready
-from piiloom.annotation_app.screens.plain_words import tell
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.screens.escaping import show_error
+from piiloom.annotation_app.screens.preloading import CHARTS, ready
+from piiloom.annotation_app.serving.services import get_services
 from piiloom.foundation.errors import PiiloomError
 
 
 def dashboard_page(_person: Person) -> None:
     """Show the figures of the selected part. Only these are computed."""
-    office = office_of(get_workplace())
-    office.upkeep.look_in()
-    if office.upkeep.fault is not None:
-        tell(office.upkeep.fault)
+    cache = app_cache(get_services())
+    cache.settling.run_if_due()
+    if cache.settling.fault is not None:
+        show_error(cache.settling.fault)
     ready(*CHARTS)
     part = st.segmented_control("Part", list(PARTS), default=_FIRST, key="dashboard_part", label_visibility="collapsed") or _FIRST
-    PARTS[part](office)
+    PARTS[part](cache)
 
 
 def read_ahead() -> None:
-    """Load the readings that the figures are computed from, so that the first person who asks need not wait."""
+    """Load the finished records that the figures are computed from, so that the first person who asks need not wait."""
     with suppress(PiiloomError, RuntimeError):  # the app may have been stopped meanwhile
-        readings_of(get_workplace())
+        finished_records_of(get_services())
 
 
-def _show_progress(office: Office) -> None:
-    workplace = office.workplace
-    with workplace.shared.reading() as store:
-        found = progress(store, datetime.fromisoformat(workplace.log.clock().isoformat()).date())
+def _show_progress(cache: AppCache) -> None:
+    services = cache.services
+    with services.shared.reading() as store:
+        found = progress(store, datetime.fromisoformat(services.log.clock().isoformat()).date())
     if not found.records:
         st.info("The work list is empty. An admin puts records into it on the page Admin.")
         return
@@ -85,7 +85,7 @@ def _show_numbers(found: Progress) -> None:
     st.progress(decided / found.records)
 
 
-PARTS: Final[dict[str, Callable[[Office], None]]] = {
+PARTS: Final[dict[str, Callable[[AppCache], None]]] = {
     "Progress": _show_progress,
     "What people change": show_changes,
     "Agreement": show_agreement,

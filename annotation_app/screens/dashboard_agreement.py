@@ -8,8 +8,8 @@ import streamlit as st
 
 from piiloom.annotation_app.agreement.measuring import AgreementFigures, measure_agreement
 from piiloom.annotation_app.agreement.resampling import Figure
-from piiloom.annotation_app.screens.kept_figures import Office, readings_of
-from piiloom.annotation_app.screens.libraries import AGREEMENT, ready
+from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
+from piiloom.annotation_app.screens.preloading import AGREEMENT, ready
 
 _SHARED = ("whole_f1", "exact_f1", "boundaries", "types", "relevance")
 _ALPHAS = ("boundary_alpha", "type_alpha", "relevance_alpha", "verdict_alpha")
@@ -17,11 +17,11 @@ _KAPPAS = ("type_kappa", "relevance_kappa")
 _DISPUTED = 20
 
 
-def show_agreement(office: Office) -> None:
+def show_agreement(cache: AppCache) -> None:
     """Show the agreement figures: overall, for each two people, and by group."""
     ready(*AGREEMENT)
-    readings = readings_of(office.workplace)
-    report = office.figures("agreement", readings, lambda: measure_agreement(readings, disputed=_DISPUTED))
+    finished_records = finished_records_of(cache.services)
+    report = cache.figures("agreement", finished_records, lambda: measure_agreement(finished_records, disputed=_DISPUTED))
     if not report.overall.comparisons:
         st.info("No record has been finished by two people yet. Set the overlap to 2 or more for some records.")
         return

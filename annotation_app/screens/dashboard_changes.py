@@ -8,18 +8,18 @@ from typing import Any
 import streamlit as st
 
 from piiloom.annotation_app.dashboard.label_changes import Changes, label_changes
-from piiloom.annotation_app.screens.kept_figures import Office, readings_of
+from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
 
 _CHANGES = ("rejected", "added", "removed", "moved", "retyped", "relevance_flipped", "question_edited", "context_edited")
 
 
-def show_changes(office: Office) -> None:
+def show_changes(cache: AppCache) -> None:
     """Show the shares of changes, overall and by group."""
-    readings = readings_of(office.workplace)
-    if not readings:
+    finished_records = finished_records_of(cache.services)
+    if not finished_records:
         st.info("Nobody has finished a record yet.")
         return
-    changes = office.figures("changes", readings, lambda: label_changes(readings))
+    changes = cache.figures("changes", finished_records, lambda: label_changes(finished_records))
     by = st.segmented_control("By", ["model", "stage", "prompt template", "pair", "type"], default="model", key="changes_by") or "model"
     groups: Mapping[str, Mapping[str, Changes]] = {
         "model": changes.by_model,

@@ -8,13 +8,13 @@ import streamlit as st
 
 from piiloom.annotation_app.onboarding.capture_recapture import ASSUMPTIONS, Estimate
 from piiloom.annotation_app.onboarding.control_results import control_results
-from piiloom.annotation_app.onboarding.finding import estimate_remaining
-from piiloom.annotation_app.screens.kept_figures import Office, readings_of
+from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
+from piiloom.annotation_app.screens.app_cache import AppCache, finished_records_of
 
 
-def show_controls(office: Office) -> None:
+def show_controls(cache: AppCache) -> None:
     """Show how many of the planted errors each person found."""
-    results = control_results(office.workplace.shared)
+    results = control_results(cache.services.shared)
     if not results:
         st.info("No hidden control record has been finished yet. Admins plant them on the page Admin.")
         return
@@ -29,10 +29,10 @@ def show_controls(office: Office) -> None:
     st.caption("Control records look like work. Intervals are Wilson's; with a handful of controls they are wide.")
 
 
-def show_remaining(office: Office) -> None:
+def show_remaining(cache: AppCache) -> None:
     """Show how many errors are estimated to be left, from how often two people found the same one."""
-    readings = readings_of(office.workplace)
-    found = office.figures("remaining", readings, lambda: estimate_remaining(readings))
+    finished_records = finished_records_of(cache.services)
+    found = cache.figures("remaining", finished_records, lambda: estimate_remaining(finished_records))
     if not found.pairs:
         st.info("This needs records that two people have finished. Set the overlap to 2 or more for some records.")
         return

@@ -13,15 +13,15 @@ from piiloom.annotation_app.people.identity import Person, Role
 from piiloom.annotation_app.screens.adjudication import adjudication_page
 from piiloom.annotation_app.screens.admin import admin_page
 from piiloom.annotation_app.screens.dashboard import dashboard_page, read_ahead
-from piiloom.annotation_app.screens.guide import guide_page
-from piiloom.annotation_app.screens.libraries import load_beside
-from piiloom.annotation_app.screens.plain_words import plain
+from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.guidelines import guidelines_page
+from piiloom.annotation_app.screens.preloading import load_beside
 from piiloom.annotation_app.screens.records import records_page
-from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.training import training_page
 from piiloom.annotation_app.screens.work import work_page
-from piiloom.annotation_app.serving.current import current_person, front, logout_form, page_was_anothers
-from piiloom.annotation_app.serving.front import LOGIN_PATH
+from piiloom.annotation_app.serving.current_user import current_person, login_config, logout_form, page_was_anothers
+from piiloom.annotation_app.serving.login_config import LOGIN_PATH
 from piiloom.annotation_app.serving.oidc import log_out_of_provider, providers, stranger
 
 _LONE = "You are not logged in"
@@ -55,7 +55,7 @@ SCREENS = (
     Screen("work", "Annotate", "annotator", work_page),
     Screen("records", "Records", "annotator", records_page),
     Screen("adjudicate", "Adjudicate", "adjudicator", adjudication_page),
-    Screen("guidelines", "Guidelines", "annotator", guide_page),
+    Screen("guidelines", "Guidelines", "annotator", guidelines_page),
     Screen("training", "Training", "annotator", training_page),
     Screen("dashboard", "Dashboard", "adjudicator", dashboard_page),
     Screen("admin", "Admin", "admin", admin_page),
@@ -73,7 +73,7 @@ def run() -> None:
         st.navigation([_home(_way_in), *lone], position="hidden").run()
         return
     if person.may("adjudicator"):
-        load_beside(read_ahead)  # loads libraries and readings for the dashboard
+        load_beside(read_ahead)  # loads libraries and finished records for the dashboard
     allowed = [screen for screen in SCREENS if person.may(screen.role)]
     pages = [st.Page(partial(_drawn, screen), title=screen.title, url_path=screen.path) for screen in allowed]
     chosen = st.navigation([_home(_to_work), *pages], position="top")
@@ -113,12 +113,17 @@ def _way_in() -> None:
     if page_was_anothers():
         st.write("Your session has ended. What you had saved is safe.")
     st.html(f'<p><a href="{LOGIN_PATH}" target="_self">Log in</a></p>')
-    if front().oidc and stranger(front()):
+    if login_config().oidc and stranger(login_config()):
         st.write("Your organisation knows you, but you have no account here. Ask an admin of this project for one.")
-        st.button("Log out", on_click=log_out_of_provider, args=(front(),))
-    elif front().oidc:
+        st.button("Log out", on_click=log_out_of_provider, args=(login_config(),))
+    elif login_config().oidc:
         for provider in providers():
-            st.button(f"Log in with {plain(provider or 'your organisation')}", key=f"login-{provider}", on_click=st.login, args=(provider,))
+            st.button(
+                f"Log in with {escape_markdown(provider or 'your organisation')}",
+                key=f"login-{provider}",
+                on_click=st.login,
+                args=(provider,),
+            )
 
 
 def _show_person(person: Person) -> None:
@@ -126,5 +131,5 @@ def _show_person(person: Person) -> None:
     form = logout_form()
     if form is not None:
         st.html(form)
-    elif front().oidc:
-        st.button("Log out", on_click=log_out_of_provider, args=(front(),))
+    elif login_config().oidc:
+        st.button("Log out", on_click=log_out_of_provider, args=(login_config(),))

@@ -8,17 +8,16 @@ from typing import Final
 import streamlit as st
 
 from piiloom.annotation_app.adjudication.decisions import ANNOTATED, OUTCOMES
-from piiloom.annotation_app.adjudication.taking_back import take_back
-from piiloom.annotation_app.desk.deliveries import REFUSED, STALE
-from piiloom.annotation_app.desk.history_words import line_of, without_renewals
+from piiloom.annotation_app.adjudication.step_reverting import revert_step
 from piiloom.annotation_app.documents.history import EDITS
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.plain_words import plain
-from piiloom.annotation_app.screens.receiving import take_in
-from piiloom.annotation_app.screens.session import this_tab
-from piiloom.annotation_app.serving.current import current_person
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.screens.editor_callbacks import receive_outbox
+from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.tab_state import this_tab
+from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.serving.services import Services, get_services
+from piiloom.annotation_app.sync.event_descriptions import line_of, without_renewals
+from piiloom.annotation_app.sync.results import REFUSED, STALE
 from piiloom.annotation_app.worklist.work_events import ASSIGNMENT_KINDS
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.foundation.errors import UsageError
@@ -32,31 +31,31 @@ _WHILE_WORKING: Final = (*_STEPS, *ASSIGNMENT_KINDS, *OUTCOMES)
 _ALL: Final = (*_WHILE_WORKING, ANNOTATED)
 
 
-def show_history(workplace: Workplace, person: Person, record_id: str) -> None:
+def show_history(services: Services, person: Person, record_id: str) -> None:
     """Show the history in an expander under the editor. Annotators see only what was done to their own version.
 
     A control record looks like any other here: nothing says where it comes from.
     """
     if person.may("adjudicator"):
-        _show(workplace, person, record_id, None, _WHILE_WORKING, _take_back_here)
+        _show(services, person, record_id, None, _WHILE_WORKING, _revert_here)
     else:
-        _show(workplace, person, record_id, person.name, _STEPS, _take_back_here)
+        _show(services, person, record_id, person.name, _STEPS, _revert_here)
 
 
-def show_whole_history(workplace: Workplace, person: Person, record_id: str) -> None:
+def show_whole_history(services: Services, person: Person, record_id: str) -> None:
     """Show in an expander everything that anybody did to a record of the work list, for adjudicators."""
-    _show(workplace, person, record_id, None, _ALL, _take_back_there)
+    _show(services, person, record_id, None, _ALL, _revert_there)
 
 
 def _show(
-    workplace: Workplace, person: Person, record_id: str, owner: str | None, kinds: Collection[str], act: Callable[[str], None]
+    services: Services, person: Person, record_id: str, owner: str | None, kinds: Collection[str], act: Callable[[str], None]
 ) -> None:
     """Show the expander. Events are read only while it is open, since each edit reruns the page."""
     box = st.expander("History", key=f"history-{record_id}", on_change="rerun")
     if not box.open:
         return
     with box:
-        events = without_renewals(workplace.desk.history(record_id, owner, kinds))
+        events = without_renewals(services.documents.history(record_id, owner, kinds))
         if not events:
             st.text("Nothing has been changed yet.")
             return
@@ -83,28 +82,28 @@ def _key(record_id: str) -> str:
     return f"step-{record_id}"
 
 
-def _take_back_here(record_id: str) -> None:
+def _revert_here(record_id: str) -> None:
     """Undo the chosen step, after delivering the edits that the editor has sent."""
-    person, workplace, tab = current_person(), get_workplace(), this_tab()
+    person, services, tab = current_person(), get_services(), this_tab()
     if person is None:
         return
-    take_in(workplace, person, tab)
+    receive_outbox(services, person, tab)
     try:
-        _take_back(workplace, person, record_id)
+        _revert(services, person, record_id)
     except UsageError as error:
-        tab.said = str(error)
+        tab.message = str(error)
 
 
-def _take_back_there(record_id: str) -> None:
+def _revert_there(record_id: str) -> None:
     try:
-        _take_back(get_workplace(), current_person(), record_id)
+        _revert(get_services(), current_person(), record_id)
     except UsageError as error:
-        st.toast(plain(str(error)))
+        st.toast(escape_markdown(str(error)))
     else:
         st.toast("The step is taken back.")
 
 
-def _take_back(workplace: Workplace, person: Person | None, record_id: str) -> None:
+def _revert(services: Services, person: Person | None, record_id: str) -> None:
     step = st.session_state.get(_key(record_id))
     if isinstance(step, int):
-        take_back(workplace.shared, workplace.desk, person, record_id, step)
+        revert_step(services.shared, services.documents, person, record_id, step)

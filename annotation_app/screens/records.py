@@ -7,14 +7,13 @@ from typing import Any, get_args
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.screens.plain_words import tell
-from piiloom.annotation_app.screens.session import this_tab
+from piiloom.annotation_app.screens.escaping import show_error
+from piiloom.annotation_app.screens.tab_state import this_tab
 from piiloom.annotation_app.screens.work import PAGE
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
-from piiloom.annotation_app.worklist.filters import Listing, ListQuery
+from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.priorities import explained
-from piiloom.annotation_app.worklist.visibility import Viewer, may_see_people
+from piiloom.annotation_app.worklist.record_lists import Listing, ListQuery
+from piiloom.annotation_app.worklist.visibility import may_see_people
 from piiloom.corpus.store.annotation_items import Status
 from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
 from piiloom.foundation.errors import UsageError
@@ -46,24 +45,23 @@ _FLAGGED = {"flagged": True, "not flagged": False}
 
 def records_page(person: Person) -> None:
     """Show the records of the work list that *person* may see."""
-    workplace = get_workplace()
-    viewer = Viewer(name=person.name, role=person.role)
+    services = get_services()
     st.subheader("Records")
     try:
-        listing = workplace.lists.look(viewer, _query(workplace, viewer))
+        listing = services.lists.find(person, _query(services, person))
     except UsageError as error:
-        tell(error)
+        show_error(error)
         return
     st.caption(f"{listing.total:,} record{'s' * (listing.total != 1)} · page {listing.page:,} of {listing.pages:,}")
-    _show(listing, viewer, people=may_see_people(viewer, workplace.settings.current()))
+    _show(listing, person, people=may_see_people(person, services.settings.current()))
 
 
-def _query(workplace: Workplace, viewer: Viewer) -> ListQuery:
+def _query(services: Services, person: Person) -> ListQuery:
     choices: dict[str, list[str]] = {"status": list(get_args(Status)), "own": list(get_args(Own)), "flagged": list(_FLAGGED)}
-    found = workplace.lists.choices(viewer)
+    found = services.lists.choices(person)
     choices |= {name: found[name] for name in ("pair", "type", "locale", "model") if found.get(name)}
-    if may_see_people(viewer, workplace.settings.current()):
-        choices["annotator"] = [account.name for account in workplace.accounts.list()]
+    if may_see_people(person, services.settings.current()):
+        choices["annotator"] = [account.name for account in services.accounts.list()]
     first = st.columns([2, 1])
     text = first[0].text_input(
         "Search", key="list_text", placeholder="words of the context or question, or an id", on_change=_turn, args=(1,)
@@ -77,8 +75,8 @@ def _query(workplace: Workplace, viewer: Viewer) -> ListQuery:
     return ListQuery(text=text, sort=sort, descending=sort != "record", page=st.session_state.get("list_page", 1), **chosen)
 
 
-def _show(listing: Listing, viewer: Viewer, *, people: bool) -> None:
-    rows = [_row(line, viewer, people=people) for line in listing.lines]
+def _show(listing: Listing, person: Person, *, people: bool) -> None:
+    rows = [_row(line, person, people=people) for line in listing.lines]
     shown = st.dataframe(
         rows, hide_index=True, width="stretch", on_select="rerun", selection_mode="single-row", key="list_rows", column_config=_WIDTHS
     )
@@ -95,7 +93,7 @@ def _turn(page: int) -> None:
     st.session_state["list_page"] = page
 
 
-def _row(line: ListedItem, viewer: Viewer, *, people: bool) -> dict[str, Any]:
+def _row(line: ListedItem, person: Person, *, people: bool) -> dict[str, Any]:
     facts = line.facts
     row = {
         "record": line.record_id[:12],
@@ -115,6 +113,6 @@ def _row(line: ListedItem, viewer: Viewer, *, people: bool) -> dict[str, Any]:
     if people:
         row["worked on by"] = ", ".join(line.worked)
         row["with"] = ", ".join(line.holding)
-    if viewer.role == "admin" and line.role != "work":
+    if person.role == "admin" and line.role != "work":
         row["role"] = line.role
     return row

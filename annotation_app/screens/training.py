@@ -7,16 +7,15 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.desk.editor_view import Mode, Surroundings, editor_data
 from piiloom.annotation_app.editor.palette import colours
 from piiloom.annotation_app.onboarding.feedback import Feedback
 from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.screens.editor_callbacks import show_editor
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.marked_text import marked_text
-from piiloom.annotation_app.screens.plain_words import plain, tell
-from piiloom.annotation_app.screens.receiving import show_editor
-from piiloom.annotation_app.screens.session import this_tab
-from piiloom.annotation_app.serving.opening import Workplace
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.screens.tab_state import this_tab
+from piiloom.annotation_app.serving.services import Services, get_services
+from piiloom.annotation_app.sync.editor_data import EditorOptions, Mode, editor_data
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import load_taxonomy
@@ -29,54 +28,54 @@ _FEEDBACK: Final = "practice_feedback"
 
 def training_page(person: Person) -> None:
     """Show practice or the test, as selected."""
-    workplace = get_workplace()
+    services = get_services()
     what = st.segmented_control("What", ["Practice", "Test"], default="Practice", label_visibility="collapsed", key="training_what")
     if what == "Test":
-        _test(workplace, person)
+        _test(services, person)
     else:
-        _practice(workplace, person)
+        _practice(services, person)
 
 
-def _practice(workplace: Workplace, person: Person) -> None:
-    exercises = workplace.practice.exercises(person.name)
+def _practice(services: Services, person: Person) -> None:
+    exercises = services.practice.exercises(person.name)
     if not exercises:
         st.info("This project has no practice records yet. An admin can add them on the page Admin.")
         return
     done = sum(exercise.perfect for exercise in exercises)
     st.caption(f"{done} of {len(exercises)} practice records are right. Correct each record as the guidelines say, then check it.")
     record_id = _chosen(_PRACTICE, [(exercise.record_id, exercise.perfect) for exercise in exercises])
-    version = _show(workplace, person, record_id, _PRACTICE, "practice")
+    version = _show(services, person, record_id, _PRACTICE, "practice")
     if st.button("Check my answer", type="primary"):
         try:
-            st.session_state[_FEEDBACK] = record_id, version, workplace.practice.check(person.name, record_id)
+            st.session_state[_FEEDBACK] = record_id, version, services.practice.check(person.name, record_id)
         except UsageError as error:
-            tell(error)
+            show_error(error)
     checked, at, feedback = st.session_state.get(_FEEDBACK, (None, None, None))
     if (checked, at) == (record_id, version):
         _say(feedback)
-        _offer_answer(workplace, person, record_id)
+        _offer_answer(services, person, record_id)
 
 
-def _test(workplace: Workplace, person: Person) -> None:
-    for attempt in workplace.test.attempts(person.name):
+def _test(services: Services, person: Person) -> None:
+    for attempt in services.test.attempts(person.name):
         outcome = "passed" if attempt.passed else "not passed"
         st.caption(f"Attempt {attempt.number}: {attempt.score:.0%}, {outcome} (needed: {attempt.threshold:.0%})")
     try:
-        task = workplace.test.task(person.name)
+        task = services.test.task(person.name)
     except UsageError as error:
-        st.info(plain(str(error)))
+        st.info(escape_markdown(str(error)))
         return
     left = sum(not finished for _, finished in task.records)
     st.caption(
         f"{counted(len(task.records), 'record')}, {left} not finished. "
         "Accept or reject each; then hand in. There is no feedback before that."
     )
-    _show(workplace, person, _chosen(_TEST, task.records), _TEST, "annotate")
+    _show(services, person, _chosen(_TEST, task.records), _TEST, "annotate")
     if st.button("Hand in", type="primary", disabled=left > 0):
         try:
-            attempt = workplace.test.hand_in(person.name)
+            attempt = services.test.hand_in(person.name)
         except UsageError as error:
-            tell(error)
+            show_error(error)
             return
         this_tab().trail(_TEST).records.clear()
         this_tab().trail(_TEST).leave()
@@ -94,18 +93,18 @@ def _chosen(page: str, records: Sequence[tuple[str, bool]]) -> str:
     return ids[trail.place]
 
 
-def _show(workplace: Workplace, person: Person, record_id: str, page: str, mode: Mode) -> int:
+def _show(services: Services, person: Person, record_id: str, page: str, mode: Mode) -> int:
     """Mount the editor and return the version of the document that it shows."""
     tab = this_tab()
     trail = tab.trail(page)
-    opened = workplace.desk.open(person.name, record_id)
+    opened = services.documents.open(person.name, record_id)
     position = {"index": trail.place + 1, "total": len(trail.records)}
-    around = Surroundings(mode=mode, acknowledged=tab.acknowledged, notices=tab.notices, intents=tab.intents, position=position)
-    show_editor(editor_data(opened, person.name, around), page, _no_further)
+    options = EditorOptions(mode=mode, acknowledged=tab.acknowledged, notices=tab.notices, intents=tab.intents, position=position)
+    show_editor(editor_data(opened, person.name, options), page, _no_further)
     return opened.version
 
 
-def _no_further(_workplace: Workplace, _person: Person, besides: Sequence[str]) -> str | None:
+def _no_further(_services: Services, _person: Person, besides: Sequence[str]) -> str | None:
     """Stay at the last record."""
     return besides[-1] if besides else None
 
@@ -119,7 +118,7 @@ def _say(feedback: Feedback) -> None:
         st.text(f"• {remark.sentence}" + (f"\n   {remark.why}" if remark.why else ""))
 
 
-def _offer_answer(workplace: Workplace, person: Person, record_id: str) -> None:
+def _offer_answer(services: Services, person: Person, record_id: str) -> None:
     """Show the right answer in an expander, after the person has tried."""
     with st.expander("Show the right answer"):
-        st.html(marked_text(workplace.practice.reference(person.name, record_id), colours(load_taxonomy().types)))
+        st.html(marked_text(services.practice.reference(person.name, record_id), colours(load_taxonomy().types)))

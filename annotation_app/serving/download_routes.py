@@ -16,8 +16,8 @@ from starlette.responses import FileResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.annotation_app.serving.front import Front
-from piiloom.annotation_app.serving.workplace_holder import get_workplace
+from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.serving.services import get_services
 
 _EXPORTS: Final = "/account/files/exports/"
 _REJECTS: Final = "/account/files/rejects/"
@@ -37,10 +37,10 @@ def rejects_link(name: str) -> str:
 
 
 class DownloadRoutes:
-    """The download routes for one ``Front``."""
+    """The download routes for one ``LoginConfig``."""
 
-    def __init__(self, front: Front) -> None:
-        self._front = front
+    def __init__(self, config: LoginConfig) -> None:
+        self._config = config
 
     def routes(self) -> list[Route]:
         """Return the routes to add to the app."""
@@ -82,14 +82,14 @@ class DownloadRoutes:
         return _absent() if path is None else FileResponse(path, headers=_as_file(path.name), media_type="application/octet-stream")
 
     def _refusal(self, request: Request) -> Response | None:
-        person = self._front.person_of_cookies(request.cookies)
+        person = self._config.person_of_cookies(request.cookies)
         if person is not None and person.may("admin"):
             return None
         return PlainTextResponse("Log in first." if person is None else "This is for admins.", 403, {"Cache-Control": "no-store"})
 
 
 def _files() -> ProjectFiles:
-    return ProjectFiles(get_workplace().path)
+    return ProjectFiles(get_services().path)
 
 
 def _absent() -> Response:

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from piiloom.annotation_app.people.logging_in import LoginDesk
-from piiloom.annotation_app.serving.front import LOGIN_PATH, LOGOUT_PATH, Front
+from piiloom.annotation_app.people.login_service import LoginService
+from piiloom.annotation_app.serving.login_config import LOGIN_PATH, LOGOUT_PATH, LoginConfig
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384
@@ -30,10 +30,10 @@ _STALE = "The form was too old, or cookies are switched off. Try again."
 
 
 class LoginRoutes:
-    """The login and log-out routes for one ``Front``."""
+    """The login and log-out routes for one ``LoginConfig``."""
 
-    def __init__(self, front: Front) -> None:
-        self._front = front
+    def __init__(self, config: LoginConfig) -> None:
+        self._config = config
         self._hashing = CapacityLimiter(_HASHES_AT_ONCE)
 
     def routes(self) -> list[Route]:
@@ -48,8 +48,8 @@ class LoginRoutes:
 
     async def show(self, request: Request) -> Response:
         """Serve the login form. Redirect people who are already logged in to the app."""
-        token = request.cookies.get(self._front.cookie)
-        if await to_thread.run_sync(self._front.person, token) is not None:
+        token = request.cookies.get(self._config.cookie)
+        if await to_thread.run_sync(self._config.person, token) is not None:
             return RedirectResponse("/", 303)
         return self._form(request)
 
@@ -59,60 +59,60 @@ class LoginRoutes:
         Redirects to the app on success. Answers 400 for a body that is no form, 401 for a wrong name or password, 403 for a stale form and
         429 during a wait.
         """
-        desk, front = self._front.desk, self._front
-        if desk is None:
+        logins, config = self._config.logins, self._config
+        if logins is None:
             return RedirectResponse("/", 303)
         fields = await _fields(request)
         if fields is None:
             return PlainTextResponse("This is not a login form.", 400)
-        if not front.forms.fits("login", request.cookies.get(front.form_cookie), fields.get("token", "")):
+        if not config.forms.fits("login", request.cookies.get(config.form_cookie), fields.get("token", "")):
             return self._form(request, said=_STALE, status=403)
         name, password = fields.get("name", ""), fields.get("password", "")
         address = request.client.host if request.client else ""
-        attempt = await to_thread.run_sync(desk.log_in, name, password, address, limiter=self._hashing)
+        attempt = await to_thread.run_sync(logins.log_in, name, password, address, limiter=self._hashing)
         if attempt.token is not None:
-            return await self._let_in(request, desk, attempt.token)
+            return await self._let_in(request, logins, attempt.token)
         if attempt.wait > 0:
             seconds = math.ceil(attempt.wait)
             said = f"Too many tries. Wait {seconds} second{'s' * (seconds != 1)} and try again."
             answer = self._form(request, name=name, said=said, status=429)
             answer.headers["Retry-After"] = str(seconds)
             return answer
-        return self._form(request, name=name, said=_WRONG, status=401, then=BackgroundTask(desk.note_refusal, name))
+        return self._form(request, name=name, said=_WRONG, status=401, then=BackgroundTask(logins.note_refusal, name))
 
     async def log_out(self, request: Request) -> Response:
         """End the session, so that no copy of its token is valid any more. Answers 403 for a stale form."""
-        desk, front = self._front.desk, self._front
-        token = request.cookies.get(front.cookie)
+        logins, config = self._config.logins, self._config
+        token = request.cookies.get(config.cookie)
         fields = await _fields(request)
-        if desk is None or fields is None or not front.forms.fits("logout", token, fields.get("token", "")):
+        if logins is None or fields is None or not config.forms.fits("logout", token, fields.get("token", "")):
             return PlainTextResponse("This log-out form is too old. Go back, reload the page and log out again.", 403)
-        await to_thread.run_sync(desk.log_out, token)
+        await to_thread.run_sync(logins.log_out, token)
         answer = RedirectResponse(LOGIN_PATH, 303)
-        answer.delete_cookie(front.cookie, path="/", secure=self._secure(request), httponly=True, samesite="strict")
+        answer.delete_cookie(config.cookie, path="/", secure=self._secure(request), httponly=True, samesite="strict")
         return _unkept(answer)
 
-    async def _let_in(self, request: Request, desk: LoginDesk, token: str) -> Response:
-        await to_thread.run_sync(desk.log_out, request.cookies.get(self._front.cookie))
+    async def _let_in(self, request: Request, logins: LoginService, token: str) -> Response:
+        await to_thread.run_sync(logins.log_out, request.cookies.get(self._config.cookie))
         answer = RedirectResponse("/", 303)
-        self._set(request, answer, self._front.cookie, token, path="/")
-        answer.delete_cookie(self._front.form_cookie, path=LOGIN_PATH)
+        self._set(request, answer, self._config.cookie, token, path="/")
+        answer.delete_cookie(self._config.form_cookie, path=LOGIN_PATH)
         return _unkept(answer)
 
     def _form(self, request: Request, *, name: str = "", said: str = "", status: int = 200, then: BackgroundTask | None = None) -> Response:
-        front = self._front
-        cookie = request.cookies.get(front.form_cookie) or front.nonce()
+        config = self._config
+        cookie = request.cookies.get(config.form_cookie) or config.nonce()
         page = _environment().get_template("login.html.j2")
-        body = page.render(token=front.forms.token("login", cookie), name=name[:64], said=said, oidc=front.oidc, path=LOGIN_PATH)
+        body = page.render(token=config.forms.token("login", cookie), name=name[:64], said=said, oidc=config.oidc, path=LOGIN_PATH)
         answer = HTMLResponse(body, status, background=then)
-        self._set(request, answer, front.form_cookie, cookie, path=LOGIN_PATH)
+        self._set(request, answer, config.form_cookie, cookie, path=LOGIN_PATH)
         return _unkept(answer)
 
     def _set(self, request: Request, answer: Response, name: str, value: str, *, path: str) -> None:
         answer.set_cookie(name, value, path=path, secure=self._secure(request), httponly=True, samesite="strict")
 
     def _secure(self, request: Request) -> bool:
-        return self._front.behind_https or request.url.scheme == "https"
+        return self._config.behind_https or request.url.scheme == "https"
 
 
 async def _fields(request: Request) -> dict[str, str] | None:

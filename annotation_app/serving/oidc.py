@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.auth_util import get_secrets_auth_section
 
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.serving.front import Front, provider_token
+from piiloom.annotation_app.serving.login_config import LoginConfig, provider_token
 
 
 def oidc_configured() -> bool:
@@ -41,24 +41,24 @@ def identities(claims: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(value for value in found if isinstance(value, str) and value)
 
 
-def person_of_provider(front: Front) -> Person | None:
+def person_of_provider(config: LoginConfig) -> Person | None:
     """Return the annotator who is logged in at the provider in this browser, or None. Only inside a Streamlit script."""
     claims, token = st.user.to_dict(), provider_token(st.context.cookies.to_dict())
     made = claims.get("iat")
-    if front.desk is None or token is None or not claims.get("is_logged_in") or not isinstance(made, int):
+    if config.logins is None or token is None or not claims.get("is_logged_in") or not isinstance(made, int):
         return None
-    return front.desk.person(token) or front.desk.arrive(token, identities(claims), datetime.fromtimestamp(made, UTC))
+    return config.logins.person(token) or config.logins.log_in_by_provider(token, identities(claims), datetime.fromtimestamp(made, UTC))
 
 
-def log_out_of_provider(front: Front) -> None:
+def log_out_of_provider(config: LoginConfig) -> None:
     """End the session of a person who logged in by OIDC, for good. Only inside a Streamlit script."""
-    if front.desk is not None:
-        front.desk.log_out(provider_token(st.context.cookies.to_dict()))
+    if config.logins is not None:
+        config.logins.log_out(provider_token(st.context.cookies.to_dict()))
     st.logout()
 
 
-def stranger(front: Front) -> bool:
+def stranger(config: LoginConfig) -> bool:
     """Return whether this browser is logged in at the provider as somebody without an active account here."""
     claims = st.user.to_dict()
     logged_in = bool(claims.get("is_logged_in"))
-    return logged_in and (front.accounts is None or front.accounts.person_of_identity(*identities(claims)) is None)
+    return logged_in and (config.accounts is None or config.accounts.person_of_identity(*identities(claims)) is None)

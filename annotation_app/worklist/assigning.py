@@ -8,7 +8,7 @@ from typing import Literal
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.worklist.leases import Leases
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsBook
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore
 from piiloom.annotation_app.worklist.work_events import assignment_of
 from piiloom.corpus.store.annotation_assignments import (
     assigned_loads,
@@ -48,11 +48,11 @@ class Offer:
 class WorkList:
     """Assigns the records of the store *shared*. A record is chosen and leased under the write lock, so no two people race for it."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
-        self.leases = Leases(shared, log, book)
+        self._settings = settings
+        self.leases = Leases(shared, log, settings)
 
     def next_for(self, person: str, besides: Collection[str] = ()) -> Offer | None:
         """Lease the next record to *person*; None if nothing is left.
@@ -60,7 +60,7 @@ class WorkList:
         The ids in *besides* are skipped, unless the person has reached the lease limit and gets back a record they hold. Raises
         ``UsageError`` if the project requires a qualifying test that the person has not passed.
         """
-        settings = self._book.current()
+        settings = self._settings.current()
         with self._shared.writing() as store:
             if settings.qualifying_needed and not has_qualified(store, person):
                 raise UsageError("You have not passed the qualifying test of this project yet", remedy="Take the test first.")
@@ -90,7 +90,7 @@ class WorkList:
         or not in the work list.
         """
         if not people:
-            raise UsageError("nobody is named to assign the records to")
+            raise UsageError("nobody is named to assign the records to", remedy="Choose one person or more.")
         with self._shared.writing() as store:
             wanted, had = self._places(store, record_ids)
             dealt = deal(wanted, list(dict.fromkeys(people)), assigned_loads(store), had)
@@ -107,7 +107,7 @@ class WorkList:
         items = {item.record_id: item for item in load_items(store, record_ids, roles=["work"])}
         unfit = [name for name in record_ids if name not in items or items[name].status not in OPEN_STATUSES]
         if unfit:
-            raise UsageError(f"{len(unfit)} of the records are finished or not in the work list", where=unfit[0])
+            raise UsageError(f"{len(unfit)} of the records are finished or not in the work list", where=unfit[0], remedy="Leave them out.")
         now, chosen = self._log.now(), set(record_ids)
         had: dict[str, set[str]] = {record_id: set() for record_id in record_ids}
         for row in load_assignments(store):

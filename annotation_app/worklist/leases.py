@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.work_events import assignment_of, later
 from piiloom.corpus.store.annotation_assignments import Standing, load_assignments, put_assignments, standing
 from piiloom.corpus.store.annotation_events import NewEvent
@@ -33,10 +33,10 @@ _ENDED = {
 class Leases:
     """The leases of the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
 
     def may_edit(self, person: str, record_id: str) -> None:
         """Check that *person* may edit *record_id* now, and take or extend the lease.
@@ -58,13 +58,13 @@ class Leases:
 
     def take(self, store: Store, person: str, record_id: str) -> str:
         """Lease *record_id* to *person* without checking that a place is free; returns the end. Call this inside a transaction."""
-        until = later(self._log.now(), self._book.current().lease_minutes)
+        until = later(self._log.now(), self._settings.current().lease_minutes)
         self._note(store, NewEvent(actor=person, kind="leased", record_id=record_id, entry={"until": until}))
         return until
 
     def keep(self, store: Store, person: str, record_id: str, until: str | None) -> str:
         """Like ``take``, but keep the current lease, which ends at *until*, while more than half of its time remains."""
-        if until is not None and until > later(self._log.now(), self._book.current().lease_minutes / 2):
+        if until is not None and until > later(self._log.now(), self._settings.current().lease_minutes / 2):
             return until
         return self.take(store, person, record_id)
 
@@ -76,7 +76,7 @@ class Leases:
         with self._shared.reading() as store:
             now = self._log.about_now()
             found = self._standing(store, person, record_id, now)
-        fresh_until = later(now, self._book.current().lease_minutes / 2)
+        fresh_until = later(now, self._settings.current().lease_minutes / 2)
         if found.status in OPEN_STATUSES and found.leased_until is not None and found.leased_until > fresh_until:
             return
         self.may_edit(person, record_id)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.worklist.priorities import Signals, scored, signals_of
-from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsBook
+from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsStore
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent
@@ -49,10 +49,10 @@ class PoolReport:
 class Pool:
     """The work list's pool of records, in the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, book: SettingsBook) -> None:
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
         self._shared = shared
         self._log = log
-        self._book = book
+        self._settings = settings
 
     def add(
         self,
@@ -70,7 +70,7 @@ class Pool:
         """
         if run_id is None and not imported and record_ids is None:
             raise UsageError("nothing is named that could be annotated", remedy="Name a run, the imports, or records.")
-        people = _people(self._book.current().overlap if wanted is None else wanted)
+        people = _people(self._settings.current().overlap if wanted is None else wanted)
         # The screening gates are slow for many records, so they run before the write lock is taken.
         with self._shared.reading() as store:
             looked, found = _looked_at(store, newest_records(store, run_id=run_id, imported=imported, record_ids=record_ids), people)
@@ -87,7 +87,7 @@ class Pool:
             items = load_items(store, roles=["work"])
             against, bases = disagreement_counts(store), base_records(store, [item.record_id for item in items])
         looked = [(item, signals_of(bases[item.record_id], against.get(item.record_id, 0))) for item in items if item.record_id in bases]
-        counts, settings = Counter(signals.pair for _, signals in looked if signals.pair), self._book.current()
+        counts, settings = Counter(signals.pair for _, signals in looked if signals.pair), self._settings.current()
         changed: list[tuple[str, float, tuple[str, ...]]] = []
         for item, signals in looked:
             priority, reasons = scored(signals, counts, settings)
@@ -119,7 +119,7 @@ class Pool:
     def _put(self, store: Store, actor: str, looked: Sequence[tuple[Item, Signals]]) -> None:
         counts = Counter(pair_counts(store))
         counts.update(signals.pair for _, signals in looked if signals.pair)
-        settings = self._book.current()
+        settings = self._settings.current()
         for chunk in batched(looked, _CHUNK):
             rows = []
             for item, signals in chunk:

@@ -44,7 +44,7 @@ class ProjectSettings:
 _NAMES = tuple(f.name for f in fields(ProjectSettings))
 
 
-class SettingsBook:
+class SettingsStore:
     """The settings in the store *shared*, cached in memory because only this process changes them. Thread-safe."""
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:

@@ -116,6 +116,12 @@ def base_spans(store: Store, orders: Collection[int]) -> dict[int, list[tuple[in
     return found
 
 
+def work_record_ids(store: Store) -> set[str]:
+    """Return the ids of the records of the work list that have not been deleted from the store."""
+    sql = "SELECT i.record_id FROM annotation_items i JOIN records r ON r.record_order = i.record_order WHERE i.role = 'work'"
+    return {row[0] for row in store.rows(sql)}
+
+
 def status_counts(store: Store) -> dict[str, int]:
     """Count the records of the work list by stored status."""
     return dict(store.rows("SELECT status, count(*) FROM annotation_items WHERE role = 'work' GROUP BY status"))

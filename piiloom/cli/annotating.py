@@ -51,37 +51,37 @@ def needs_extra() -> Iterator[None]:
 def serve_and_print(wanted: Wanted) -> None:
     """Serve until told to stop; says where, and when it has stopped."""
     with needs_extra():
-        from piiloom.annotation_app.serving.front import Front  # noqa: PLC0415 - needs an extra, and takes a second
+        from piiloom.annotation_app.serving.login_config import LoginConfig  # noqa: PLC0415 - needs an extra, and takes a second
         from piiloom.annotation_app.serving.oidc import oidc_configured  # noqa: PLC0415
-        from piiloom.annotation_app.serving.opening import open_workplace  # noqa: PLC0415
         from piiloom.annotation_app.serving.server import bind, serve, url_of  # noqa: PLC0415
+        from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415
         from piiloom.annotation_app.serving.streamlit_settings import apply_settings  # noqa: PLC0415
     if wanted.types is not None:
         own = read_types_file(wanted.types)
         with Store.open(wanted.store, create=False) as store:
             keep_types(store, own)
-    workplace = open_workplace(wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots)
+    services = open_services(wanted.store, snapshot_every_s=wanted.snapshot_every_s, keep_snapshots=wanted.keep_snapshots)
     try:
         apply_settings()
         oidc = oidc_configured()
-        accounts = [account for account in workplace.accounts.list() if account.active]
+        accounts = [account for account in services.accounts.list() if account.active]
         may = [account for account in accounts if account.has_password or (oidc and account.oidc)]
         login = login_needed(wanted, accounts=len(accounts), usable=len(may))
         with bind(wanted.host, wanted.port) as listener:
-            front = Front(
-                desk=workplace.logins if login else None,
-                accounts=workplace.accounts if login else None,
+            config = LoginConfig(
+                logins=services.logins if login else None,
+                accounts=services.accounts if login else None,
                 oidc=oidc and login,
                 behind_https=wanted.behind_https,
                 cookie=f"piiloom_session_{listener.getsockname()[1]}",
             )
             _announce(wanted, url_of(listener, wanted.host), login=login)
             if wanted.snapshot_every_s > 0:
-                workplace.snapshots.start()
-            serve(front, workplace, listener)
+                services.snapshots.start()
+            serve(config, services, listener)
             forget()  # Ctrl-C is how a server is ended
     finally:
-        workplace.close()
+        services.close()
     say("stopped; everything that was shown as saved is in the store")
 
 
@@ -90,7 +90,7 @@ def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
 
     *accounts* are those of active people, *usable* those of them that have a way in.
     """
-    from piiloom.annotation_app.serving.request_gate import is_loopback  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - needs an extra
 
     alone = is_loopback(wanted.host) and not wanted.behind_https
     if wanted.login is False:
@@ -131,7 +131,7 @@ def _announce(wanted: Wanted, url: str, *, login: bool) -> None:
     if wanted.host in _ANYWHERE:
         say(f"  every address of this machine answers at port {url.rpartition(':')[2]}")
     sys.stdout.flush()
-    from piiloom.annotation_app.serving.request_gate import is_loopback  # noqa: PLC0415 - needs an extra
+    from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - needs an extra
 
     if not wanted.behind_https and not is_loopback(wanted.host):
         say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 def _accounts(path: Path) -> Iterator[Accounts]:
     """Open the accounts of the store at *path*."""
     with needs_extra():
-        from piiloom.annotation_app.serving.opening import open_workplace  # noqa: PLC0415 - needs an extra
+        from piiloom.annotation_app.serving.services import open_services  # noqa: PLC0415 - needs an extra
     try:
-        workplace = open_workplace(path)
+        services = open_services(path)
     except StoreLocked as error:
         remedy = "If that is piiloom annotate, an admin can do this there; otherwise wait for it or stop it"
         raise StoreLocked(error.message, where=error.where, remedy=remedy) from error
     try:
-        yield workplace.accounts
+        yield services.accounts
     finally:
-        workplace.close()
+        services.close()
 
 
 def add_account(path: Path, name: str, role: str, *, display: str, oidc: str | None, from_stdin: bool, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from project_stories import finish, pool, record, without
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
+from piiloom.annotation_app.adjudication.versions import SideBySide, Version
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.identity import Person
 from piiloom.corpus.record import Record
@@ -20,6 +21,11 @@ from piiloom.corpus.store.shared import SharedStore
 
 JUDGE, ANNOTATOR = Person("eva", "Eva", "adjudicator"), Person("ada", "Ada", "annotator")
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+
+def version_of(side: SideBySide, annotator: str) -> Version:
+    """The version of *annotator*."""
+    return next(version for version in side.versions if version.annotator == annotator)
 
 
 class Project:

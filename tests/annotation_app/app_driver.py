@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from piiloom.annotation_app.documents.document import Document
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
 from piiloom.corpus.store.database import Store
@@ -43,17 +43,17 @@ def make_project(
     """A store of *records*, all in the work list for *wanted* people each, and accounts of *people* (roles by name)."""
     with Store.open(path) as store:
         add_records(store, None, [(None, record) for record in records])
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
         for name, role in people.items():
-            workplace.accounts.add(name, role, password=GOOD)
+            services.accounts.add(name, role, password=GOOD)
         for name, value in settings.items():
-            workplace.settings.change("boss", name, value)
-        workplace.pool.add("boss", record_ids=[record.id for record in records], wanted=wanted)
+            services.settings.change("boss", name, value)
+        services.pool.add("boss", record_ids=[record.id for record in records], wanted=wanted)
         for name, ids in (assigned or {}).items():
-            workplace.work.assign("boss", ids, [name])
+            services.work.assign("boss", ids, [name])
     finally:
-        workplace.close()
+        services.close()
     return path
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piiloom.annotation_app.checks.found import Check
+from piiloom.annotation_app.checks.check import Check
 from piiloom.annotation_app.checks.live_checks import check
 from piiloom.annotation_app.documents.applying import apply
 from piiloom.annotation_app.documents.document import Document, Mark, State

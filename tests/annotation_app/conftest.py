@@ -1,4 +1,4 @@
-"""What several files of tests begin with: a project whose records are decided on, and a desk over three records."""
+"""What several files of tests begin with: a project whose records are decided on, and a service over three records."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from adjudication_stories import Project
 
-from piiloom.annotation_app.desk.delivering import Desk
+from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.shared import SharedStore
-from tests.annotation_app.desk_stories import desk_over, record, shared_store
+from tests.annotation_app.sync_stories import record, service_over, shared_store
 
 
 @pytest.fixture
@@ -35,5 +35,5 @@ def shared() -> Iterator[SharedStore]:
 
 
 @pytest.fixture
-def desk(shared: SharedStore) -> Desk:
-    return desk_over(shared)
+def service(shared: SharedStore) -> DocumentService:
+    return service_over(shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ window.ready = true;
 
 
 class FakeServer:
-    """What H2's desk and the pages do, for one person: histories by record, acknowledgements, intents. May be put on hold."""
+    """What the document service and the pages do, for one person: histories by record, acknowledgements, intents. May be put on hold."""
 
     def __init__(self, documents: dict[str, Document], **settings: Any) -> None:
         self.histories = {name: History(document) for name, document in documents.items()}
@@ -80,7 +81,7 @@ class FakeServer:
             "acknowledged": dict(self.acknowledged),
             "notices": self.notices,
             "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
-            "checks": [one.to_json() for one in found],
+            "checks": [asdict(one) for one in found],
             "can_undo": self.history.can_undo,
             "can_redo": self.history.can_redo,
             "readonly": False,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from piiloom.annotation_app.desk.replaying import replayed_documents
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
+from piiloom.annotation_app.sync.replaying import replayed_documents
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_documents import load_documents
 from piiloom.corpus.store.annotation_events import read_events
@@ -56,11 +56,11 @@ def make_project(path: Path, names: Sequence[str], records: int) -> Path:
     rng = random.Random(1)
     with Store.open(path) as store:
         add_records(store, None, [(None, long_record(number, rng)) for number in range(records)], status="imported")
-    workplace = open_workplace(path)
-    workplace.pool.add(names[0], imported=True)
+    services = open_services(path)
+    services.pool.add(names[0], imported=True)
     for name in names:
-        workplace.accounts.add(name, "annotator", password=GOOD)
-    workplace.close()
+        services.accounts.add(name, "annotator", password=GOOD)
+    services.close()
     return path
 
 

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.accounts import Accounts
-from piiloom.annotation_app.people.logging_in import LoginDesk
+from piiloom.annotation_app.people.login_service import LoginService
 from piiloom.annotation_app.people.login_sessions import LoginSessions
 from piiloom.annotation_app.people.passwords import Passwords
 from piiloom.annotation_app.people.throttling import LoginThrottle
@@ -51,7 +51,7 @@ class VirtualClock:
 
 @dataclass
 class House:
-    """A store with accounts and a login desk."""
+    """A store with accounts and a login service."""
 
     clock: VirtualClock = field(default_factory=VirtualClock)
     hasher: PasswordHasher = field(default_factory=lambda: QUICK)
@@ -61,11 +61,11 @@ class House:
         self.log = EventLog(self.shared, self.clock.now)
         self.accounts = Accounts(self.shared, self.log, Passwords(self.hasher))
         self.sessions = LoginSessions(self.shared, self.log)
-        self.desk = LoginDesk(self.shared, self.log, self.accounts, self.sessions, LoginThrottle(self.clock.monotonic))
+        self.logins = LoginService(self.shared, self.log, self.accounts, self.sessions, LoginThrottle(self.clock.monotonic))
 
     def events(self, *kinds):
         with self.shared.reading() as store:
             return read_events(store, kinds=kinds or None)
 
     def log_in(self, name, password=GOOD, address="192.0.2.7"):
-        return self.desk.log_in(name, password, address)
+        return self.logins.log_in(name, password, address)

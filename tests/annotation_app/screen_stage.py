@@ -1,4 +1,4 @@
-"""A stage for pages: a workplace over a small store, people at work in it, and a page run as Streamlit runs it."""
+"""A stage for pages: the services over a small store, people at work in it, and a page run as Streamlit runs it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.desk.outbox import Sent
 from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.serving.current import use_front
-from piiloom.annotation_app.serving.front import Front
-from piiloom.annotation_app.serving.opening import open_workplace
-from piiloom.annotation_app.serving.workplace_holder import set_workplace
+from piiloom.annotation_app.serving.current_user import use_login_config
+from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.serving.services import open_services, set_services
+from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -52,32 +51,32 @@ def record(number):
 
 @contextmanager
 def stage(folder, *, records=4, overlap=2):
-    """A workplace that the pages of this process find; single-user, so that whoever acts is the admin "local"."""
+    """The services that the pages of this process find; single-user, so that whoever acts is the admin "local"."""
     with Store.open(folder / "s.duckdb") as store:
         add_records(store, None, [(None, record(number)) for number in range(records)], status="imported")
-    workplace = open_workplace(folder / "s.duckdb", clock=Clock())
-    set_workplace(workplace)
-    use_front(Front())
+    services = open_services(folder / "s.duckdb", clock=Clock())
+    set_services(services)
+    use_login_config(LoginConfig())
     try:
-        workplace.settings.change("local", "overlap", overlap)
+        services.settings.change("local", "overlap", overlap)
         if records:
-            workplace.pool.add("local", imported=True)
-        yield workplace
+            services.pool.add("local", imported=True)
+        yield services
     finally:
-        set_workplace(None)
-        use_front(None)
-        workplace.close()
+        set_services(None)
+        use_login_config(None)
+        services.close()
 
 
-def does(workplace, who, record_id, *operations, base=None, client=None):
+def does(services, who, record_id, *operations, base=None, client=None):
     """Have *who* take the record and send *operations*."""
-    workplace.work.leases.renew(who, record_id)
-    at = workplace.desk.open(who, record_id).version if base is None else base
+    services.work.leases.renew(who, record_id)
+    at = services.documents.open(who, record_id).version if base is None else base
     name = client or f"{who}-{record_id}-{at}"
     sent = [
         Sent(client=name, sequence=n + 1, record_id=record_id, base=at + n, operation=operation) for n, operation in enumerate(operations)
     ]
-    return workplace.desk.deliver(who, sent)
+    return services.documents.deliver(who, sent)
 
 
 def flip(span="s3", relevance="high"):
@@ -87,10 +86,10 @@ def flip(span="s3", relevance="high"):
 ACCEPT = {"op": "accept"}
 
 
-def dispute(workplace, record_id):
+def dispute(services, record_id):
     """Ana accepts, Ben flips a relevance, drops a span and flags."""
-    does(workplace, "ana", record_id, ACCEPT)
-    does(workplace, "ben", record_id, flip(), {"op": "remove", "id": "s1"}, {"op": "flag", "comment": HOSTILE}, ACCEPT)
+    does(services, "ana", record_id, ACCEPT)
+    does(services, "ben", record_id, flip(), {"op": "remove", "id": "s1"}, {"op": "flag", "comment": HOSTILE}, ACCEPT)
 
 
 def _draw(module, function, name, role):
@@ -104,7 +103,7 @@ def _draw(module, function, name, role):
 def page(screen, role="admin", name=None):
     """Run the page *screen* for somebody; fails when it raises."""
     module = f"piiloom.annotation_app.screens.{screen}"
-    function = {"guide": "guide_page"}.get(screen, f"{screen}_page")
+    function = f"{screen}_page"
     test = AppTest.from_function(_draw, args=(module, function, name or role, role), default_timeout=20)
     return ran(test.run())
 

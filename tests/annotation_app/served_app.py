@@ -93,7 +93,7 @@ def _run(socket):
     shown = []
     while True:
         got = ForwardMsg()
-        got.ParseFromString(socket.recv(timeout=20))
+        got.ParseFromString(socket.recv(timeout=60))
         kind = got.WhichOneof("type")
         if kind == "delta" and got.delta.WhichOneof("type") == "new_element":
             shown.append(str(got.delta.new_element))

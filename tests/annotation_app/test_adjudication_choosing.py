@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import added, changed, document, record, without
 
-from piiloom.annotation_app.adjudication.choosing import assembled, most_common, overlaps, picked_spans, table
+from piiloom.annotation_app.adjudication.choosing import assembled, most_common, overlaps, picked_spans, span_choices
 from piiloom.annotation_app.adjudication.differing import differing
-from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.spans import placed
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.foundation.errors import UsageError
@@ -31,7 +31,7 @@ def made_by(**marks: object) -> dict[str, Document]:
 
 def test_spans_are_chosen_one_by_one() -> None:
     held = made_by(ada=without("s4"), bob=changed("s1", entity_type="education"), cid=added(0, 2))
-    among = table(held, "ada")
+    among = span_choices(held, "ada")
     assert [choice.agreed for choice in among.choices] == [False, False, True, True, False]
     assert [choice.options["bob"] and choice.options["bob"].entity_type for choice in among.choices] == [
         None, "education", "health", "location", "age",
@@ -45,12 +45,12 @@ def test_spans_are_chosen_one_by_one() -> None:
         with pytest.raises(UsageError, match="no version"):
             assembled(among, question_from=question, picks=picks)
     with pytest.raises(UsageError, match="no version"):
-        table(held, "eva")
+        span_choices(held, "eva")
 
 
 def test_an_agreed_span_can_be_left_out() -> None:
     held = made_by(ada=list, bob=without("s4"))
-    made = assembled(table(held, "ada"), question_from="ada", picks={1: None, 3: "ada"})
+    made = assembled(span_choices(held, "ada"), question_from="ada", picks={1: None, 3: "ada"})
     assert [mark.id for mark in made.marks] == ["s1", "s3", "s4"]
 
 
@@ -59,7 +59,7 @@ def test_spans_that_overlap_are_told_and_cannot_be_had_together() -> None:
         "ada": document("x" * 20, (0, 5, "age", "low"), (5, 9, "name", "low")),
         "bob": document("x" * 20, (2, 9, "code", "low")),
     }
-    among = table(held, "ada")
+    among = span_choices(held, "ada")
     assert [{who: mark and mark.start for who, mark in one.options.items()} for one in among.choices] == [
         {"ada": 0, "bob": None}, {"ada": 5, "bob": 2},
     ]  # fmt: skip
@@ -74,7 +74,7 @@ def test_spans_follow_the_text_that_was_chosen_and_ids_stay_unique() -> None:
         "ada": document("Hm, Ann has asthma.", (12, 18, "health", "high")),
         "bob": document("Ann has asthma.", (0, 3, "name", "low"), (8, 14, "health", "high")),
     }
-    among = table(held, "ada")
+    among = span_choices(held, "ada")
     assert [one.agreed for one in among.choices] == [False, True]
     made = assembled(among, question_from="ada", picks={0: "bob"})
     assert [(made.context[m.start : m.end], m.id) for m in made.marks] == [("Ann", "s0"), ("asthma", "s0-2")]
@@ -85,19 +85,21 @@ def test_spans_whose_text_is_not_there_are_named_and_those_that_read_otherwise_a
         "ada": document("Ann has asthma.", (8, 14, "health", "high")),
         "bob": document("Annabel has asthma and a cat.", (0, 7, "name", "low"), (25, 28, "other", "low")),
     }
-    among = table(held, "ada")
+    among = span_choices(held, "ada")
     assert {who: [mark.start for mark in marks] for who, marks in among.unfit.items()} == {"bob": [25]}
     name = among.choices[0].options["bob"]
     assert name is not None
     assert (name.start, name.end, name.doubt) == (0, 3, True)
-    assert table(held, "bob").unfit == {}
-    assert [choice.key for choice in among.choices] == ["bob-s0", "ada-s0"] == [choice.key for choice in table(held, "bob").choices][:2]
+    assert span_choices(held, "bob").unfit == {}
+    assert (
+        [choice.key for choice in among.choices] == ["bob-s0", "ada-s0"] == [choice.key for choice in span_choices(held, "bob").choices][:2]
+    )
 
 
 def test_the_way_of_most_people_comes_first() -> None:
     held = made_by(ada=without("s1"), bob=list, cid=list)
-    (choice,) = [choice for choice in table(held, "ada").choices if not choice.agreed]
-    assert list(choice.ways.values()) == [["bob", "cid"], ["ada"]]
+    (choice,) = [choice for choice in span_choices(held, "ada").choices if not choice.agreed]
+    assert list(choice.variants.values()) == [["bob", "cid"], ["ada"]]
     assert most_common({"ada": "x", "bob": "y", "cid": "y"}) == "bob"
     assert most_common({"ada": "x", "bob": "y"}) == "ada"
 
@@ -108,7 +110,7 @@ def test_taking_all_of_one_person_gives_that_persons_spans(seed: int) -> None:
     rng = random.Random(seed)
     held = {who: make_document(rng) for who in ("ada", "bob", "cid")}
     for who, mine in held.items():
-        among = table(held, who)
+        among = span_choices(held, who)
         made = assembled(among, question_from=who, picks={choice.number: who for choice in among.choices})
         assert (made.context, made.question, placed(made.marks)) == (mine.context, mine.question, placed(mine.marks))
         assert who not in among.unfit

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from adjudication_stories import JUDGE
+from adjudication_stories import JUDGE, version_of
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.identity import LOCAL
 from piiloom.corpus.store.annotation_items import find_item, set_wanted
-from tests.annotation_app.desk_stories import Tab, desk_over, record, relevance, shared_store
+from tests.annotation_app.sync_stories import Tab, record, relevance, service_over, shared_store
 
 ACCEPT = {"op": "accept"}
 REJECT = {"op": "reject", "reason": "no use"}
@@ -24,12 +24,12 @@ class Room:
     def __init__(self) -> None:
         self.shared = shared_store([record(number) for number in (1, 2, 3)])
         self.resolver = Resolver(self.shared, EventLog(self.shared))
-        self.desk = desk_over(self.shared, on_saved=self.resolver.on_saved)
+        self.service = service_over(self.shared, on_saved=self.resolver.on_saved)
         self.tabs: dict[str, Tab] = {}
 
     def does(self, who: str, base: int, *operations: object, tab: str = "one", on: str = "r1") -> None:
         sender = self.tabs.setdefault(f"{who} {tab}", Tab(f"{who} {tab}"))
-        self.desk.deliver(who, sender.send(on, base, *operations))
+        self.service.deliver(who, sender.send(on, base, *operations))
 
     def wants(self, people: int) -> None:
         with self.shared.writing() as store:
@@ -74,7 +74,7 @@ def test_taking_the_accepted_version_settles_it_for_good(room: Room) -> None:
     room.does("ada", 0, ACCEPT)
     room.does("ada", 0, LOW, tab="two")
     side = room.resolver.open("r1")
-    room.resolver.adjudicate(JUDGE, "r1", side.version_of("ada").state.document, seen={"ada": 1}, how={"whole": "ada"})
+    room.resolver.adjudicate(JUDGE, "r1", version_of(side, "ada").state.document, seen={"ada": 1}, how={"whole": "ada"})
     room.resolver.reopen(JUDGE, "r1", "look again")
     room.does("ada", 1, relevance("s1", "high"), ACCEPT)
     assert not waits(room)  # what the decision had before it is not offered again
@@ -103,6 +103,22 @@ def test_another_verdict_in_the_late_tab_is_a_dispute_with_oneself(room: Room) -
     assert waits(room)
     (offer,) = room.resolver.open("r1").stale
     assert (offer.verdict, offer.reason, offer.finished) == ("rejected", "no use", True)
+
+
+def test_a_flag_after_the_other_verdict_of_a_late_tab_leaves_the_verdict(room: Room) -> None:
+    room.does("ada", 0, ACCEPT)
+    room.does("ada", 0, REJECT, {"op": "flag", "comment": "odd"}, tab="two")
+    assert waits(room)
+    (offer,) = room.resolver.open("r1").stale
+    assert (offer.verdict, offer.reason, offer.flag) == ("rejected", "no use", "odd")
+
+
+def test_a_verdict_from_before_the_late_edits_is_not_theirs(room: Room) -> None:
+    room.does("ada", 0, REJECT)
+    room.does("ada", 1, ACCEPT)
+    room.does("ada", 1, {"op": "flag", "comment": "odd"}, tab="two")
+    assert not waits(room)
+    assert room.status() == "validated"
 
 
 @pytest.mark.parametrize("late", [LOW, ACCEPT], ids=["mended", "accepted"])

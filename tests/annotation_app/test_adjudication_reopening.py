@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjudication_stories import JUDGE, Project, disputed
+from adjudication_stories import JUDGE, Project, disputed, version_of
 from project_stories import finish, pool, record, without
 
 from piiloom.annotation_app.documents.document import document_of
@@ -17,7 +17,7 @@ def test_reopening_makes_a_later_revision(project: Project) -> None:
     project.resolver.adjudicate(JUDGE, "r1", document_of(project.bases[0]), seen=project.seen(), how={})
     project.resolver.reopen(JUDGE, "r1", "the guideline changed")
     assert project.status() == "annotated"
-    project.resolver.adjudicate(JUDGE, "r1", project.resolver.open("r1").version_of("ada").state.document, seen=project.seen(), how={})
+    project.resolver.adjudicate(JUDGE, "r1", version_of(project.resolver.open("r1"), "ada").state.document, seen=project.seen(), how={})
     assert [(one.revision, len(one.spans)) for one in project.revisions(status="validated")] == [(1, 4), (2, 3)]
 
 

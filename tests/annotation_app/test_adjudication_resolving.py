@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed
+from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed, version_of
 from project_stories import added, changed, document, finish, pool, record, without
 
-from piiloom.annotation_app.desk.delivering import Desk
-from piiloom.annotation_app.desk.outbox import Sent
 from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.sync.outbox import Sent
+from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.foundation.errors import UsageError
 
 
@@ -106,7 +106,7 @@ def test_practice_records_are_never_decided_on() -> None:
 def test_an_adjudicator_takes_one_version(project: Project) -> None:
     disputed(project)
     side = project.resolver.open("r1")
-    taken = side.version_of("ada").state.document
+    taken = version_of(side, "ada").state.document
     made = project.resolver.adjudicate(JUDGE, "r1", taken, seen=project.seen(), how={"taken": "ada"})
     assert (made.revision, len(made.spans)) == (1, 3)
     assert project.revisions(status="validated") == [made]
@@ -176,15 +176,15 @@ def test_a_record_that_nobody_finished_cannot_be_adjudicated_nor_one_twice(proje
 
 
 def test_the_desk_tells_that_a_record_was_finished_in_its_own_transaction(alone: Project) -> None:
-    desk = Desk(alone.shared, alone.log, on_saved=alone.resolver.on_saved)
-    desk.deliver(
+    service = DocumentService(alone.shared, alone.log, on_saved=alone.resolver.on_saved)
+    service.deliver(
         "ada", [Sent(client="t", sequence=1, record_id="r1", base=0, operation={"op": "relevance", "id": "s1", "relevance": "low"})]
     )
     assert alone.status() == "generated"
-    desk.deliver("ada", [Sent(client="t", sequence=2, record_id="r1", base=1, operation={"op": "accept"})])
+    service.deliver("ada", [Sent(client="t", sequence=2, record_id="r1", base=1, operation={"op": "accept"})])
     assert alone.status() == "annotated"
     assert [event.kind for event in alone.events()] == ["edit", "edit", "annotated"]
-    desk.deliver("ada", [Sent(client="t", sequence=3, record_id="r1", base=2, operation={"op": "undo"})])
+    service.deliver("ada", [Sent(client="t", sequence=3, record_id="r1", base=2, operation={"op": "undo"})])
     assert alone.resolver.settle_all().validated == []
-    desk.deliver("ada", [Sent(client="t", sequence=4, record_id="r1", base=3, operation={"op": "redo"})])
+    service.deliver("ada", [Sent(client="t", sequence=4, record_id="r1", base=3, operation={"op": "redo"})])
     assert alone.resolver.settle_all().validated == ["r1"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from project_stories import changed, finish, pool, record, without
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
@@ -11,9 +10,8 @@ from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.identity import LOCAL
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.foundation.errors import UsageError
-from tests.annotation_app.desk_stories import Tab, desk_over, insert, relevance, shared_store
-from tests.annotation_app.desk_stories import record as desk_record
+from tests.annotation_app.sync_stories import Tab, insert, relevance, service_over, shared_store
+from tests.annotation_app.sync_stories import record as desk_record
 
 
 def laid_out(*versions: object, **fields: object) -> SideBySide:
@@ -31,8 +29,6 @@ def test_versions_and_their_differences_are_side_by_side() -> None:
     assert [one.kind for one in side.differences["ada", "bob"]] == ["type", "only_right"]
     assert [one.kind for one in side.changes["ada"]] == ["only_left"]
     assert [one.kind for one in side.changes["bob"]] == ["type"]
-    with pytest.raises(UsageError):
-        side.version_of("eva")
 
 
 def test_open_versions_are_shown_and_do_not_count() -> None:
@@ -42,10 +38,10 @@ def test_open_versions_are_shown_and_do_not_count() -> None:
 
 def test_an_edit_that_came_too_late_is_offered_merged() -> None:
     shared = shared_store([desk_record(1)])
-    desk, resolver = desk_over(shared), Resolver(shared, EventLog(shared))
-    desk.deliver("ada", Tab("one").send("r1", 0, relevance("s1", "high")))
+    service, resolver = service_over(shared), Resolver(shared, EventLog(shared))
+    service.deliver("ada", Tab("one").send("r1", 0, relevance("s1", "high")))
     late = Tab("two")
-    desk.deliver("ada", late.send("r1", 0, relevance("s2", "low"), insert("Dr ", 0)))
+    service.deliver("ada", late.send("r1", 0, relevance("s2", "low"), insert("Dr ", 0)))
     side = resolver.open("r1")
     (offer,) = side.stale
     assert (offer.annotator, offer.conflicts, offer.left_out, len(offer.events)) == ("ada", (), 0, 2)
@@ -57,9 +53,9 @@ def test_an_edit_that_came_too_late_is_offered_merged() -> None:
 
 def test_clashes_keep_the_newest_and_are_told() -> None:
     shared = shared_store([desk_record(1)])
-    desk, resolver = desk_over(shared), Resolver(shared, EventLog(shared))
-    desk.deliver("ada", Tab("one").send("r1", 0, {"op": "type", "id": "s1", "type": "code"}))
-    desk.deliver("ada", Tab("two").send("r1", 0, {"op": "type", "id": "s1", "type": "age"}, relevance("s2", "low")))
+    service, resolver = service_over(shared), Resolver(shared, EventLog(shared))
+    service.deliver("ada", Tab("one").send("r1", 0, {"op": "type", "id": "s1", "type": "code"}))
+    service.deliver("ada", Tab("two").send("r1", 0, {"op": "type", "id": "s1", "type": "age"}, relevance("s2", "low")))
     (offer,) = resolver.open("r1").stale
     assert [(one.span, one.fields) for one in offer.conflicts] == [("s1", ("type",))]
     assert offer.merged.marks[0].entity_type == "code"
@@ -68,11 +64,11 @@ def test_clashes_keep_the_newest_and_are_told() -> None:
 
 def test_nothing_is_offered_that_is_there_already_or_was_never_ours() -> None:
     shared = shared_store([desk_record(1)])
-    desk, resolver = desk_over(shared), Resolver(shared, EventLog(shared))
-    desk.deliver("ada", Tab("one").send("r1", 0, relevance("s1", "high")))
-    desk.deliver("ada", Tab("two").send("r1", 0, relevance("s1", "high")))
-    desk.deliver("ada", Tab("odd").send("r1", 77, relevance("s1", None)))
-    desk.deliver("ada", Tab("odd2").send("r1", 0, {"op": "nonsense"}, {"op": "undo"}))
+    service, resolver = service_over(shared), Resolver(shared, EventLog(shared))
+    service.deliver("ada", Tab("one").send("r1", 0, relevance("s1", "high")))
+    service.deliver("ada", Tab("two").send("r1", 0, relevance("s1", "high")))
+    service.deliver("ada", Tab("odd").send("r1", 77, relevance("s1", None)))
+    service.deliver("ada", Tab("odd2").send("r1", 0, {"op": "nonsense"}, {"op": "undo"}))
     assert resolver.open("r1").stale == ()
     shared.close()
 
@@ -80,9 +76,9 @@ def test_nothing_is_offered_that_is_there_already_or_was_never_ours() -> None:
 def test_what_was_decided_on_is_not_offered_again() -> None:
     shared = shared_store([desk_record(1)])
     resolver = Resolver(shared, EventLog(shared))
-    desk = desk_over(shared, on_saved=resolver.on_saved)
-    desk.deliver("ada", Tab("one").send("r1", 0, {"op": "accept"}))
-    desk.deliver("ada", Tab("two").send("r1", 0, relevance("s1", "high")))
+    service = service_over(shared, on_saved=resolver.on_saved)
+    service.deliver("ada", Tab("one").send("r1", 0, {"op": "accept"}))
+    service.deliver("ada", Tab("two").send("r1", 0, relevance("s1", "high")))
     (offer,) = resolver.open("r1").stale
     made = resolver.adjudicate(LOCAL, "r1", offer.merged, seen={"ada": 1}, how={"stale": list(offer.events)})
     assert made.spans[0].relevance == "high"

@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 from project_stories import document
 
 from piiloom.annotation_app.agreement import coefficients
-from piiloom.annotation_app.agreement.coefficients import alpha_of_sums, cohen_kappa, krippendorff_alpha
-from piiloom.annotation_app.agreement.matching import match
-from piiloom.annotation_app.agreement.pairing import placed
+from piiloom.annotation_app.agreement.coefficients import (
+    alpha_of_sums,
+    character_counts,
+    cohen_kappa,
+    krippendorff_alpha,
+    unit_sums,
+    value_counts,
+)
+from piiloom.annotation_app.agreement.matching import match, mention_of
 from piiloom.annotation_app.agreement.resampling import Resampling, figure, share
-from piiloom.annotation_app.agreement.spans_table import spans_table
-from piiloom.annotation_app.agreement.units import character_counts, mention_of, unit_sums, value_counts
+from piiloom.annotation_app.agreement.spans import placed, spans_table
 
 
 def counts_of(*people: str) -> np.ndarray:

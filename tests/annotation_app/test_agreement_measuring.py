@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
+from piiloom.annotation_app.agreement.finished_records import FinishedRecords
 from piiloom.annotation_app.agreement.measuring import AgreementReport, measure_agreement
-from piiloom.annotation_app.agreement.readings import ReadingRoom
 from piiloom.corpus.store.annotation_documents import load_documents
 from piiloom.corpus.store.database import MEMORY, Store
 
@@ -23,7 +23,7 @@ def store() -> Iterator[Store]:
 
 
 def report(store: Store) -> AgreementReport:
-    return measure_agreement(ReadingRoom().readings(store))
+    return measure_agreement(FinishedRecords().load(store))
 
 
 def test_people_who_agree_in_all_have_an_agreement_of_one(store: Store) -> None:
@@ -81,7 +81,7 @@ def test_each_two_people_have_figures_and_kappas_of_their_own(store: Store) -> N
     assert found["ada", "bob"].type_kappa == 1
     # Three of four alike, each class once a person but for the fourth: chance is 3/16.
     assert found["ada", "cid"].type_kappa == pytest.approx((3 / 4 - 3 / 16) / (1 - 3 / 16))
-    assert measure_agreement(ReadingRoom().readings(store), kappas=False).by_people["ada", "cid"].type_kappa is None
+    assert measure_agreement(FinishedRecords().load(store), kappas=False).by_people["ada", "cid"].type_kappa is None
 
 
 def test_verdicts_are_compared_and_spans_only_among_those_who_accepted(store: Store) -> None:
@@ -133,31 +133,42 @@ def test_practice_and_records_that_one_person_has_are_left_out(store: Store) -> 
 
 
 def test_a_room_reads_only_what_changed_and_sees_what_a_new_one_sees(store: Store) -> None:
-    room = ReadingRoom()
-    assert room.readings(store) == []
+    room = FinishedRecords()
+    assert room.load(store) == []
     finish(store, record(1), "ada")
     finish(store, record(2), "ada")
-    first = room.readings(store)
-    assert [reading.record_id for reading in first] == ["r1", "r2"]
-    assert room.readings(store)[0] is first[0]
+    first = room.load(store)
+    assert [finished_record.record_id for finished_record in first] == ["r1", "r2"]
+    assert room.load(store)[0] is first[0]
     finish(store, record(2), "bob", without("s1"))
-    second = room.readings(store)
+    second = room.load(store)
     assert second[0] is first[0]
     assert [version.annotator for version in second[1].versions] == ["ada", "bob"]
-    assert second == ReadingRoom().readings(store)
+    assert second == FinishedRecords().load(store)
     finish(store, record(2), "bob", added(0, 2), verdict="open")
     finish(store, record(1), "ada", verdict="open")
-    assert room.readings(store) == ReadingRoom().readings(store)
-    assert [reading.record_id for reading in room.readings(store)] == ["r2"]
+    assert room.load(store) == FinishedRecords().load(store)
+    assert [finished_record.record_id for finished_record in room.load(store)] == ["r2"]
     assert len(load_documents(store)) == 3
+
+
+def test_a_deleted_record_leaves_the_readings_at_once(store: Store) -> None:
+    room = FinishedRecords()
+    for number in (1, 2):
+        finish(store, record(number), "ada")
+    assert [finished_record.record_id for finished_record in room.load(store)] == ["r1", "r2"]
+    with store.writing():
+        store.change("DELETE FROM records WHERE id = 'r1'")
+    assert [finished_record.record_id for finished_record in room.load(store)] == ["r2"]
+    assert room.load(store) == FinishedRecords().load(store)
 
 
 def test_equal_seeds_give_equal_intervals_and_a_few_records_wide_ones(store: Store) -> None:
     for number in range(1, 6):
         finish(store, record(number), "ada")
         finish(store, record(number), "bob", without("s1") if number < 3 else None)
-    readings = ReadingRoom().readings(store)
-    one, same, other = (measure_agreement(readings, seed=seed).overall.overlap_f1 for seed in (1, 1, 2))
+    finished_records = FinishedRecords().load(store)
+    one, same, other = (measure_agreement(finished_records, seed=seed).overall.overlap_f1 for seed in (1, 1, 2))
     assert one == same
     assert one.value == other.value
     assert one.low is not None

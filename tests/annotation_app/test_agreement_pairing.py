@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
 
-from piiloom.annotation_app.agreement.likeness import AT, likeness
-from piiloom.annotation_app.agreement.matching import match, pair_up
-from piiloom.annotation_app.agreement.pairing import Placed, carried, on_one_text, placed
-from piiloom.annotation_app.agreement.spans_table import spans_table
+from piiloom.annotation_app.agreement.matching import AT, likeness, match
+from piiloom.annotation_app.agreement.spans import Placed, carried, placed, spans_table
 
 
 def spans(*places: tuple[int, int]) -> list[Placed]:
@@ -34,6 +32,11 @@ def slow_pairs(left: list[Placed], right: list[Placed]) -> list[tuple[int, int]]
         if all(i != a and j != b for a, b in pairs):
             pairs.append((i, j))
     return sorted(pairs)
+
+
+def pair_up(left: list[Placed], right: list[Placed]) -> list[tuple[int, int]]:
+    found = match(spans_table([left, right]), [0], [1])
+    return [(int(i), int(j) - len(left)) for i, j in zip(found.left, found.right, strict=True)]
 
 
 def test_spans_that_share_most_are_paired_first_and_each_once() -> None:
@@ -93,16 +96,16 @@ def test_counts_of_a_case_done_by_hand() -> None:
 def test_spans_of_an_edited_text_are_compared_on_one_text() -> None:
     left = document("I have asthma.", (7, 13, "health", "high"))
     right = document("I really have asthma.", (14, 20, "health", "high"))
-    assert on_one_text(left, right) == (placed(left.marks), placed(left.marks))
-    assert on_one_text(right, left) == (placed(left.marks), placed(left.marks))
+    assert carried(placed(right.marks), right.context, left.context) == placed(left.marks)
+    assert carried(placed(left.marks), left.context, right.context) == placed(right.marks)
 
 
 def test_a_span_of_text_that_the_other_removed_still_counts() -> None:
     left = document("I have asthma.", (7, 13, "health", "high"))
     right = document("I have asthma. Ann knows.", (7, 13, "health", "high"), (15, 18, "name", "low"))
-    ours, theirs = on_one_text(left, right)
+    theirs = carried(placed(right.marks), right.context, left.context)
     assert len(theirs) == 2
-    assert pair_up(ours, theirs) == [(0, 0)]
+    assert pair_up(list(placed(left.marks)), list(theirs)) == [(0, 0)]
 
 
 @settings(max_examples=100, deadline=None)

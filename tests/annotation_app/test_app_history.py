@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from editor_page import marked
 
-from piiloom.annotation_app.desk.followed import Followed
-from piiloom.annotation_app.desk.history_words import told
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
+from piiloom.annotation_app.sync.event_descriptions import described
+from piiloom.annotation_app.sync.navigation import NavigationRequests
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -22,9 +22,9 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
     path = tmp_path / "s.duckdb"
     with Store.open(path) as store:
         add_records(store, None, [(None, RECORD)])
-    workplace = open_workplace(path)
-    workplace.accounts.add("boss", "admin", password=GOOD)
-    workplace.close()
+    services = open_services(path)
+    services.accounts.add("boss", "admin", password=GOOD)
+    services.close()
     with served(path, "--snapshot-every", "0") as server:
         page = AppPage(browser, server, "boss")
         page.page.get_by_role("button", name="Put all records into the work list").click()
@@ -55,11 +55,11 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
 )
 def test_events_in_words(operation, words):
     event = AnnotationEvent(actor="ana", kind="edit", entry={"operation": operation}, event=1, at="2026-11-22T09:00:00.000Z")
-    assert told(event) == words
+    assert described(event) == words
 
 
 def test_a_wish_is_followed_once_and_few_clients_are_remembered():
-    followed = Followed(capacity=2)
+    followed = NavigationRequests(capacity=2)
     assert [followed.is_new("a", number) for number in (1, 1, 3, 2)] == [True, False, True, False]
     assert followed.is_new("b", 1)
     assert followed.is_new("c", 1)

@@ -9,7 +9,7 @@ import pytest
 from editor_page import marked
 from screen_stage import ACCEPT, does
 
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.record import Provenance, RecordPlan
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, make_project, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
@@ -94,19 +94,19 @@ def project(tmp_path):
         see_others=True,
         blind=False,
     )
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
-        workplace.accounts.add("judge", "admin", display=BO, password=GOOD)
+        services.accounts.add("judge", "admin", display=BO, password=GOOD)
         one, two, three = (record.id for record in RECORDS)
-        does(workplace, ANA, one, {"op": "flag", "comment": SPELLS}, ACCEPT)
-        does(workplace, BO, one, {"op": "relevance", "id": RECORDS[0].spans[0].id, "relevance": "high"}, ACCEPT)
-        does(workplace, ANA, two, {"op": "reject", "reason": SPELLS})
-        does(workplace, BO, two, ACCEPT)
-        asked = workplace.guidelines.ask(BO, SPELLS, three)
-        workplace.guidelines.answer("judge", asked.question, SPELLS)
-        workplace.guidelines.ask(ANA, SPELLS)
+        does(services, ANA, one, {"op": "flag", "comment": SPELLS}, ACCEPT)
+        does(services, BO, one, {"op": "relevance", "id": RECORDS[0].spans[0].id, "relevance": "high"}, ACCEPT)
+        does(services, ANA, two, {"op": "reject", "reason": SPELLS})
+        does(services, BO, two, ACCEPT)
+        asked = services.guidelines.ask(BO, SPELLS, three)
+        services.guidelines.answer("judge", asked.question, SPELLS)
+        services.guidelines.ask(ANA, SPELLS)
     finally:
-        workplace.close()
+        services.close()
     return path
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piiloom.annotation_app.checks.why import why
+from piiloom.annotation_app.checks.label_origin import label_origin
 from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
@@ -21,7 +21,7 @@ def test_plan_judges_and_maker_are_told() -> None:
     with Store.open(MEMORY) as store:
         rows = [Judgement(value_id="v1", score=0.2, agrees=False, **said), Judgement(value_id="v2", score=0.9, agrees=True, **said)]  # type: ignore[arg-type]
         save_judgements(store, "run", [(0, "r1", row) for row in rows])
-        found = why(store, record)
+        found = label_origin(store, record)
     assert (found["pair"], found["topic"], found["rationale"], found["register"]) == (["age", "health"], "work", "because", None)
     assert (found["provider"], found["model"], found["templates"]) == ("p", "m", [{"name": "topics.v1", "sha256": "ab"}])
     assert found["disagreements"] == 1
@@ -31,5 +31,5 @@ def test_plan_judges_and_maker_are_told() -> None:
 
 def test_a_record_that_nothing_is_known_of_says_so() -> None:
     with Store.open(MEMORY) as store:
-        found = why(store, Record(id="r1", context="x"))
+        found = label_origin(store, Record(id="r1", context="x"))
     assert {name for name, value in found.items() if value} == set()

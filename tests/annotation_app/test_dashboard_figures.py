@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
-from piiloom.annotation_app.agreement.readings import ReadingRoom
+from piiloom.annotation_app.agreement.finished_records import FinishedRecords
 from piiloom.annotation_app.dashboard.label_changes import LabelChanges, label_changes
 from piiloom.annotation_app.dashboard.progress import progress
 from piiloom.annotation_app.shares import Share
@@ -66,7 +66,7 @@ def test_breaks_are_no_work_and_practice_counts_for_nothing(store: Store) -> Non
 
 
 def changes(store: Store) -> LabelChanges:
-    return label_changes(ReadingRoom().readings(store))
+    return label_changes(FinishedRecords().load(store))
 
 
 def test_what_people_change_is_told_apart(store: Store) -> None:

@@ -136,24 +136,24 @@ def test_random_edits_of_what_is_shown(page):
         assert not any(ord(c) in range(0xD800, 0xE000) for c in removed + edit["inserted"])
 
 
-def test_a_long_record_with_many_spans_is_edited_at_once(page):
+def test_an_edit_of_a_long_record_makes_anew_only_the_spans_that_it_changes(page):
     rng = derive_rng("a long record")
     context = " ".join(rng.choices(["word", "another", "👩‍🚀", "Ann"], k=20_000))
     step = len(context) // 200
     marks = tuple(Mark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
     script = """(state) => {
-        const timed = (work) => {
-          const began = performance.now();
-          for (let i = 0; i < 10; i += 1) work(i);
-          return (performance.now() - began) / 10;
-        };
         const {context, spans} = state.document;
         const {start, end} = spans[100];
+        const anew = (operation) => {
+          const after = twins.applyOperation(state, operation).state.document.spans;
+          return after.filter((span) => !spans.includes(span)).length;
+        };
         const [one, two] = [context.slice(0, context.length >> 1), context.slice(context.length >> 1)];
         return {
-          text: timed((i) => twins.applyOperation(state, {op: "text", field: "context", at: i, removed: "", inserted: "x"})),
-          move: timed((i) => twins.applyOperation(state, {op: "move", id: "s100", start, end: end + i})),
-          edit: timed(() => twins.editBetween(context, context, `${one} x${two}`)),
+          first: anew({op: "text", field: "context", at: 0, removed: "", inserted: "x"}),
+          middle: anew({op: "text", field: "context", at: start, removed: "", inserted: "x"}),
+          move: anew({op: "move", id: "s100", start, end: end + 1}),
+          edit: twins.editBetween(context, context, `${one} x${two}`).inserted,
         }; }"""
-    times = page.evaluate(script, State(document=Document(context=context, marks=marks)).to_json())
-    assert max(times.values()) < 50, times  # measured: below 2; a slow machine is no failure
+    found = page.evaluate(script, State(document=Document(context=context, marks=marks)).to_json())
+    assert found == {"first": 200, "middle": 100, "move": 1, "edit": " x"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from pathlib import Path
 from typing import get_args
 
@@ -153,15 +152,13 @@ def test_an_unreadable_state_is_told(broken):
         State.from_json(whole | {"verdict": "perhaps"})
 
 
-def test_a_long_record_with_many_spans_is_edited_at_once():
+def test_an_edit_of_a_long_record_makes_anew_only_the_spans_behind_it():
     rng = random.Random(5)
     context = " ".join(rng.choices(["word", "another", "👩‍🚀", "Ann"], k=20_000))
     step = len(context) // 200
     marks = tuple(Mark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
     base = Document(context=context, marks=marks)
-    state = State(document=base)
-    began = time.perf_counter()
-    for _ in range(20):
-        state = apply(state, EditText(field="context", at=0, removed="", inserted="x"), base)
-    assert (time.perf_counter() - began) / 20 < 0.05  # measured: 0.001; a slow machine is no failure
-    assert state.document.marks[0].start == 20
+    for at, behind in ((0, 200), (100 * step, 100), (len(context), 0)):
+        after = apply(State(document=base), EditText(field="context", at=at, removed="", inserted="x"), base).document.marks
+        assert sum(mark is not old for mark, old in zip(after, marks, strict=True)) == behind
+        assert [mark.start for mark in after] == [old.start + (old.start >= at) for old in marks]

@@ -1,16 +1,23 @@
-"""Whatever a record holds shows as text; long records stay quick; the files stay readable."""
+"""Whatever a record holds shows as text; a key press costs the same in long records; the files stay readable."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
 from editor_page import EditorPage, FakeServer, marked
+from long_records import KEYS, open_long, watch, work_of
 
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.editor import assets
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"
+
+# The most that one key adds is the list of types (key t).
+MOST_NODES = 200
+# A span that goes or comes back joins or parts the hundred words before it and those behind it.
+MOST_LETTERS = 2_200
 
 
 @pytest.fixture
@@ -70,31 +77,22 @@ def test_files_stay_readable():
     assert {f"{name}.js" for name in assets.SCRIPTS} == set(long)
 
 
-def test_a_long_record_stays_quick(page):
-    words = [f"word{number}" for number in range(20_000)]
-    context, marks, at = " ".join(words), [], 0
-    for number in range(0, 20_000, 100):
-        start = context.index(words[number], at)
-        at = start + len(words[number])
-        marks.append(Mark(id=f"s{number}", start=start, end=at, entity_type="name", relevance="low"))
-    editor = EditorPage(page, FakeServer({"long": Document(context=context, question="Why?", marks=tuple(marks))}, checks=[]))
-    editor.press("Tab")
-    took = page.evaluate(
-        """() => {
-            const times = [];
-            for (const key of ["r", "r", "]", "[", "Tab", "r", "Delete", "u"]) {
-                const target = window.shadow.activeElement || document.body;
-                const begun = performance.now();
-                target.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, composed: true, cancelable: true}));
-                window.shadow.querySelector(".text").getBoundingClientRect();
-                times.push(performance.now() - begun);
-            }
-            return times;
-        }"""
-    )
-    editor.settle(60)
-    assert len(editor.sent) == 7
-    assert sorted(took)[len(took) // 2] < 120, took  # 15 to 45 ms on a quiet machine; two cores are shared here
+def test_a_key_press_costs_as_much_in_a_long_record_as_in_a_short_one(browser):
+    found = []
+    for words in (1_000, 20_000):
+        editor = open_long(browser.new_page(viewport={"width": 1280, "height": 800}), words)
+        watch(editor)
+        found.append([(key, work_of(editor, partial(editor.press, key))) for key in KEYS])
+        assert len(editor.sent) == 8
+        assert max(work["added"] for _, work in found[-1]) <= MOST_NODES
+        assert max(work["letters"] for _, work in found[-1]) <= MOST_LETTERS
+        # A rebuild of the whole text, here because a type got another colour, is seen as such.
+        editor.server.settings["types"] = [{"name": "name", "colour": "#123456"}]
+        assert work_of(editor, editor.push)["letters"] > len(editor.server.document.context)
+        editor.page.close()
+    for (key, short), (_, long) in zip(*found, strict=True):
+        assert (key, long["added"], long["removed"]) == (key, short["added"], short["removed"])
+        assert abs(long["letters"] - short["letters"]) <= 8, key  # the number of spans has more digits
 
 
 def test_the_component_is_registered_with_the_assets():

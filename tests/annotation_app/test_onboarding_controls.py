@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from worklist_stories import Office, composed
+from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.documents.document import Document, State, document_of
 from piiloom.annotation_app.onboarding.control_results import changed_spans, control_results, is_found
@@ -88,17 +88,17 @@ def test_boundaries_move_by_whole_words_and_never_over_punctuation_or_a_neighbou
 
 
 @pytest.fixture
-def office() -> Iterator[Office]:
+def project() -> Iterator[WorkProject]:
     with Store.open(MEMORY) as store:
-        yield Office(store, [composed(n) for n in range(20)])
+        yield WorkProject(store, [composed(n) for n in range(20)])
 
 
-def test_controls_look_like_the_rest_and_are_the_same_for_the_same_seed(office: Office) -> None:
+def test_controls_look_like_the_rest_and_are_the_same_for_the_same_seed(project: WorkProject) -> None:
     sources = [composed(n).id for n in range(12)]
-    report = office.controls.plant_errors("boss", [*sources, "nowhere"])
+    report = project.controls.plant_errors("boss", [*sources, "nowhere"])
     assert report.made == {"boundary": 3, "dropped": 3, "relevance": 3, "type": 3}
     assert report.missing == ("nowhere",)
-    with office.shared.reading() as store:
+    with project.shared.reading() as store:
         rows = load_controls(store)
         items = {item.record_id: item for item in load_items(store)}
         stored = {record.id: record for record in iter_records(store, status="control")}
@@ -113,35 +113,35 @@ def test_controls_look_like_the_rest_and_are_the_same_for_the_same_seed(office: 
         visible = read_events(store, record_ids=[row.record_id for row in rows])
         assert {(event.kind, event.entry["role"]) for event in visible} == {("pooled", "work")}
         assert {record.id for record in iter_records(store, status="imported")} == {composed(n).id for n in range(20)}
-    again = office.controls.plant_errors("boss", sources)
+    again = project.controls.plant_errors("boss", sources)
     assert (again.made, sorted(again.known)) == ({}, sorted(sources))
     with Store.open(MEMORY) as second:
-        other = Office(second, [composed(n) for n in range(20)])
+        other = WorkProject(second, [composed(n) for n in range(20)])
         other.controls.plant_errors("boss", list(reversed(sources)))
         assert [(row.record_id, row.entry) for row in load_controls(second)] == [(row.record_id, row.entry) for row in rows]
-    office.assert_replay_equals_tables()
+    project.assert_replay_equals_tables()
 
 
-def test_records_without_spans_and_unknown_kinds_are_told(office: Office) -> None:
-    with office.shared.writing() as store:
+def test_records_without_spans_and_unknown_kinds_are_told(project: WorkProject) -> None:
+    with project.shared.writing() as store:
         add_records(store, None, [(None, composed(90, spans=()))], status="imported")
-    report = office.controls.plant_errors("boss", [composed(90).id, composed(1).id], ["relevance"])
+    report = project.controls.plant_errors("boss", [composed(90).id, composed(1).id], ["relevance"])
     assert (report.unfit, report.made) == ((composed(90).id,), {"relevance": 1})
     for kinds in ((), ("leak",)):
         with pytest.raises(UsageError, match="not kinds of errors"):
-            office.controls.plant_errors("boss", [composed(1).id], kinds)  # type: ignore[arg-type]
+            project.controls.plant_errors("boss", [composed(1).id], kinds)  # type: ignore[arg-type]
 
 
-def test_controls_come_mixed_in_and_never_beside_their_source(office: Office) -> None:
+def test_controls_come_mixed_in_and_never_beside_their_source(project: WorkProject) -> None:
     sources = [composed(n).id for n in range(20)]
-    office.controls.plant_errors("boss", sources)
-    office.book.change("boss", "control_share", 0.5)
-    with office.shared.reading() as store:
+    project.controls.plant_errors("boss", sources)
+    project.settings.change("boss", "control_share", 0.5)
+    with project.shared.reading() as store:
         of = {row.record_id: row.source_id for row in load_controls(store)}
     given: list[str] = []
-    while (record_id := office.next("ann")) is not None:
+    while (record_id := project.next("ann")) is not None:
         given.append(record_id)
-        office.finish("ann", record_id)
+        project.finish("ann", record_id)
     controls = [name for name in given if name in of]
     assert 2 <= len(controls) <= 15
     assert given[-1] not in of or len(given) - len(controls) == 20
@@ -149,42 +149,42 @@ def test_controls_come_mixed_in_and_never_beside_their_source(office: Office) ->
         before = given[: given.index(name)]
         assert of[name] not in before
         assert of[name] not in {of.get(other) for other in before}
-    office.book.change("boss", "control_share", 0.0)
-    assert office.next("ben") is None
-    office.assert_replay_equals_tables()
+    project.settings.change("boss", "control_share", 0.0)
+    assert project.next("ben") is None
+    project.assert_replay_equals_tables()
 
 
-def test_several_people_may_have_one_control_at_once(office: Office) -> None:
-    office.controls.plant_errors("boss", [composed(1).id])
-    office.book.change("boss", "control_share", 0.5)
-    office.book.change("boss", "lease_limit", 100)
-    with office.shared.reading() as store:
+def test_several_people_may_have_one_control_at_once(project: WorkProject) -> None:
+    project.controls.plant_errors("boss", [composed(1).id])
+    project.settings.change("boss", "control_share", 0.5)
+    project.settings.change("boss", "lease_limit", 100)
+    with project.shared.reading() as store:
         control = load_controls(store)[0].record_id
     had: Counter[str] = Counter()
     for person in ("ann", "ben", "cid", "dot", "eve", "fay"):
         mine: list[str] = []
         for _ in range(3):
-            mine += [found for found in [office.next(person, *mine)] if found]
+            mine += [found for found in [project.next(person, *mine)] if found]
         had.update(mine)
     assert had[control] > 1
-    office.leases.may_edit("zoe", control)
+    project.leases.may_edit("zoe", control)
 
 
-def test_recall_is_counted_by_person_and_kind_with_wilson_intervals(office: Office) -> None:
-    office.controls.plant_errors("boss", [composed(n).id for n in range(8)])
-    office.controls.add_gold("boss", [composed(n).id for n in range(8, 11)])
-    with office.shared.reading() as store:
+def test_recall_is_counted_by_person_and_kind_with_wilson_intervals(project: WorkProject) -> None:
+    project.controls.plant_errors("boss", [composed(n).id for n in range(8)])
+    project.controls.add_gold("boss", [composed(n).id for n in range(8, 11)])
+    with project.shared.reading() as store:
         rows = load_controls(store)
         bases = {name: document_of(r) for name, r in base_records(store, [row.record_id for row in rows]).items()}
     for row in rows:
-        office.finish("ann", row.record_id, reference_in(row))
-        office.finish("ben", row.record_id, bases[row.record_id])
+        project.finish("ann", row.record_id, reference_in(row))
+        project.finish("ben", row.record_id, bases[row.record_id])
         if row.kind == "type":
-            office.finish("cid", row.record_id, bases[row.record_id], verdict="open")
+            project.finish("cid", row.record_id, bases[row.record_id], verdict="open")
     gold = [row for row in rows if row.kind == "gold"]
-    office.finish("ann", gold[0].record_id, _with_relevance_flipped(bases[gold[0].record_id]))
-    office.finish("ann", gold[1].record_id, verdict="rejected")
-    ann, ben = control_results(office.shared)
+    project.finish("ann", gold[0].record_id, _with_relevance_flipped(bases[gold[0].record_id]))
+    project.finish("ann", gold[1].record_id, verdict="rejected")
+    ann, ben = control_results(project.shared)
     assert (ann.person, ann.found.part, ann.found.whole, ann.found.value) == ("ann", 8, 8, 1.0)
     assert {kind: (share.part, share.whole) for kind, share in ann.by_kind.items()} == dict.fromkeys(ERROR_KINDS, (2, 2))
     assert (ann.kept.part, ann.kept.whole, ann.other_changes) == (1, 3, 0)
@@ -192,12 +192,12 @@ def test_recall_is_counted_by_person_and_kind_with_wilson_intervals(office: Offi
     assert (ann.found.low, ann.found.high) == pytest.approx((0.6756, 1.0), abs=1e-4)
     type_share = ben.by_kind["type"]
     assert (type_share.low, type_share.high) == pytest.approx((0.0, 0.6576), abs=1e-4)
-    assert office.controls.add_gold("boss", [composed(8).id]).known == (composed(8).id,)
+    assert project.controls.add_gold("boss", [composed(8).id]).known == (composed(8).id,)
 
 
-def test_an_error_counts_as_mended_though_the_text_was_edited_before_it(office: Office) -> None:
-    office.controls.plant_errors("boss", [composed(1).id], ["relevance"])
-    with office.shared.reading() as store:
+def test_an_error_counts_as_mended_though_the_text_was_edited_before_it(project: WorkProject) -> None:
+    project.controls.plant_errors("boss", [composed(1).id], ["relevance"])
+    with project.shared.reading() as store:
         row = load_controls(store)[0]
     right = reference_in(row)
     moved = replace(right, context="Well. " + right.context, marks=tuple(replace(m, start=m.start + 6, end=m.end + 6) for m in right.marks))

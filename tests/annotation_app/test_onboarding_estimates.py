@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worklist_stories import Office, composed
+from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.agreement.pairing import carried, placed
-from piiloom.annotation_app.agreement.readings import Reading, ReadingRoom, Version
+from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords, Version
+from piiloom.annotation_app.agreement.spans import carried, placed
 from piiloom.annotation_app.documents.document import Document, Mark, document_of
 from piiloom.annotation_app.onboarding.capture_recapture import chao, chapman
-from piiloom.annotation_app.onboarding.finding import errors_found, estimate_remaining
+from piiloom.annotation_app.onboarding.errors_found import errors_found, estimate_remaining
 from piiloom.annotation_app.shares import wilson
 from piiloom.corpus.store.annotation_figures import BaseRow
 from piiloom.corpus.store.database import MEMORY, Store
@@ -90,8 +90,8 @@ def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert 0.9 * truth <= bound / rounds <= 1.05 * truth
 
 
-def reading(documents: Mapping[str, Document]) -> Reading:
-    """What *documents* (by name) make of the base, as the reading room has it."""
+def reading(documents: Mapping[str, Document]) -> FinishedRecord:
+    """What *documents* (by name) make of the base, as ``FinishedRecords`` has it."""
     base = BaseRow(
         record_id="r",
         record_order=1,
@@ -115,12 +115,12 @@ def reading(documents: Mapping[str, Document]) -> Reading:
         )
         for name, document in sorted(documents.items())
     ]
-    return Reading(base=base, spans=placed(BASE.marks), versions=tuple(versions))
+    return FinishedRecord(base=base, spans=placed(BASE.marks), versions=tuple(versions))
 
 
-def finders(*readings: Reading) -> list[list[str]]:
+def finders(*finished_records: FinishedRecord) -> list[list[str]]:
     """Who found each error."""
-    errors = errors_found(readings)
+    errors = errors_found(finished_records)
     return sorted([name for name, has in zip(errors.people, row, strict=True) if has] for row in errors.found.tolist())
 
 
@@ -152,17 +152,17 @@ def test_spans_added_at_one_place_are_one_error_though_texts_were_edited() -> No
 
 def test_the_set_is_estimated_from_records_that_several_have_finished() -> None:
     with Store.open(MEMORY) as store:
-        office = Office(store, [composed(n) for n in range(8)], overlap=3)
+        project = WorkProject(store, [composed(n) for n in range(8)], overlap=3)
         for number in range(6):
             name = composed(number).id
-            base = office.base(name)
+            base = project.base(name)
             wrong = {mark.id: mark for mark in base.marks}
             mended = replace(base, marks=tuple(replace(wrong[m], relevance="low") if m == "s2" else wrong[m] for m in wrong))
-            office.finish("ann", name, mended)
-            office.finish("ben", name, mended if number < 4 else base)
-            office.finish("cid", name, verdict="rejected")
-        office.finish("ann", composed(7).id)
-        remaining = estimate_remaining(ReadingRoom().readings(store))
+            project.finish("ann", name, mended)
+            project.finish("ben", name, mended if number < 4 else base)
+            project.finish("cid", name, verdict="rejected")
+        project.finish("ann", composed(7).id)
+        remaining = estimate_remaining(FinishedRecords().load(store))
         (pair,) = remaining.pairs
         assert (pair.people, pair.records, pair.estimate.found) == (("ann", "ben"), 6, 6)
         assert pair.estimate == chapman(6, 4, 4)
@@ -171,5 +171,5 @@ def test_the_set_is_estimated_from_records_that_several_have_finished() -> None:
 
 def test_an_empty_project_has_no_estimate() -> None:
     with Store.open(MEMORY) as store:
-        remaining = estimate_remaining(ReadingRoom().readings(store))
+        remaining = estimate_remaining(FinishedRecords().load(store))
         assert (remaining.pairs, remaining.lower_bounds) == ((), {})

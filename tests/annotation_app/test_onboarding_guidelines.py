@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from worklist_stories import Office, composed
+from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.onboarding.guidelines import default_markdown
 from piiloom.corpus.store.annotation_events import read_events
@@ -16,61 +16,61 @@ from piiloom.taxonomy.entity_types import load_taxonomy
 
 
 @pytest.fixture
-def office() -> Iterator[Office]:
+def project() -> Iterator[WorkProject]:
     with Store.open(MEMORY) as store:
-        yield Office(store, [composed(1)])
+        yield WorkProject(store, [composed(1)])
 
 
-def test_a_project_starts_from_the_shipped_version_and_keeps_every_later_one(office: Office) -> None:
-    assert office.guidelines.in_force() is None
-    first = office.guidelines.ensure()
-    assert office.guidelines.ensure() == first
+def test_a_project_starts_from_the_shipped_version_and_keeps_every_later_one(project: WorkProject) -> None:
+    assert project.guidelines.versions() == []
+    first = project.guidelines.ensure()
+    assert project.guidelines.ensure() == first
     assert (first.version, first.markdown) == (1, default_markdown())
-    office.clock.turn(5)
-    second = office.guidelines.publish("boss", first.markdown + "\nOne more rule.\n", seen=1)
-    assert (second.version, office.guidelines.in_force(), second.made_by) == (2, 2, "boss")
-    assert office.guidelines.versions() == [first, second]
-    assert "+One more rule." in office.guidelines.changes(1, 2)
-    assert office.guidelines.version(1) == first
-    office.assert_replay_equals_tables()
+    project.clock.turn(5)
+    second = project.guidelines.publish("boss", first.markdown + "\nOne more rule.\n", seen=1)
+    assert (second.version, project.guidelines.ensure().version, second.made_by) == (2, 2, "boss")
+    assert project.guidelines.versions() == [first, second]
+    assert "+One more rule." in project.guidelines.changes(1, 2)
+    assert project.guidelines.version(1) == first
+    project.assert_replay_equals_tables()
 
 
-def test_publishing_refuses_what_would_lose_or_change_nothing(office: Office) -> None:
-    office.guidelines.publish("boss", "One.")
-    office.guidelines.publish("boss", "Two.", seen=1)
+def test_publishing_refuses_what_would_lose_or_change_nothing(project: WorkProject) -> None:
+    project.guidelines.publish("boss", "One.")
+    project.guidelines.publish("boss", "Two.", seen=1)
     with pytest.raises(UsageError, match="changed meanwhile: version 2"):
-        office.guidelines.publish("eve", "Three.", seen=1)
+        project.guidelines.publish("eve", "Three.", seen=1)
     with pytest.raises(UsageError, match="Nothing was changed"):
-        office.guidelines.publish("boss", "Two.")
+        project.guidelines.publish("boss", "Two.")
     for text in ("", "  \n", "x" * 500_000):
         with pytest.raises(UsageError, match="empty or far too long"):
-            office.guidelines.publish("boss", text)
+            project.guidelines.publish("boss", text)
     with pytest.raises(UsageError, match="no version 9"):
-        office.guidelines.version(9)
-    assert office.guidelines.in_force() == 2
+        project.guidelines.version(9)
+    assert project.guidelines.ensure().version == 2
 
 
-def test_questions_are_asked_on_a_record_and_answered_again_if_need_be(office: Office) -> None:
-    office.guidelines.ensure()
-    general = office.guidelines.ask("ann", "Does <script>alert(1)</script> count?")
-    on_record = office.guidelines.ask("ben", " Is a nickname a name? ", composed(1).id)
+def test_questions_are_asked_on_a_record_and_answered_again_if_need_be(project: WorkProject) -> None:
+    project.guidelines.ensure()
+    general = project.guidelines.ask("ann", "Does <script>alert(1)</script> count?")
+    on_record = project.guidelines.ask("ben", " Is a nickname a name? ", composed(1).id)
     assert on_record.text == "Is a nickname a name?"
-    assert office.guidelines.questions(unanswered=True) == [general, on_record]
-    office.clock.turn(1)
-    office.guidelines.answer("judy", on_record.question, "Yes.")
-    answered = office.guidelines.answer("boss", on_record.question, "Yes, and so are initials.")
+    assert project.guidelines.questions(unanswered=True) == [general, on_record]
+    project.clock.turn(1)
+    project.guidelines.answer("judy", on_record.question, "Yes.")
+    answered = project.guidelines.answer("boss", on_record.question, "Yes, and so are initials.")
     assert (answered.answer, answered.answered_by) == ("Yes, and so are initials.", "boss")
-    assert office.guidelines.questions(record_id=composed(1).id) == [answered]
-    assert office.guidelines.questions(unanswered=True) == [general]
+    assert project.guidelines.questions(record_id=composed(1).id) == [answered]
+    assert project.guidelines.questions(unanswered=True) == [general]
     with pytest.raises(UsageError, match="no question"):
-        office.guidelines.answer("boss", 10_000, "What?")
+        project.guidelines.answer("boss", 10_000, "What?")
     for text in ("", " ", "x" * 5_000):
         with pytest.raises(UsageError, match="write something"):
-            office.guidelines.ask("ann", text)
-    with office.shared.reading() as store:
+            project.guidelines.ask("ann", text)
+    with project.shared.reading() as store:
         events = read_events(store, kinds=["asked", "answered"])
     assert [event.guideline for event in events] == [1, 1, 1, 1]
-    office.assert_replay_equals_tables()
+    project.assert_replay_equals_tables()
 
 
 def test_the_shipped_version_has_examples_of_both_relevances_and_names_only_known_types() -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.annotation_app.desk.editor_view import Surroundings, editor_data
 from piiloom.annotation_app.editor.palette import colours
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
+from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.own_types import keep_types, types_of
 from piiloom.corpus.store.records import add_records
 from piiloom.taxonomy.entity_types import load_taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project
-from tests.annotation_app.desk_stories import Tab
 from tests.annotation_app.project_stories import record
 from tests.annotation_app.served_app import served
+from tests.annotation_app.sync_stories import Tab
 from tests.taxonomy.own_types_example import BY_MODEL, TYPES
 
 ADDED = {"op": "type", "id": "s1", "type": "pet"}
@@ -32,12 +32,12 @@ def path(tmp_path):
 
 
 def test_the_editor_offers_them_with_colours_that_stay(path):
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
-        workplace.pool.add("boss", record_ids=["r1"], wanted=1)
-        shown = editor_data(workplace.desk.open("ana", "r1"), "ana", Surroundings())["types"]
+        services.pool.add("boss", record_ids=["r1"], wanted=1)
+        shown = editor_data(services.documents.open("ana", "r1"), "ana", EditorOptions())["types"]
     finally:
-        workplace.close()
+        services.close()
     assert [one["name"] for one in shown] == [*shipped_taxonomy().types, "vehicle plate", "pet"]
     assert len({one["colour"] for one in shown}) == 17
     # A type more, given later, takes nobody's colour.
@@ -47,15 +47,15 @@ def test_the_editor_offers_them_with_colours_that_stay(path):
 
 
 def test_a_chosen_type_is_kept_and_an_unknown_one_refused(path):
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
-        workplace.pool.add("boss", record_ids=["r1"], wanted=1)
-        done = workplace.desk.deliver("ana", Tab("t").send("r1", 0, ADDED, {"op": "accept"}))
+        services.pool.add("boss", record_ids=["r1"], wanted=1)
+        done = services.documents.deliver("ana", Tab("t").send("r1", 0, ADDED, {"op": "accept"}))
         assert not done.refused
-        unknown = workplace.desk.deliver("ana", Tab("u").send("r1", 2, {"op": "type", "id": "s1", "type": "horoscope"}))
+        unknown = services.documents.deliver("ana", Tab("u").send("r1", 2, {"op": "type", "id": "s1", "type": "horoscope"}))
         assert [one.code for one in unknown.refused] == ["unknown_type"]
     finally:
-        workplace.close()
+        services.close()
     assert load_taxonomy() is shipped_taxonomy()
     assert labels(documents_in(path)["r1", "ana"])[0] == ("baker", "pet", "high")
 

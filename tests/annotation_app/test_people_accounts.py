@@ -195,7 +195,7 @@ def _everything(house):
     house.accounts.deactivate("Cleo", by="Ana")
     house.accounts.change_role("Cleo", "annotator", by="Ana")
     house.log_in("Ben", "a different password")
-    house.desk.note_refusal("Ben")
+    house.logins.note_refusal("Ben")
 
 
 def test_replayed_events_equal_the_table(house):

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from piiloom.annotation_app.people.login_sessions import LIFETIME
-from piiloom.annotation_app.serving.front import Front, provider_token
+from piiloom.annotation_app.serving.login_config import LoginConfig, provider_token
 from piiloom.corpus.store.login_sessions import end_all_sessions
 from tests.annotation_app.people_tools import GOOD, House
 
@@ -24,7 +24,7 @@ def house():
 
 
 def come(house, token=TOKEN, made=None):
-    return house.desk.arrive(token, ME, made or house.clock.moment)
+    return house.logins.log_in_by_provider(token, ME, made or house.clock.moment)
 
 
 def logged(house):
@@ -34,7 +34,7 @@ def logged(house):
 def test_a_login_is_in_the_log_once_however_often_the_page_runs(house):
     for _ in range(3):
         assert come(house).name == "ana"
-        assert house.desk.person(TOKEN).role == "adjudicator"
+        assert house.logins.person(TOKEN).role == "adjudicator"
     assert logged(house) == [("ana", "logged_in", "oidc")]
     come(house, "oidc:" + "b" * 64)
     assert len(logged(house)) == 2
@@ -45,7 +45,7 @@ def test_what_was_ended_is_not_begun_again_by_the_same_cookie(house, how):
     come(house)
     match how:
         case "logout":
-            house.desk.log_out(TOKEN)
+            house.logins.log_out(TOKEN)
         case "role":
             house.accounts.add("boss", "admin", password=GOOD)
             house.accounts.change_role("ana", "annotator")
@@ -59,7 +59,7 @@ def test_what_was_ended_is_not_begun_again_by_the_same_cookie(house, how):
         case "all":
             with house.shared.writing() as store:
                 end_all_sessions(store)
-    assert house.desk.person(TOKEN) is None
+    assert house.logins.person(TOKEN) is None
     assert come(house) is None
     house.clock.pass_time(3600)
     house.log_in("boss")  # forgets what has expired, and that alone
@@ -71,16 +71,16 @@ def test_it_ends_a_week_after_the_provider_has_made_it(house):
     made = house.clock.moment
     come(house)
     house.clock.pass_time(LIFETIME.total_seconds() - 1)
-    assert house.desk.person(TOKEN).name == "ana"
+    assert house.logins.person(TOKEN).name == "ana"
     house.clock.pass_time(2)
-    assert house.desk.person(TOKEN) is None
+    assert house.logins.person(TOKEN) is None
     assert come(house, made=made) is None
     with house.shared.writing() as store:
         assert not house.sessions.adopt(store, "ana", "oidc:" + "c" * 64, made - timedelta(days=1))
 
 
 def test_whom_nobody_knows_has_no_session(house):
-    assert house.desk.arrive(TOKEN, ("8",), house.clock.moment) is None
+    assert house.logins.log_in_by_provider(TOKEN, ("8",), house.clock.moment) is None
     assert logged(house) == []
 
 
@@ -94,5 +94,5 @@ def test_a_provider_stands_for_all_of_its_cookies():
 def test_cookies_of_a_provider_count_only_where_it_is_configured(house):
     cookies = {"_streamlit_user": "signed"}
     come(house, provider_token(cookies))
-    assert Front(desk=house.desk, accounts=house.accounts, oidc=True).person_of_cookies(cookies).name == "ana"
-    assert Front(desk=house.desk, accounts=house.accounts).person_of_cookies(cookies) is None
+    assert LoginConfig(logins=house.logins, accounts=house.accounts, oidc=True).person_of_cookies(cookies).name == "ana"
+    assert LoginConfig(logins=house.logins, accounts=house.accounts).person_of_cookies(cookies) is None

@@ -120,7 +120,7 @@ def test_the_right_password_has_to_wait_too_and_unknown_names_wait_alike():
 def test_a_refusal_is_noted_for_a_known_name_only_and_never_what_was_typed():
     house = House()
     house.accounts.add("Ana", "annotator", password=GOOD)
-    house.desk.note_refusal("ANA")
-    house.desk.note_refusal("hunter2 hunter2")
+    house.logins.note_refusal("ANA")
+    house.logins.note_refusal("hunter2 hunter2")
     assert [(event.actor, event.entry) for event in house.events("login_refused")] == [("Ana", {})]
     house.shared.close()

@@ -5,100 +5,100 @@ from screen_stage import ACCEPT, HOSTILE, dispute, does, flip, markdown_of, page
 
 from piiloom.annotation_app.adjudication.differing import Differing
 from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.marked_text import marked_text
-from piiloom.annotation_app.screens.plain_words import plain
 from piiloom.corpus.store.records import iter_records
 
 
 @pytest.fixture
-def workplace(tmp_path):
+def services(tmp_path):
     with stage(tmp_path) as opened:
         yield opened
 
 
-def _validated(workplace):
-    with workplace.shared.reading() as store:
+def _validated(services):
+    with services.shared.reading() as store:
         return {record.id: record for record in iter_records(store, status="validated")}
 
 
-def test_nothing_waits(workplace):
+def test_nothing_waits(services):
     assert "Nothing waits for a decision" in said(page("adjudication", "adjudicator"))
 
 
-def test_one_button_takes_a_version_whole_and_the_next_record_comes(workplace):
-    dispute(workplace, "r000")
-    dispute(workplace, "r001")
+def test_one_button_takes_a_version_whole_and_the_next_record_comes(services):
+    dispute(services, "r000")
+    dispute(services, "r001")
     shown = page("adjudication", "adjudicator")
     first = shown.selectbox(key="adjudicated_record").value
     shown = press(shown, "Take ben")
-    taken = _validated(workplace)[first]
+    taken = _validated(services)[first]
     assert [(span.entity_type, span.relevance) for span in taken.spans] == [("health", "high"), ("location", "high")]
     assert shown.selectbox(key="adjudicated_record").value != first
     assert "1 record to be decided" in said(shown)
 
 
-def test_spans_are_chosen_one_by_one(workplace):
-    dispute(workplace, "r000")
+def test_spans_are_chosen_one_by_one(services):
+    dispute(services, "r000")
     shown = page("adjudication", "adjudicator")
     assert [len(radio.options) for radio in shown.radio] == [2, 2]  # the span that was dropped, the relevance that was flipped
     relevance = shown.radio[1]
     ran(relevance.set_value("ben").run())
     press(shown, "Decide so")
-    spans = _validated(workplace)["r000"].spans
+    spans = _validated(services)["r000"].spans
     assert [(span.entity_type, span.relevance) for span in spans] == [("occupation", "high"), ("health", "high"), ("location", "high")]
 
 
-def test_a_change_meanwhile_is_told_and_nothing_is_decided(workplace):
-    dispute(workplace, "r000")
+def test_a_change_meanwhile_is_told_and_nothing_is_decided(services):
+    dispute(services, "r000")
     shown = page("adjudication", "adjudicator")
-    does(workplace, "ana", "r000", flip("s2", "low"), ACCEPT)
+    does(services, "ana", "r000", flip("s2", "low"), ACCEPT)
     button = next(button for button in shown.button if button.label == "Take ana")
     ran(button.click().run())
-    assert _validated(workplace) == {}
+    assert _validated(services) == {}
 
 
-def test_rejecting_asks_for_a_reason(workplace):
-    dispute(workplace, "r000")
+def test_rejecting_asks_for_a_reason(services):
+    dispute(services, "r000")
     shown = page("adjudication", "adjudicator")
     assert next(button for button in shown.button if button.label == "Reject").disabled
     ran(shown.text_input(key="reason-r000").set_value("makes no sense").run())
     press(shown, "Reject")
-    assert workplace.lists.counts()["rejected"] == 1
+    assert services.lists.counts()["rejected"] == 1
 
 
 @pytest.mark.long
-def test_a_decision_is_taken_back(workplace):
-    dispute(workplace, "r000")
+def test_a_decision_is_taken_back(services):
+    dispute(services, "r000")
     shown = press(page("adjudication", "adjudicator"), "Take ana")
     shown = page("adjudication", "adjudicator")
     shown.selectbox[-1].set_value("r000")
     shown.text_input[-1].set_value("the guidelines changed")
     press(shown, "Reopen")
-    assert workplace.lists.counts()["annotated"] == 1
+    assert services.lists.counts()["annotated"] == 1
 
 
-def test_flags_rejections_and_edits_of_another_tab_are_shown(workplace):
-    dispute(workplace, "r000")
-    does(workplace, "ben", "r000", flip("s2", "low"), base=0, client="the other tab")
+def test_flags_rejections_and_edits_of_another_tab_are_shown(services):
+    dispute(services, "r000")
+    does(services, "ben", "r000", flip("s2", "low"), base=0, client="the other tab")
     shown = page("adjudication", "adjudicator")
     assert "ben flagged it" in said(shown)
     assert "a tab that had fallen behind" in said(shown)
     assert "Take ben, other tab" in [button.label for button in shown.button]
     press(shown, "Take ben, other tab")
-    assert [span.relevance for span in _validated(workplace)["r000"].spans] == ["low", "high"]
+    assert [span.relevance for span in _validated(services)["r000"].spans] == ["low", "high"]
 
 
-def test_what_was_finished_some_minutes_ago_is_settled_by_looking(workplace):
-    does(workplace, "ana", "r000", ACCEPT)
-    does(workplace, "ben", "r000", ACCEPT)
-    workplace.log.clock.turn(11)
+def test_what_was_finished_some_minutes_ago_is_settled_by_looking(services):
+    does(services, "ana", "r000", ACCEPT)
+    does(services, "ben", "r000", ACCEPT)
+    services.log.clock.turn(11)
     page("adjudication", "adjudicator")
-    assert workplace.lists.counts()["validated"] == 1
+    assert services.lists.counts()["validated"] == 1
 
 
-def test_no_markdown_is_made_of_what_people_or_records_say(workplace):
-    dispute(workplace, "r000")
-    does(workplace, "cleo", "r001", {"op": "reject", "reason": HOSTILE})
+def test_no_markdown_is_made_of_what_people_or_records_say(services):
+    dispute(services, "r000")
+    does(services, "cleo", "r001", {"op": "reject", "reason": HOSTILE})
     shown = page("adjudication", "adjudicator")
     for words in markdown_of(shown):
         assert "<script>" not in words
@@ -107,7 +107,7 @@ def test_no_markdown_is_made_of_what_people_or_records_say(workplace):
     assert HOSTILE in said(shown)  # as text it is whole
 
 
-def test_marked_text_holds_no_tag_of_the_text(workplace):
+def test_marked_text_holds_no_tag_of_the_text(services):
     html = marked_text(document_of(record(1)), {"health": "#123456"}, Differing({"s2"}))
     assert "<script" not in html
     assert "&lt;script&gt;" in html
@@ -116,6 +116,6 @@ def test_marked_text_holds_no_tag_of_the_text(workplace):
 
 @pytest.mark.parametrize("text", ["a *b*", "[x](y)", "<b>", ":red[x]", "$x$", "# h", "- l", "1. x", "a\n\nb", "`c`", "http://e.example"])
 def test_plain_words_escape_every_sign_of_markdown(text):
-    shown = plain(text)
+    shown = escape_markdown(text)
     assert "\n" not in shown
     assert all(before == "\\" for before, sign in zip(" " + shown, shown, strict=False) if sign in "*[]<>:$#`_")

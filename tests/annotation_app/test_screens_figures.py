@@ -1,12 +1,11 @@
 """The dashboard, and what keeps its figures."""
 
-import time
+import threading
 
 import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, ran, said, stage
 
-from piiloom.annotation_app.screens.kept_figures import office_of
-from piiloom.annotation_app.screens.upkeep import Upkeep
+from piiloom.annotation_app.screens.app_cache import PeriodicSettling, app_cache
 from piiloom.foundation.errors import UsageError
 from tests.longer import mostly_long
 
@@ -14,7 +13,7 @@ PARTS = ("Progress", "What people change", "Agreement", "Hidden controls", "Erro
 
 
 @pytest.fixture
-def workplace(tmp_path):
+def services(tmp_path):
     with stage(tmp_path) as opened:
         yield opened
 
@@ -25,7 +24,7 @@ def _part(name):
 
 
 @pytest.mark.parametrize("part", mostly_long(PARTS, quick=list(PARTS)[:1]))
-def test_every_part_says_what_it_waits_for_while_nothing_is_done(workplace, part):
+def test_every_part_says_what_it_waits_for_while_nothing_is_done(services, part):
     shown = _part(part)
     assert shown.metric if part == "Progress" else shown.info
 
@@ -35,18 +34,18 @@ def test_an_empty_work_list_is_told(tmp_path):
         assert "The work list is empty" in said(page("dashboard", "adjudicator"))
 
 
-def test_progress_counts_records_and_documents(workplace):
-    does(workplace, "ana", "r000", ACCEPT)
-    does(workplace, "ben", "r000", ACCEPT)
-    workplace.resolver.settle(["r000"])
+def test_progress_counts_records_and_documents(services):
+    does(services, "ana", "r000", ACCEPT)
+    does(services, "ben", "r000", ACCEPT)
+    services.resolver.settle(["r000"])
     numbers = {metric.label: metric.value for metric in page("dashboard", "adjudicator").metric}
     assert numbers["Records decided"] == "1 of 4"
     assert numbers["Documents finished"] == "2"
     assert numbers["Documents still wanted"] == "6"
 
 
-def test_what_people_change_is_shown_by_group(workplace):
-    dispute(workplace, "r000")
+def test_what_people_change_is_shown_by_group(services):
+    dispute(services, "r000")
     shown = _part("What people change")
     table = shown.dataframe[0].value
     assert list(table["group"]) == ["all", "p m"] or table["group"][0] == "all"
@@ -56,8 +55,8 @@ def test_what_people_change_is_shown_by_group(workplace):
         assert len(shown.dataframe[0].value) > 1, by
 
 
-def test_agreement_is_shown_over_all_by_two_and_by_group(workplace):
-    dispute(workplace, "r000")
+def test_agreement_is_shown_over_all_by_two_and_by_group(services):
+    dispute(services, "r000")
     shown = _part("Agreement")
     overall, two = shown.dataframe[0].value, shown.dataframe[1].value
     assert overall["records"][0] == 1
@@ -67,43 +66,43 @@ def test_agreement_is_shown_over_all_by_two_and_by_group(workplace):
         assert len(shown.dataframe[2].value) == 1, by
 
 
-def test_the_estimate_of_errors_left_comes_with_what_it_takes_for_granted(workplace):
+def test_the_estimate_of_errors_left_comes_with_what_it_takes_for_granted(services):
     for record_id in ("r000", "r001"):
         for who in ("ana", "ben"):
-            does(workplace, who, record_id, flip(), ACCEPT)
+            does(services, who, record_id, flip(), ACCEPT)
     shown = _part("Errors left")
     assert shown.dataframe[0].value["errors found"][0] == 2
     assert "independently" in said(shown)
 
 
-def test_controls_that_somebody_finished_are_shown(workplace):
+def test_controls_that_somebody_finished_are_shown(services):
     for who in ("ana", "ben"):
-        does(workplace, who, "r000", ACCEPT)
-    workplace.resolver.settle(["r000"])
-    workplace.controls.add_gold("local", ["r000"])
-    with workplace.shared.reading() as store:
+        does(services, who, "r000", ACCEPT)
+    services.resolver.settle(["r000"])
+    services.controls.add_gold("local", ["r000"])
+    with services.shared.reading() as store:
         control = store.rows("SELECT record_id FROM annotation_items WHERE role = 'control'")[0][0]
-    workplace.desk.open("ana", control)
-    does(workplace, "ana", control, ACCEPT)
+    services.documents.open("ana", control)
+    does(services, "ana", control, ACCEPT)
     table = _part("Hidden controls").dataframe[0].value
     assert list(table["person"]) == ["ana"]
     assert table["good records kept"][0] == "1 of 1"
 
 
-def test_figures_are_made_once_until_somebody_finishes_something(workplace):
+def test_figures_are_made_once_until_somebody_finishes_something(services):
     made = []
-    office = office_of(workplace)
+    cache = app_cache(services)
 
     def figure():
-        with workplace.shared.reading() as store:
-            readings = workplace.readings.readings(store)
-        return office.figures("x", readings, lambda: made.append(1) or len(made))
+        with services.shared.reading() as store:
+            finished_records = services.finished_records.load(store)
+        return cache.figures("x", finished_records, lambda: made.append(1) or len(made))
 
-    dispute(workplace, "r000")
+    dispute(services, "r000")
     assert [figure(), figure()] == [1, 1]
-    dispute(workplace, "r001")
+    dispute(services, "r001")
     assert figure() == 2
-    assert office_of(workplace) is office
+    assert app_cache(services) is cache
 
 
 def test_upkeep_runs_once_in_a_while_and_keeps_its_fault():
@@ -113,16 +112,23 @@ def test_upkeep_runs_once_in_a_while_and_keeps_its_fault():
         runs.append(1)
         raise UsageError("the disk is full")
 
-    upkeep = Upkeep(settle, every_s=3600)
-    upkeep.look_in()
-    upkeep.look_in()
+    settling = PeriodicSettling(settle, every_s=3600)
+    settling.run_if_due()
+    settling.run_if_due()
     assert runs == [1]
-    assert str(upkeep.fault) == "the disk is full"
+    assert str(settling.fault) == "the disk is full"
 
 
 def test_upkeep_does_not_keep_a_page_waiting():
-    upkeep = Upkeep(lambda: time.sleep(3), every_s=0)
-    begun = time.monotonic()
-    upkeep.look_in()
-    upkeep.look_in()
-    assert time.monotonic() - begun < 2.5
+    may_end, ended = threading.Event(), threading.Event()
+
+    def settle():
+        may_end.wait(60)
+        ended.set()
+
+    settling = PeriodicSettling(settle, every_s=0)
+    settling.run_if_due()
+    settling.run_if_due()
+    assert not ended.is_set()
+    may_end.set()
+    assert ended.wait(60)

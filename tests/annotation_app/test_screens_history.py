@@ -9,7 +9,7 @@ from piiloom.corpus.store.annotation_events import read_events
 
 
 @pytest.fixture
-def workplace(tmp_path):
+def services(tmp_path):
     with stage(tmp_path) as opened:
         yield opened
 
@@ -23,18 +23,18 @@ def with_history(shown, record_id="r000"):
 def _history_of(name, role, record_id):
     from piiloom.annotation_app.people.identity import Person
     from piiloom.annotation_app.screens.record_history import show_history
-    from piiloom.annotation_app.serving.workplace_holder import get_workplace
+    from piiloom.annotation_app.serving.services import get_services
 
-    show_history(get_workplace(), Person(name, name, role), record_id)
+    show_history(get_services(), Person(name, name, role), record_id)
 
 
-def events(workplace, *kinds):
-    with workplace.shared.reading() as store:
+def events(services, *kinds):
+    with services.shared.reading() as store:
         return read_events(store, kinds=kinds)
 
 
-def test_who_decides_sees_everything_that_was_done_and_takes_back_a_step_of_somebody_else(workplace):
-    dispute(workplace, "r000")
+def test_who_decides_sees_everything_that_was_done_and_takes_back_a_step_of_somebody_else(services):
+    dispute(services, "r000")
     shown = with_history(page("adjudication", "adjudicator"))
     told = said(shown)
     for words in (
@@ -49,33 +49,33 @@ def test_who_decides_sees_everything_that_was_done_and_takes_back_a_step_of_some
     ran(steps.set_value(int(step.split(" ")[0])).run())
     shown = press(shown, "Take this step back")
     assert "Nothing waits for a decision" in said(shown)  # it is ben's again
-    opened = workplace.desk.open("ben", "r000")
+    opened = services.documents.open("ben", "r000")
     assert (opened.state.verdict, [mark.id for mark in opened.state.document.marks]) == ("open", ["s1", "s2", "s3"])
-    (event,) = events(workplace, "edit_for")
+    (event,) = events(services, "edit_for")
     assert (event.actor, event.owner) == ("local", "ben")
-    does(workplace, "ben", "r000", ACCEPT)
+    does(services, "ben", "r000", ACCEPT)
     shown = with_history(page("adjudication", "adjudicator"))
     assert f"local · step {step.split(' ')[0]} of ben taken back" in said(shown)
 
 
 @pytest.mark.long
-def test_a_step_that_cannot_be_taken_back_is_told(workplace):
-    dispute(workplace, "r000")
-    does(workplace, "ben", "r000", flip("s3", "low"), ACCEPT)
+def test_a_step_that_cannot_be_taken_back_is_told(services):
+    dispute(services, "r000")
+    does(services, "ben", "r000", flip("s3", "low"), ACCEPT)
     shown = with_history(page("adjudication", "adjudicator"))
     steps = next(box for box in shown.selectbox if box.label == "A step")
     first = next(option for option in reversed(steps.options) if "ben · relevance" in option)
     ran(steps.set_value(int(first.split(" ")[0])).run())
     shown = press(shown, "Take this step back")
-    assert events(workplace, "edit_for") == []
+    assert events(services, "edit_for") == []
     assert any("taken back" in toast.value for toast in shown.toast)
 
 
 @pytest.mark.long
-def test_decisions_are_part_of_the_history(workplace):
-    dispute(workplace, "r000")
+def test_decisions_are_part_of_the_history(services):
+    dispute(services, "r000")
     press(page("adjudication", "adjudicator"), "Take ana")
-    workplace.resolver.reopen(Person("eva", "eva", "adjudicator"), "r000", "the guideline changed")
+    services.resolver.reopen(Person("eva", "eva", "adjudicator"), "r000", "the guideline changed")
     shown = with_history(page("adjudication", "adjudicator"))
     told = said(shown)
     for words in (
@@ -86,9 +86,9 @@ def test_decisions_are_part_of_the_history(workplace):
         assert words in told
 
 
-def test_annotators_see_what_was_done_to_their_own_version_alone(workplace):
-    dispute(workplace, "r000")
-    does(workplace, "ana", "r000", flip())
+def test_annotators_see_what_was_done_to_their_own_version_alone(services):
+    dispute(services, "r000")
+    does(services, "ana", "r000", flip())
     shown = with_history(ran(AppTest.from_function(_history_of, args=("ana", "annotator", "r000")).run()))
     told = said(shown)
     assert "ana · relevance" in told
@@ -97,8 +97,8 @@ def test_annotators_see_what_was_done_to_their_own_version_alone(workplace):
     assert [box.label for box in shown.selectbox] == ["A step of yours"]
 
 
-def test_who_oversees_sees_others_while_working_but_nothing_that_tells_control_records_apart(workplace):
-    dispute(workplace, "r000")
+def test_who_oversees_sees_others_while_working_but_nothing_that_tells_control_records_apart(services):
+    dispute(services, "r000")
     told = said(with_history(ran(AppTest.from_function(_history_of, args=("eva", "adjudicator", "r000")).run())))
     assert "ben · relevance" in told
     assert "ana · took the record" in told
@@ -119,20 +119,20 @@ def test_a_late_edit_of_one_person_waits_on_the_page_and_nothing_else_does(tmp_p
         assert alone.lists.counts()["validated"] == 2
 
 
-def test_a_setting_an_account_and_the_guidelines_are_set_back_by_a_new_event(workplace):
-    workplace.settings.change("local", "overlap", 5)
-    workplace.settings.change("local", "overlap", 2)
-    assert [event.entry["value"] for event in events(workplace, "setting")] == [2, 5, 2]
-    assert workplace.settings.current().overlap == 2
-    before = workplace.guidelines.versions()[0]
-    workplace.guidelines.publish("local", "something else")
-    workplace.guidelines.publish("local", before.markdown)
-    assert [one.markdown for one in sorted(workplace.guidelines.versions(), key=lambda one: one.version)] == [
+def test_a_setting_an_account_and_the_guidelines_are_set_back_by_a_new_event(services):
+    services.settings.change("local", "overlap", 5)
+    services.settings.change("local", "overlap", 2)
+    assert [event.entry["value"] for event in events(services, "setting")] == [2, 5, 2]
+    assert services.settings.current().overlap == 2
+    before = services.guidelines.versions()[0]
+    services.guidelines.publish("local", "something else")
+    services.guidelines.publish("local", before.markdown)
+    assert [one.markdown for one in sorted(services.guidelines.versions(), key=lambda one: one.version)] == [
         before.markdown,
         "something else",
         before.markdown,
     ]
-    workplace.accounts.add("cleo", "annotator", password="correct horse battery")
-    workplace.accounts.change_role("cleo", "adjudicator")
-    workplace.accounts.change_role("cleo", "annotator")
-    assert len(events(workplace, "account_changed")) == 2
+    services.accounts.add("cleo", "annotator", password="correct horse battery")
+    services.accounts.change_role("cleo", "adjudicator")
+    services.accounts.change_role("cleo", "annotator")
+    assert len(events(services, "account_changed")) == 2

@@ -9,7 +9,7 @@ from piiloom.annotation_app.screens.frame import SCREENS, _drawn
 
 
 @pytest.fixture
-def workplace(tmp_path):
+def services(tmp_path):
     with stage(tmp_path) as opened:
         yield opened
 
@@ -18,13 +18,13 @@ def _field(test, kind, label):
     return next(element for element in getattr(test, kind) if element.label == label)
 
 
-def test_the_whole_app_draws_its_first_page(workplace):
+def test_the_whole_app_draws_its_first_page(services):
     shown = AppTest.from_string("from piiloom.annotation_app.screens.frame import run\nrun()", default_timeout=20).run()
     ran(shown)
     assert "Logged in as local (admin)" in said(shown)
 
 
-def test_whoever_lost_the_role_sees_nothing(workplace, monkeypatch):
+def test_whoever_lost_the_role_sees_nothing(services, monkeypatch):
     monkeypatch.setattr("piiloom.annotation_app.screens.frame.current_person", lambda: ROLES["annotator"])
     shown = []
     monkeypatch.setattr("piiloom.annotation_app.screens.frame.st.warning", shown.append)
@@ -34,7 +34,7 @@ def test_whoever_lost_the_role_sees_nothing(workplace, monkeypatch):
     assert shown == ["You may not see this page."] * 3
 
 
-def test_admin_puts_records_into_the_list_and_changes_settings(workplace):
+def test_admin_puts_records_into_the_list_and_changes_settings(services):
     shown = page("admin")
     assert "generated 4" in said(shown)
     shown = press(shown, "Put into the work list")
@@ -42,7 +42,7 @@ def test_admin_puts_records_into_the_list_and_changes_settings(workplace):
     _field(shown, "toggle", "Annotators may see others' work").set_value(True)
     _field(shown, "number_input", "judges").set_value(2.0)
     shown = press(shown, "Save")
-    current = workplace.settings.current()
+    current = services.settings.current()
     assert current.see_others
     assert current.priority_weights["judges"] == 2.0
     shown = press(shown, "Save")
@@ -50,15 +50,15 @@ def test_admin_puts_records_into_the_list_and_changes_settings(workplace):
     press(shown, "Work out priorities anew")
 
 
-def test_admin_forms_are_refused_to_whoever_is_no_admin_any_more(workplace, monkeypatch):
+def test_admin_forms_are_refused_to_whoever_is_no_admin_any_more(services, monkeypatch):
     shown = page("admin")
     monkeypatch.setattr("piiloom.annotation_app.screens.admin.current_person", lambda: ROLES["annotator"])
     shown = press(shown, "Add the shipped practice records")
     assert "this needs the role admin" in said(shown).replace("\\", "")
-    assert workplace.practice.exercises("ana") == []
+    assert services.practice.exercises("ana") == []
 
 
-def test_admin_makes_accounts_and_shuts_people_out(workplace):
+def test_admin_makes_accounts_and_shuts_people_out(services):
     shown = page("admin")
     _field(shown, "text_input", "Name").set_value("dora")
     _field(shown, "text_input", "Password").set_value("correct horse battery")
@@ -67,14 +67,14 @@ def test_admin_makes_accounts_and_shuts_people_out(workplace):
     shown = press(shown, "Add")  # the form was emptied
     _field(shown, "selectbox", "to").set_value("adjudicator")
     shown = press(shown, "Change")
-    assert workplace.accounts.named("dora").role == "adjudicator"
+    assert services.accounts.named("dora").role == "adjudicator"
     _field(shown, "selectbox", "to").set_value("no access")
     press(shown, "Change")
-    assert not workplace.accounts.named("dora").active
+    assert not services.accounts.named("dora").active
 
 
-def test_admin_deals_records_out_and_takes_them_back(workplace):
-    workplace.accounts.add("ana", "annotator", password="correct horse battery")
+def test_admin_deals_records_out_and_takes_them_back(services):
+    services.accounts.add("ana", "annotator", password="correct horse battery")
     shown = page("admin")
     _field(shown, "multiselect", "People").set_value(["ana"])
     shown = press(shown, "Deal them out")
@@ -83,9 +83,9 @@ def test_admin_deals_records_out_and_takes_them_back(workplace):
 
 
 @pytest.mark.long
-def test_admin_exports_what_is_validated(workplace, tmp_path):
+def test_admin_exports_what_is_validated(services, tmp_path):
     for who in ("ana", "ben"):
-        does(workplace, who, "r000", ACCEPT)
+        does(services, who, "r000", ACCEPT)
     shown = page("admin")
     _field(shown, "text_input", "Test records (a number, or a share as 0.1)").set_value("0")
     shown = press(shown, "Export")
@@ -96,9 +96,9 @@ def test_admin_exports_what_is_validated(workplace, tmp_path):
 
 
 @pytest.mark.long
-def test_admin_writes_an_earlier_release_in_another_format(workplace, tmp_path):
+def test_admin_writes_an_earlier_release_in_another_format(services, tmp_path):
     for who in ("ana", "ben"):
-        does(workplace, who, "r000", ACCEPT)
+        does(services, who, "r000", ACCEPT)
     shown = page("admin")
     assert next(button for button in shown.button if button.label == "Write it").disabled
     _field(shown, "text_input", "Test records (a number, or a share as 0.1)").set_value("0")
@@ -112,11 +112,11 @@ def test_admin_writes_an_earlier_release_in_another_format(workplace, tmp_path):
 
 
 @pytest.mark.long
-def test_records_are_filtered_by_who_worked_on_them_and_by_flags(workplace):
+def test_records_are_filtered_by_who_worked_on_them_and_by_flags(services):
     for name in ("ana", "ben"):
-        workplace.accounts.add(name, "annotator", password="correct horse battery")
-    does(workplace, "ana", "r000", {"op": "flag", "comment": HOSTILE}, ACCEPT)
-    does(workplace, "ben", "r001", ACCEPT)
+        services.accounts.add(name, "annotator", password="correct horse battery")
+    does(services, "ana", "r000", {"op": "flag", "comment": HOSTILE}, ACCEPT)
+    does(services, "ben", "r001", ACCEPT)
     shown = page("records")
     assert "4 records" in said(shown)
     shown = ran(_field(shown, "selectbox", "Worked on by").set_value("ben").run())
@@ -130,73 +130,73 @@ def test_records_are_filtered_by_who_worked_on_them_and_by_flags(workplace):
     assert {"Status", "Mine", "Flags", "Type", "Locale"} <= set(labels)
 
 
-def test_admin_makes_a_snapshot(workplace, tmp_path):
+def test_admin_makes_a_snapshot(services, tmp_path):
     shown = press(page("admin"), "Make a snapshot now")
     assert "Made" in said(shown)
     assert list(tmp_path.glob("s.duckdb.snapshots/*.duckdb"))
 
 
-def test_guidelines_are_published_by_admins_alone(workplace):
-    assert "Publish as a new version" not in [button.label for button in page("guide", "annotator").button]
-    shown = page("guide", "admin")
+def test_guidelines_are_published_by_admins_alone(services):
+    assert "Publish as a new version" not in [button.label for button in page("guidelines", "annotator").button]
+    shown = page("guidelines", "admin")
     _field(shown, "text_area", "Guidelines").set_value("# Ours\nMark all.")
     shown = press(shown, "Publish as a new version")
-    assert workplace.guidelines.in_force() == 2
+    assert services.guidelines.ensure().version == 2
 
 
-def test_a_draft_of_guidelines_outlives_what_another_admin_publishes(workplace):
-    shown = page("guide", "admin")
-    workplace.guidelines.publish("other", "# Another admin's")
+def test_a_draft_of_guidelines_outlives_what_another_admin_publishes(services):
+    shown = page("guidelines", "admin")
+    services.guidelines.publish("other", "# Another admin's")
     _field(shown, "text_area", "Guidelines").set_value("# Mine")
     shown = press(shown, "Publish as a new version")
-    assert (workplace.guidelines.in_force(), _field(shown, "text_area", "Guidelines").value) == (2, "# Mine")
+    assert (services.guidelines.ensure().version, _field(shown, "text_area", "Guidelines").value) == (2, "# Mine")
     assert "were changed meanwhile" in said(shown)
     shown = press(shown, "Start anew from version 2")
     assert _field(shown, "text_area", "Guidelines").value == "# Another admin's"
 
 
-def test_an_older_version_of_the_guidelines_can_be_put_in_force_again(workplace):
-    first = workplace.guidelines.version(1).markdown
-    workplace.guidelines.publish("local", "# Wrong")
-    assert not [button for button in page("guide", "annotator").button if "in force again" in button.label]
-    press(page("guide", "admin"), "Put version 1 in force again, as version 3")
-    assert workplace.guidelines.version(3).markdown == first
+def test_an_older_version_of_the_guidelines_can_be_put_in_force_again(services):
+    first = services.guidelines.version(1).markdown
+    services.guidelines.publish("local", "# Wrong")
+    assert not [button for button in page("guidelines", "annotator").button if "in force again" in button.label]
+    press(page("guidelines", "admin"), "Put version 1 in force again, as version 3")
+    assert services.guidelines.version(3).markdown == first
 
 
 @pytest.mark.long
-def test_questions_of_others_stay_theirs_until_they_are_answered(workplace):
-    workplace.guidelines.ask("ben", f"Is it? {HOSTILE}", "r001")
-    assert "Is it?" not in said(page("guide", "annotator", "ana"))
-    assert "Is it?" in said(page("guide", "annotator", "ben"))
-    shown = page("guide", "adjudicator", "nadia")
+def test_questions_of_others_stay_theirs_until_they_are_answered(services):
+    services.guidelines.ask("ben", f"Is it? {HOSTILE}", "r001")
+    assert "Is it?" not in said(page("guidelines", "annotator", "ana"))
+    assert "Is it?" in said(page("guidelines", "annotator", "ben"))
+    shown = page("guidelines", "adjudicator", "nadia")
     _field(shown, "text_input", "Answer").set_value("Yes.")
     shown = press(shown, "Answer")
-    shown = page("guide", "annotator", "ana")
+    shown = page("guidelines", "annotator", "ana")
     assert "nadia: Yes." in said(shown)
     assert "ben" not in "".join(caption.value for caption in shown.caption)
     assert all("<script>" not in words for words in markdown_of(shown))
 
 
-def test_practice_waits_for_records_and_then_gives_feedback(workplace):
+def test_practice_waits_for_records_and_then_gives_feedback(services):
     assert "no practice records yet" in said(page("training", "annotator", "ana"))
-    ids = workplace.practice.add("local", shipped_answers("practice"))
+    ids = services.practice.add("local", shipped_answers("practice"))
     shown = press(page("training", "annotator", "ana"), "Check my answer")
     assert "You have not done anything" in said(shown).replace("\\", "")
-    workplace.desk.open("ana", ids[0])
-    does(workplace, "ana", ids[0], ACCEPT)
+    services.documents.open("ana", ids[0])
+    does(services, "ana", ids[0], ACCEPT)
     shown = press(page("training", "annotator", "ana"), "Check my answer")
     assert "spans are right" in said(shown)
 
 
-def test_the_test_is_handed_in_when_all_is_finished(workplace):
+def test_the_test_is_handed_in_when_all_is_finished(services):
     shown = page("training", "annotator", "ana")
     shown = ran(shown.segmented_control(key="training_what").set_value("Test").run())
     assert shown.info
-    workplace.test.add_set("local", shipped_answers("qualifying"))
+    services.test.add_set("local", shipped_answers("qualifying"))
     shown = ran(shown.run())
     hand_in = _field(shown, "button", "Hand in")
     assert hand_in.disabled
-    for record_id, _ in workplace.test.task("ana").records:
-        does(workplace, "ana", record_id, ACCEPT)
+    for record_id, _ in services.test.task("ana").records:
+        does(services, "ana", record_id, ACCEPT)
     shown = press(ran(shown.run()), "Hand in")
-    assert workplace.test.attempts("ana")[0].number == 1
+    assert services.test.attempts("ana")[0].number == 1

@@ -11,7 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from tests.annotation_app.app_driver import make_project, record_of
@@ -74,7 +74,7 @@ class Wire:
         sent = []
         while True:
             got = ForwardMsg()
-            got.ParseFromString(self.socket.recv(timeout=20))
+            got.ParseFromString(self.socket.recv(timeout=60))
             sent.append(got)
             if got.WhichOneof("type") == "new_session":
                 self.session = got.new_session.initialize.session_id or self.session
@@ -202,13 +202,13 @@ def test_forged_messages_of_lower_roles_change_nothing(tmp_path):
     kinds = {kind for _, kind in events(path)[len(before) :]}
     assert kinds <= {"logged_in", "leased", "asked"}  # anybody may ask
     assert len([1 for _, kind in events(path) if kind == "guideline"]) == 1
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
-        assert [account.name for account in workplace.accounts.list()] == ["ana", "judge", "boss"]
-        assert workplace.settings.current().overlap == 1
-        assert workplace.guidelines.in_force() == 1
+        assert [account.name for account in services.accounts.list()] == ["ana", "judge", "boss"]
+        assert services.settings.current().overlap == 1
+        assert services.guidelines.ensure().version == 1
     finally:
-        workplace.close()
+        services.close()
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.snapshot_files import list_snapshots
@@ -19,10 +19,10 @@ LOGGED_OUT = "You are not logged in"
 
 def _make_store(path, **people):
     Store.open(path).close()
-    workplace = open_workplace(path)
+    services = open_services(path)
     for name, role in people.items():
-        workplace.accounts.add(name, role, password=GOOD)
-    workplace.close()
+        services.accounts.add(name, role, password=GOOD)
+    services.close()
     return path
 
 

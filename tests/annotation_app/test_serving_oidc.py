@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from tests.annotation_app.people_tools import GOOD
@@ -35,9 +35,9 @@ def test_an_account_with_the_verified_address_gets_in_and_others_do_not(browser,
 
     store, port = tmp_path / "s.duckdb", _free_port()
     Store.open(store).close()
-    workplace = open_workplace(store)
-    workplace.accounts.add("ana", "adjudicator", oidc="Ana@Example.org")
-    workplace.close()
+    services = open_services(store)
+    services.accounts.add("ana", "adjudicator", oidc="Ana@Example.org")
+    services.close()
     (tmp_path / ".streamlit").mkdir()
     with provider(sub="7", email="ana@example.org", email_verified=True) as known:
         (tmp_path / ".streamlit" / "secrets.toml").write_text(_SECRETS.format(port=port, provider=known.url))
@@ -72,10 +72,10 @@ def test_another_role_and_a_logout_end_an_open_session_and_its_cookie(browser, t
 
     store, port = tmp_path / "s.duckdb", _free_port()
     Store.open(store).close()
-    workplace = open_workplace(store)
-    workplace.accounts.add("ana", "adjudicator", oidc="ana@example.org")
-    workplace.accounts.add("boss", "admin", password=GOOD)
-    workplace.close()
+    services = open_services(store)
+    services.accounts.add("ana", "adjudicator", oidc="ana@example.org")
+    services.accounts.add("boss", "admin", password=GOOD)
+    services.close()
     (tmp_path / ".streamlit").mkdir()
     with provider(sub="7", email="ana@example.org", email_verified=True) as known:
         (tmp_path / ".streamlit" / "secrets.toml").write_text(_SECRETS.format(port=port, provider=known.url))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.annotation_app.snapshots import SnapshotKeeper
+from piiloom.annotation_app.snapshots import PeriodicSnapshots
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.snapshot_files import snapshot_folder
@@ -32,7 +32,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 def test_the_keeper_makes_one_when_something_has_changed(store_path: Path) -> None:
     shared = SharedStore(Store.open(store_path))
-    keeper = SnapshotKeeper(shared, every_s=0.05, keep=3)
+    keeper = PeriodicSnapshots(shared, every_s=0.05, keep=3)
     keeper.start()
     keeper.start()
     until(lambda: len(keeper.snapshots()) == 1)
@@ -58,14 +58,14 @@ def test_the_keeper_waits_until_the_newest_is_old_enough(store_path: Path) -> No
     with shared.reading() as store:
         take_snapshot(store, NOON, 3)
     for age, wait in ((0, 60), (20, 40), (90, 0), (-3600, 60)):
-        assert SnapshotKeeper(shared, every_s=60, keep=3)._first_wait(NOON + timedelta(seconds=age)) == wait
+        assert PeriodicSnapshots(shared, every_s=60, keep=3)._first_wait(NOON + timedelta(seconds=age)) == wait
     shared.close()
 
 
 def test_the_keeper_tells_what_went_wrong_and_goes_on(store_path: Path) -> None:
     shared = SharedStore(Store.open(store_path))
     snapshot_folder(store_path).write_text("in the way")
-    keeper = SnapshotKeeper(shared, every_s=0.05, keep=3)
+    keeper = PeriodicSnapshots(shared, every_s=0.05, keep=3)
     keeper.start()
     until(lambda: keeper.fault is not None)
     assert isinstance(keeper.fault, OutputError)
@@ -91,7 +91,7 @@ def test_an_idle_store_gets_no_second_snapshot_because_an_old_one_cannot_be_dele
 
 def test_the_keeper_has_nothing_to_do_for_a_store_in_memory() -> None:
     shared = SharedStore(Store.open(MEMORY))
-    keeper = SnapshotKeeper(shared, every_s=0.01, keep=3)
+    keeper = PeriodicSnapshots(shared, every_s=0.01, keep=3)
     keeper.start()
     keeper.stop()
     shared.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from worklist_stories import Office, composed
+from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.worklist.assigning import deal
 from piiloom.corpus.store.annotation_documents import list_heads
@@ -25,177 +25,177 @@ def store() -> Iterator[Store]:
 
 
 @pytest.fixture
-def office(store: Store) -> Office:
-    return Office(store, [composed(n) for n in range(4)])
+def project(store: Store) -> WorkProject:
+    return WorkProject(store, [composed(n) for n in range(4)])
 
 
-def test_two_people_never_get_one_record_and_everybody_resumes_his_own(office: Office) -> None:
-    first, second = office.next("ann"), office.next("ben")
+def test_two_people_never_get_one_record_and_everybody_resumes_his_own(project: WorkProject) -> None:
+    first, second = project.next("ann"), project.next("ben")
     assert first != second
-    assert office.next("ann") == first
-    assert office.work.next_for("ann").why == "resumed"  # type: ignore[union-attr]
-    office.clock.turn(1)
-    third = office.work.next_for("ann", besides=[first])  # type: ignore[list-item]
+    assert project.next("ann") == first
+    assert project.work.next_for("ann").why == "resumed"  # type: ignore[union-attr]
+    project.clock.turn(1)
+    third = project.work.next_for("ann", besides=[first])  # type: ignore[list-item]
     assert third is not None
     assert (third.why, third.record_id in {first, second}) == ("new", False)
     # The one that was taken last comes first again.
-    assert office.next("ann") == third.record_id
-    assert office.next("ann", third.record_id) == first
+    assert project.next("ann") == third.record_id
+    assert project.next("ann", third.record_id) == first
 
 
-def test_finished_records_are_over_and_when_all_are_there_is_nothing(office: Office) -> None:
+def test_finished_records_are_over_and_when_all_are_there_is_nothing(project: WorkProject) -> None:
     seen = set()
-    while (record_id := office.next("ann")) is not None:
-        office.finish("ann", record_id, verdict="rejected" if len(seen) % 2 else "accepted")
+    while (record_id := project.next("ann")) is not None:
+        project.finish("ann", record_id, verdict="rejected" if len(seen) % 2 else "accepted")
         seen.add(record_id)
     assert len(seen) == 4
-    assert office.next("ben") is None
+    assert project.next("ben") is None
 
 
 def test_overlap_gives_each_record_to_that_many_people_and_begun_ones_first(store: Store) -> None:
-    office = Office(store, [composed(n) for n in range(3)], overlap=2)
-    first = office.next("ann")
-    assert office.next("ben") == first
-    assert office.next("cid") != first
-    office.finish("ann", first)  # type: ignore[arg-type]
-    office.finish("ben", first)  # type: ignore[arg-type]
+    project = WorkProject(store, [composed(n) for n in range(3)], overlap=2)
+    first = project.next("ann")
+    assert project.next("ben") == first
+    assert project.next("cid") != first
+    project.finish("ann", first)  # type: ignore[arg-type]
+    project.finish("ben", first)  # type: ignore[arg-type]
     had: Counter[str] = Counter({first: 2})  # type: ignore[dict-item]
     for turn in range(10):
         person = ("ann", "ben", "cid")[turn % 3]
-        record_id = office.next(person)
+        record_id = project.next(person)
         if record_id is not None:
-            office.finish(person, record_id)
+            project.finish(person, record_id)
             had[record_id] += 1
     assert set(had.values()) == {2}
-    with office.shared.reading() as reading:
+    with project.shared.reading() as reading:
         assert len({(h.record_id, h.annotator) for h in list_heads(reading)}) == 6
 
 
-def test_a_lease_runs_out_and_its_owner_resumes_unless_somebody_took_the_record(office: Office) -> None:
-    record_id = office.next("ann")
-    office.clock.turn(29)
-    assert office.next("ben") != record_id
-    office.clock.turn(2)
-    assert office.next("ann") == record_id  # still free: as if nothing had been
-    office.clock.turn(31)
-    assert office.next("cid", *[r for r in all_ids(office) if r != record_id]) == record_id
-    assert office.next("ann") != record_id
+def test_a_lease_runs_out_and_its_owner_resumes_unless_somebody_took_the_record(project: WorkProject) -> None:
+    record_id = project.next("ann")
+    project.clock.turn(29)
+    assert project.next("ben") != record_id
+    project.clock.turn(2)
+    assert project.next("ann") == record_id  # still free: as if nothing had been
+    project.clock.turn(31)
+    assert project.next("cid", *[r for r in all_ids(project) if r != record_id]) == record_id
+    assert project.next("ann") != record_id
 
 
-def test_a_delivery_after_the_lease_ran_out_counts_while_nobody_else_holds_the_record(office: Office) -> None:
-    record_id = str(office.next("ann"))
-    office.clock.turn(31)
-    office.leases.may_edit("ann", record_id)  # takes it again
-    assert record_id not in {office.next("ben"), office.next("ben", str(office.next("ben")))}
-    office.clock.turn(31)
-    assert office.next("ben", *[r for r in all_ids(office) if r != record_id]) == record_id
+def test_a_delivery_after_the_lease_ran_out_counts_while_nobody_else_holds_the_record(project: WorkProject) -> None:
+    record_id = str(project.next("ann"))
+    project.clock.turn(31)
+    project.leases.may_edit("ann", record_id)  # takes it again
+    assert record_id not in {project.next("ben"), project.next("ben", str(project.next("ben")))}
+    project.clock.turn(31)
+    assert project.next("ben", *[r for r in all_ids(project) if r != record_id]) == record_id
     with pytest.raises(UsageError, match="given to somebody else since"):
-        office.leases.may_edit("ann", record_id)
+        project.leases.may_edit("ann", record_id)
     with pytest.raises(UsageError, match="being annotated by somebody else"):
-        office.leases.may_edit("cid", record_id)
+        project.leases.may_edit("cid", record_id)
 
 
-def test_editing_keeps_a_lease_alive_without_an_event_each_time(office: Office) -> None:
-    record_id = str(office.next("ann"))
+def test_editing_keeps_a_lease_alive_without_an_event_each_time(project: WorkProject) -> None:
+    record_id = str(project.next("ann"))
     for _ in range(20):
-        office.clock.turn(10)
-        office.leases.may_edit("ann", record_id)
-    leased = [e for e in _events(office) if e.kind == "leased"]
+        project.clock.turn(10)
+        project.leases.may_edit("ann", record_id)
+    leased = [e for e in _events(project) if e.kind == "leased"]
     assert 8 <= len(leased) <= 11
-    assert office.next("ben", *[r for r in all_ids(office) if r != record_id]) is None
+    assert project.next("ben", *[r for r in all_ids(project) if r != record_id]) is None
 
 
-def test_who_has_finished_may_go_back_to_his_record_until_it_is_closed(office: Office) -> None:
-    record_id = str(office.next("ann"))
-    office.finish("ann", record_id)
-    office.clock.turn(600)
-    office.leases.may_edit("ann", record_id)
+def test_who_has_finished_may_go_back_to_his_record_until_it_is_closed(project: WorkProject) -> None:
+    record_id = str(project.next("ann"))
+    project.finish("ann", record_id)
+    project.clock.turn(600)
+    project.leases.may_edit("ann", record_id)
     with pytest.raises(UsageError, match="somebody else"):
-        office.leases.may_edit("ben", record_id)
-    with office.shared.writing() as store:
-        set_status(store, [record_id], "validated", office.log.now())
+        project.leases.may_edit("ben", record_id)
+    with project.shared.writing() as store:
+        set_status(store, [record_id], "validated", project.log.now())
     with pytest.raises(UsageError, match="finished: it has been validated"):
-        office.leases.may_edit("ann", record_id)
+        project.leases.may_edit("ann", record_id)
 
 
-def test_skipped_records_come_back_last_oldest_first_and_others_may_have_them(office: Office) -> None:
+def test_skipped_records_come_back_last_oldest_first_and_others_may_have_them(project: WorkProject) -> None:
     ids = []
     for _ in range(2):
-        ids.append(str(office.next("ann")))
-        office.leases.skip("ann", ids[-1])
-        office.clock.turn(1)
+        ids.append(str(project.next("ann")))
+        project.leases.skip("ann", ids[-1])
+        project.clock.turn(1)
     for _ in range(2):
-        other = office.work.next_for("ann")
+        other = project.work.next_for("ann")
         assert other is not None
         assert (other.why, other.record_id in ids) == ("new", False)
-        office.finish("ann", other.record_id)
-    back = office.work.next_for("ann")
+        project.finish("ann", other.record_id)
+    back = project.work.next_for("ann")
     assert back is not None
     assert (back.why, back.record_id) == ("skipped", ids[0])
-    assert office.next("ben") == ids[1]
+    assert project.next("ben") == ids[1]
 
 
-def test_release_frees_a_record_and_leaving_frees_all(office: Office) -> None:
-    first = str(office.next("ann"))
-    second = str(office.next("ann", first))
-    office.leases.release("ann", first)
-    office.leases.release("ann", first)
-    assert office.next("ben", *[r for r in all_ids(office) if r != first]) == first
-    assert office.leases.release_all("ann", actor="boss") == 1
-    assert office.next("cid", *[r for r in all_ids(office) if r != second]) == second
-    released = [e for e in _events(office) if e.kind == "released"]
+def test_release_frees_a_record_and_leaving_frees_all(project: WorkProject) -> None:
+    first = str(project.next("ann"))
+    second = str(project.next("ann", first))
+    project.leases.release("ann", first)
+    project.leases.release("ann", first)
+    assert project.next("ben", *[r for r in all_ids(project) if r != first]) == first
+    assert project.leases.release_all("ann", actor="boss") == 1
+    assert project.next("cid", *[r for r in all_ids(project) if r != second]) == second
+    released = [e for e in _events(project) if e.kind == "released"]
     assert [(e.actor, e.entry.get("annotator")) for e in released] == [("ann", None), ("boss", "ann")]
 
 
-def test_who_holds_as_many_as_he_may_gets_back_the_oldest(office: Office) -> None:
-    office.book.change("boss", "lease_limit", 2)
+def test_who_holds_as_many_as_he_may_gets_back_the_oldest(project: WorkProject) -> None:
+    project.settings.change("boss", "lease_limit", 2)
     held = []
     for _ in range(2):
-        held.append(str(office.next("ann", *held)))
-        office.clock.turn(1)
-    more = office.work.next_for("ann", besides=held)
+        held.append(str(project.next("ann", *held)))
+        project.clock.turn(1)
+    more = project.work.next_for("ann", besides=held)
     assert more is not None
     assert (more.why, more.record_id) == ("held", held[0])
 
 
-def test_a_deleted_record_is_not_offered_and_says_so_when_edited(office: Office) -> None:
-    record_id = str(office.next("ann"))
-    office.delete(record_id)
-    assert office.next("ann") != record_id
+def test_a_deleted_record_is_not_offered_and_says_so_when_edited(project: WorkProject) -> None:
+    record_id = str(project.next("ann"))
+    project.delete(record_id)
+    assert project.next("ann") != record_id
     with pytest.raises(UsageError, match="was deleted"):
-        office.leases.may_edit("ann", record_id)
+        project.leases.may_edit("ann", record_id)
     with pytest.raises(UsageError, match="not in the work list"):
-        office.leases.may_edit("ann", "never-heard-of")
+        project.leases.may_edit("ann", "never-heard-of")
 
 
-def test_a_clock_that_goes_back_ends_no_lease_and_gives_no_time_before_the_last(office: Office) -> None:
-    record_id = str(office.next("ann"))
-    office.clock.turn(-24 * 60)
-    assert office.next("ben") != record_id
-    office.leases.may_edit("ann", record_id)
-    times = [event.at for event in _events(office)]
+def test_a_clock_that_goes_back_ends_no_lease_and_gives_no_time_before_the_last(project: WorkProject) -> None:
+    record_id = str(project.next("ann"))
+    project.clock.turn(-24 * 60)
+    assert project.next("ben") != record_id
+    project.leases.may_edit("ann", record_id)
+    times = [event.at for event in _events(project)]
     assert times == sorted(times)
-    office.clock.turn(24 * 60 + 31)
-    office.leases.may_edit("cid", record_id)
-    office.assert_replay_equals_tables()
+    project.clock.turn(24 * 60 + 31)
+    project.leases.may_edit("cid", record_id)
+    project.assert_replay_equals_tables()
 
 
 def test_assigned_records_are_dealt_evenly_and_wait_for_their_people(store: Store) -> None:
-    office = Office(store, [composed(n) for n in range(9)], overlap=2)
-    ids = all_ids(office)
-    assert office.work.assign("boss", ids, ["ann", "ben", "cid"]) == {"ann": 6, "ben": 6, "cid": 6}
-    assert office.work.assign("boss", ids, ["dot"]) == {"dot": 0}
-    assert office.next("dot") is None
-    offer = office.work.next_for("ann")
+    project = WorkProject(store, [composed(n) for n in range(9)], overlap=2)
+    ids = all_ids(project)
+    assert project.work.assign("boss", ids, ["ann", "ben", "cid"]) == {"ann": 6, "ben": 6, "cid": 6}
+    assert project.work.assign("boss", ids, ["dot"]) == {"dot": 0}
+    assert project.next("dot") is None
+    offer = project.work.next_for("ann")
     assert offer is not None
     assert offer.why == "assigned"
-    office.leases.release_all("ann", actor="boss", assigned=True)
-    assert office.next("dot") is not None
+    project.leases.release_all("ann", actor="boss", assigned=True)
+    assert project.next("dot") is not None
     with pytest.raises(UsageError, match="not in the work list"):
-        office.work.assign("boss", ["nowhere"], ["ann"])
+        project.work.assign("boss", ["nowhere"], ["ann"])
     with pytest.raises(UsageError, match="nobody"):
-        office.work.assign("boss", ids, [])
-    office.assert_replay_equals_tables()
+        project.work.assign("boss", ids, [])
+    project.assert_replay_equals_tables()
 
 
 def test_dealing_mixes_whom_people_share_records_with() -> None:
@@ -209,10 +209,10 @@ def test_dealing_mixes_whom_people_share_records_with() -> None:
     assert deal({"x": 3}, ["a", "b"], {}, {"x": {"a"}}) == {"x": ["b"]}
 
 
-def test_work_begins_with_the_test_where_the_project_says_so(office: Office) -> None:
-    office.book.change("boss", "qualifying_needed", True)
+def test_work_begins_with_the_test_where_the_project_says_so(project: WorkProject) -> None:
+    project.settings.change("boss", "qualifying_needed", True)
     with pytest.raises(UsageError, match="qualifying test"):
-        office.work.next_for("ann")
+        project.work.next_for("ann")
 
 
 @pytest.mark.long
@@ -220,8 +220,8 @@ def test_work_begins_with_the_test_where_the_project_says_so(office: Office) -> 
 def test_eight_threads_that_ask_at_once_never_get_more_than_the_overlap(tmp_path: Path, overlap: int) -> None:
     people = [f"p{n}" for n in range(8)]
     with Store.open(tmp_path / "race.duckdb") as opened:
-        office = Office(opened, [composed(n) for n in range(12)], overlap=overlap)
-        office.book.change("boss", "lease_limit", 100)
+        project = WorkProject(opened, [composed(n) for n in range(12)], overlap=overlap)
+        project.settings.change("boss", "lease_limit", 100)
         taken: Counter[str] = Counter()
         guard, start, faults = threading.Lock(), threading.Barrier(8), list[BaseException]()
 
@@ -229,7 +229,7 @@ def test_eight_threads_that_ask_at_once_never_get_more_than_the_overlap(tmp_path
             try:
                 start.wait()
                 mine: list[str] = []
-                while (offer := office.work.next_for(person, mine)) is not None:
+                while (offer := project.work.next_for(person, mine)) is not None:
                     mine.append(offer.record_id)
                 assert len(set(mine)) == len(mine)
                 with guard:
@@ -245,27 +245,27 @@ def test_eight_threads_that_ask_at_once_never_get_more_than_the_overlap(tmp_path
         assert faults == []
         assert set(taken.values()) == {overlap}
         assert len(taken) == 12
-        office.assert_replay_equals_tables()
+        project.assert_replay_equals_tables()
 
 
-def all_ids(office: Office) -> list[str]:
-    with office.shared.reading() as store:
+def all_ids(project: WorkProject) -> list[str]:
+    with project.shared.reading() as store:
         return [row[0] for row in store.rows("SELECT record_id FROM annotation_items ORDER BY record_order")]
 
 
-def _events(office: Office) -> list[AnnotationEvent]:
-    with office.shared.reading() as store:
+def _events(project: WorkProject) -> list[AnnotationEvent]:
+    with project.shared.reading() as store:
         return read_events(store)
 
 
 def test_dealing_leaves_out_who_has_or_had_the_record(store: Store) -> None:
-    office = Office(store, [composed(n) for n in range(2)], overlap=2)
-    first, second = all_ids(office)
-    office.finish("ann", first)
-    office.leases.renew("ben", second)
-    assert office.work.assign("boss", [first, second], ["ann", "ben"]) == {"ann": 1, "ben": 1}
-    assert office.work.assign("boss", [first, second], ["ann", "ben", "cid"]) == {"ann": 0, "ben": 0, "cid": 0}
-    with office.shared.writing() as writing:
-        set_status(writing, [first], "agreed", office.log.now())
+    project = WorkProject(store, [composed(n) for n in range(2)], overlap=2)
+    first, second = all_ids(project)
+    project.finish("ann", first)
+    project.leases.renew("ben", second)
+    assert project.work.assign("boss", [first, second], ["ann", "ben"]) == {"ann": 1, "ben": 1}
+    assert project.work.assign("boss", [first, second], ["ann", "ben", "cid"]) == {"ann": 0, "ben": 0, "cid": 0}
+    with project.shared.writing() as writing:
+        set_status(writing, [first], "agreed", project.log.now())
     with pytest.raises(UsageError, match="finished"):
-        office.work.assign("boss", [first], ["cid"])
+        project.work.assign("boss", [first], ["cid"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from worklist_stories import Office, composed
+from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.worklist.priorities import Signals, explained, scored, screening_doubts
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
@@ -42,7 +42,7 @@ def store() -> Iterator[Store]:
 
 
 def test_facts_are_what_lists_filter_by(store: Store) -> None:
-    office = Office(store, [composed(1)])
+    project = WorkProject(store, [composed(1)])
     item = load_items(store)[0]
     assert item.facts == {
         "pair": "age+belief",
@@ -55,52 +55,52 @@ def test_facts_are_what_lists_filter_by(store: Store) -> None:
         "spans": 3,
     }
     assert (item.role, item.status, item.wanted) == ("work", "generated", 1)
-    office.assert_replay_equals_tables()
+    project.assert_replay_equals_tables()
 
 
 def test_the_newest_revision_is_pooled_once_and_stays_the_base(store: Store) -> None:
     old = composed(1)
-    office = Office(store, [old, replace(old, revision=1, question="And now?")])
-    assert office.base(old.id).question == "And now?"
+    project = WorkProject(store, [old, replace(old, revision=1, question="And now?")])
+    assert project.base(old.id).question == "And now?"
     add_records(store, None, [(None, replace(old, revision=2, question="Later?"))], status="imported")
-    report = office.pool.add("boss", record_ids=[old.id, "gone"])
+    report = project.pool.add("boss", record_ids=[old.id, "gone"])
     assert (report.added, report.known, report.missing) == (0, 1, ("gone",))
-    assert office.base(old.id).question == "And now?"
+    assert project.base(old.id).question == "And now?"
 
 
 def test_runs_imports_and_ids_are_different_selections(store: Store) -> None:
-    office = Office(store, [composed(n) for n in range(4)], pooled=False)
+    project = WorkProject(store, [composed(n) for n in range(4)], pooled=False)
     add_records(store, "run-1", [(n, composed(100 + n)) for n in range(3)])
-    assert office.pool.add("boss", run_id="run-1").added == 3
-    assert office.pool.add("boss", record_ids=[composed(0).id, composed(1).id], wanted=3).added == 2
-    report = office.pool.add("boss", imported=True)
+    assert project.pool.add("boss", run_id="run-1").added == 3
+    assert project.pool.add("boss", record_ids=[composed(0).id, composed(1).id], wanted=3).added == 2
+    report = project.pool.add("boss", imported=True)
     assert (report.added, report.known) == (2, 2)
     assert [item.wanted for item in load_items(store)].count(3) == 2
     with pytest.raises(UsageError, match="nothing is named"):
-        office.pool.add("boss")
+        project.pool.add("boss")
     with pytest.raises(UsageError, match="people per record"):
-        office.pool.add("boss", imported=True, wanted=0)
-    assert office.pool.want("boss", 2) == 7
+        project.pool.add("boss", imported=True, wanted=0)
+    assert project.pool.want("boss", 2) == 7
     assert {item.wanted for item in load_items(store)} == {2}
-    office.assert_replay_equals_tables()
+    project.assert_replay_equals_tables()
 
 
 def test_judged_doubtful_and_rare_records_come_first(store: Store) -> None:
     doubtful = composed(2, question="Can I still work with asthma?")
-    office = Office(store, [composed(0), doubtful, *(composed(3 * n) for n in range(1, 9)), composed(4)], pooled=False)
+    project = WorkProject(store, [composed(0), doubtful, *(composed(3 * n) for n in range(1, 9)), composed(4)], pooled=False)
     save_judgements(store, "run", [(0, composed(6).id, AGAINST), (1, composed(6).id, replace(AGAINST, value_id="v2"))])
-    office.book.change("boss", "priority_weights", {"random": 0.0})
-    office.pool.add("boss", imported=True)
+    project.settings.change("boss", "priority_weights", {"random": 0.0})
+    project.pool.add("boss", imported=True)
     order = sorted(load_items(store), key=lambda item: -item.priority)
     assert [item.record_id for item in order[:3]] == [composed(6).id, doubtful.id, composed(4).id]
     assert order[0].reasons == ("judges:2",)
     assert order[1].reasons == ("question.value",)
     assert order[2].reasons == ("pair.rare",)
-    assert office.next("ann") == composed(6).id
-    assert office.pool.prioritise("boss") == 0
-    office.book.change("boss", "priority_weights", {"judges": 0.0, "random": 0.0})
-    assert office.pool.prioritise("boss") == 1
-    office.assert_replay_equals_tables()
+    assert project.next("ann") == composed(6).id
+    assert project.pool.prioritise("boss") == 0
+    project.settings.change("boss", "priority_weights", {"judges": 0.0, "random": 0.0})
+    assert project.pool.prioritise("boss") == 1
+    project.assert_replay_equals_tables()
 
 
 def test_the_score_is_the_documented_sum() -> None:
@@ -137,12 +137,12 @@ def test_a_record_without_plan_or_spans_is_no_obstacle() -> None:
 @pytest.mark.skipif(not SAMPLE.exists(), reason="the shared sample of raw records is not on this machine")
 def test_three_hundred_raw_records_can_be_pooled_ordered_and_given_out(store: Store, tmp_path: Path) -> None:
     import_file(store, SAMPLE, "capid", locale="en_US", rejects_path=tmp_path / "rejects.jsonl")
-    office = Office(store, pooled=False)
-    report = office.pool.add("boss", imported=True)
+    project = WorkProject(store, pooled=False)
+    report = project.pool.add("boss", imported=True)
     items = load_items(store)
     assert report.added == len(items) > 250
     assert sum(bool(item.reasons) for item in items) > 20
-    first = office.next("ann")
+    first = project.next("ann")
     assert find_item(store, str(first)) == max(items, key=lambda item: item.priority)
     assert len(base_records(store, [item.record_id for item in items])) == len(items)
-    office.assert_replay_equals_tables()
+    project.assert_replay_equals_tables()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from worklist_stories import Office, composed
+from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.worklist.work_events import later, replayed
 from piiloom.corpus.store.annotation_assignments import load_assignments
@@ -30,7 +30,7 @@ class WorkDays(RuleBasedStateMachine):
     @initialize(overlap=st.integers(1, 2))
     def open(self, overlap: int) -> None:
         self.store = Store.open(MEMORY)
-        self.office = Office(self.store, RECORDS, overlap=overlap)
+        self.project = WorkProject(self.store, RECORDS, overlap=overlap)
         self.overlap = overlap
 
     def teardown(self) -> None:
@@ -40,66 +40,66 @@ class WorkDays(RuleBasedStateMachine):
     @rule(person=people)
     def ask(self, person: str) -> None:
         before = self._places()
-        offer = self.office.work.next_for(person)
+        offer = self.project.work.next_for(person)
         if offer is not None:
             others = [who for record_id, who in before if record_id == offer.record_id and who != person]
             assert len(others) < self.overlap
-            assert offer.leased_until > later(self.office.log.now(), 14)
+            assert offer.leased_until > later(self.project.log.now(), 14)
 
     @rule(person=people, number=numbers)
     def edit(self, person: str, number: int) -> None:
         record_id = RECORDS[number].id
         others = {who for name, who in self._places() if name == record_id and who != person}
         try:
-            self.office.leases.may_edit(person, record_id)
+            self.project.leases.may_edit(person, record_id)
         except UsageError:
             assert len(others) >= self.overlap or self._items()[record_id].status in {"validated", "rejected"}
 
     @rule(person=people, number=numbers, verdict=st.sampled_from(["open", "accepted", "rejected"]))
     def deliver(self, person: str, number: int, verdict: str) -> None:
         try:
-            self.office.leases.may_edit(person, RECORDS[number].id)
+            self.project.leases.may_edit(person, RECORDS[number].id)
         except UsageError:
             return
-        self.office.finish(person, RECORDS[number].id, verdict=verdict)
+        self.project.finish(person, RECORDS[number].id, verdict=verdict)
 
     @rule(person=people, number=numbers)
     def skip(self, person: str, number: int) -> None:
-        self.office.leases.skip(person, RECORDS[number].id)
+        self.project.leases.skip(person, RECORDS[number].id)
 
     @rule(person=people, number=numbers, by=st.sampled_from([None, "boss"]))
     def release(self, person: str, number: int, by: str | None) -> None:
-        self.office.leases.release(person, RECORDS[number].id, actor=by)
+        self.project.leases.release(person, RECORDS[number].id, actor=by)
 
     @rule(person=people)
     def leave(self, person: str) -> None:
-        self.office.leases.release_all(person)
+        self.project.leases.release_all(person)
         assert not [p for p in self._places(done=False) if p[1] == person and self._state(p) == "leased"]
 
     @rule(minutes=st.sampled_from([1, 16, 31, 500, -1, -40]))
     def turn(self, minutes: int) -> None:
-        self.office.clock.turn(minutes)
+        self.project.clock.turn(minutes)
 
     @rule(number=numbers, kind=st.sampled_from(["validated", "rejected_record", "reopened"]))
     def adjudicate(self, number: int, kind: str) -> None:
         status: Any = {"validated": "validated", "rejected_record": "rejected", "reopened": "generated"}[kind]
-        with self.office.shared.writing() as store:
-            event = self.office.log.append(store, [NewEvent(actor="judy", kind=kind, record_id=RECORDS[number].id)])[0]
+        with self.project.shared.writing() as store:
+            event = self.project.log.append(store, [NewEvent(actor="judy", kind=kind, record_id=RECORDS[number].id)])[0]
             set_status(store, [RECORDS[number].id], status, event.at)
 
     @rule(seed=st.integers(0, 3))
     def reorder(self, seed: int) -> None:
-        self.office.book.change("boss", "seed", seed)
-        self.office.pool.prioritise("boss")
+        self.project.settings.change("boss", "seed", seed)
+        self.project.pool.prioritise("boss")
 
     @invariant()
     def the_log_tells_everything(self) -> None:
-        if hasattr(self, "office"):
-            self.office.assert_replay_equals_tables()
+        if hasattr(self, "project"):
+            self.project.assert_replay_equals_tables()
 
     @invariant()
     def nobody_shares_too_much(self) -> None:
-        if hasattr(self, "office"):
+        if hasattr(self, "project"):
             leased = Counter(record_id for record_id, who in self._places(done=False) if self._state((record_id, who)) == "leased")
             done = Counter(record_id for record_id, _ in self._places())
             for record_id, count in leased.items():
@@ -107,18 +107,18 @@ class WorkDays(RuleBasedStateMachine):
                 assert count <= self.overlap or done[record_id] >= count
 
     def _places(self, *, done: bool = True) -> set[tuple[str, str]]:
-        with self.office.shared.writing() as store:
-            now = self.office.log.now()
+        with self.project.shared.writing() as store:
+            now = self.project.log.now()
             live = {(a.record_id, a.annotator) for a in load_assignments(store) if a.state == "leased" and (a.leased_until or "") > now}
             finished = {(h.record_id, h.annotator) for h in list_heads(store) if h.verdict != "open"} if done else set()
         return live | finished
 
     def _state(self, place: tuple[str, str]) -> str:
-        with self.office.shared.reading() as store:
+        with self.project.shared.reading() as store:
             return {(a.record_id, a.annotator): str(a.state) for a in load_assignments(store)}[place]
 
     def _items(self) -> dict[str, Any]:
-        with self.office.shared.reading() as store:
+        with self.project.shared.reading() as store:
             return {item.record_id: item for item in load_items(store)}
 
 
@@ -133,14 +133,14 @@ class TestWorkDaysAtLength(WorkDays.TestCase):
 
 def test_events_of_other_kinds_and_records_are_left_aside() -> None:
     with Store.open(MEMORY) as store:
-        office = Office(store, RECORDS)
-        with office.shared.writing() as writing:
+        project = WorkProject(store, RECORDS)
+        with project.shared.writing() as writing:
             strange = [
                 NewEvent(actor="x", kind="edit", record_id=RECORDS[0].id),
                 NewEvent(actor="x", kind="validated", record_id="elsewhere"),
                 NewEvent(actor="x", kind="reopened", record_id=RECORDS[1].id, entry={"status": "annotated"}),
             ]
-            office.log.append(writing, strange)
+            project.log.append(writing, strange)
         tables = replayed(read_events(store))
         assert tables.items[RECORDS[1].id].status == "annotated"
         assert set(tables.items) == {record.id for record in RECORDS}

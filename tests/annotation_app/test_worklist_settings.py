@@ -5,23 +5,23 @@ from __future__ import annotations
 import threading
 
 import pytest
-from worklist_stories import Office
+from worklist_stories import WorkProject
 
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsBook, settings_from
+from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore, settings_from
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
 
 
 def test_settings_have_defaults_and_keep_what_was_changed() -> None:
     with Store.open(MEMORY) as store:
-        office = Office(store)
-        assert office.book.current() == ProjectSettings()
-        office.book.change("boss", "overlap", 3)
-        office.book.change("boss", "overlap", 2)
-        office.book.change("boss", "blind", False)
-        assert (office.book.current().overlap, office.book.current().blind) == (2, False)
-        assert SettingsBook(office.shared, office.log).current() == office.book.current()
-        office.assert_replay_equals_tables()
+        project = WorkProject(store)
+        assert project.settings.current() == ProjectSettings()
+        project.settings.change("boss", "overlap", 3)
+        project.settings.change("boss", "overlap", 2)
+        project.settings.change("boss", "blind", False)
+        assert (project.settings.current().overlap, project.settings.current().blind) == (2, False)
+        assert SettingsStore(project.shared, project.log).current() == project.settings.current()
+        project.assert_replay_equals_tables()
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_settings_have_defaults_and_keep_what_was_changed() -> None:
 )
 def test_wrong_values_are_refused_with_what_is_right(name: str, value: object) -> None:
     with Store.open(MEMORY) as store:
-        office = Office(store)
+        project = WorkProject(store)
         with pytest.raises(UsageError, match=r"It must be|Known"):
-            office.book.change("boss", name, value)
-        assert office.book.current() == ProjectSettings()
+            project.settings.change("boss", name, value)
+        assert project.settings.current() == ProjectSettings()
 
 
 def test_settings_of_a_newer_piiloom_are_left_alone() -> None:
@@ -58,19 +58,19 @@ def test_settings_of_a_newer_piiloom_are_left_alone() -> None:
 
 def test_readers_in_other_threads_see_the_last_change() -> None:
     with Store.open(MEMORY) as store:
-        office = Office(store)
+        project = WorkProject(store)
         stop = threading.Event()
 
         def read() -> None:
             while not stop.wait(0.001):
-                office.book.current()
+                project.settings.current()
 
         readers = [threading.Thread(target=read) for _ in range(3)]
         for reader in readers:
             reader.start()
         for minutes in range(1, 31):
-            assert office.book.change("boss", "lease_minutes", minutes).lease_minutes == minutes
-            assert office.book.current().lease_minutes == minutes
+            assert project.settings.change("boss", "lease_minutes", minutes).lease_minutes == minutes
+            assert project.settings.current().lease_minutes == minutes
         stop.set()
         for reader in readers:
             reader.join(10)

@@ -1,4 +1,4 @@
-"""Shared by the tests of the work list and of onboarding: an office with records, a clock that the test turns, and helpers."""
+"""Shared by the tests of the work list and of onboarding: a project with records, a clock that the test turns, and helpers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from piiloom.annotation_app.onboarding.guidelines import Guidelines
 from piiloom.annotation_app.onboarding.onboarding_events import replayed as replayed_onboarding
 from piiloom.annotation_app.onboarding.practice import Practice
 from piiloom.annotation_app.onboarding.qualifying import QualifyingTest
+from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
-from piiloom.annotation_app.worklist.filters import Lists
 from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import SettingsBook
+from piiloom.annotation_app.worklist.project_settings import SettingsStore
+from piiloom.annotation_app.worklist.record_lists import RecordLists
 from piiloom.annotation_app.worklist.work_events import replayed
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_assignments import load_assignments
@@ -64,7 +65,7 @@ def composed(number: int, **changes: object) -> Record:
     return Record(**{**fields, **changes})  # type: ignore[arg-type] # the keywords are those of Record
 
 
-class Office:
+class WorkProject:
     """Everything that a project has, over a store of its own."""
 
     def __init__(self, store: Store, records: Sequence[Record] = (), *, pooled: bool = True, overlap: int = 1) -> None:
@@ -72,17 +73,18 @@ class Office:
         self.clock = TurnedClock()
         self.shared = SharedStore(store)
         self.log = EventLog(self.shared, self.clock)
-        self.book = SettingsBook(self.shared, self.log)
-        self.pool = Pool(self.shared, self.log, self.book)
-        self.work = WorkList(self.shared, self.log, self.book)
+        self.settings = SettingsStore(self.shared, self.log)
+        self.pool = Pool(self.shared, self.log, self.settings)
+        self.work = WorkList(self.shared, self.log, self.settings)
         self.leases = self.work.leases
-        self.lists = Lists(self.shared, self.log, self.book)
+        self.lists = RecordLists(self.shared, self.log, self.settings)
         self.guidelines = Guidelines(self.shared, self.log)
-        self.practice = Practice(self.shared, self.log, self.book)
-        self.test = QualifyingTest(self.shared, self.log, self.book)
-        self.controls = Controls(self.shared, self.log, self.book)
+        self.practice = Practice(self.shared, self.log, self.settings)
+        self.service = DocumentService(self.shared, self.log)
+        self.test = QualifyingTest(self.shared, self.log, self.settings, self.service.reopen)
+        self.controls = Controls(self.shared, self.log, self.settings)
         if overlap != 1:
-            self.book.change("boss", "overlap", overlap)
+            self.settings.change("boss", "overlap", overlap)
         if pooled:
             self.pool.add("boss", imported=True)
 
@@ -95,7 +97,7 @@ class Office:
             return document_of(base_records(store, [record_id])[record_id])
 
     def finish(self, person: str, record_id: str, document: Document | None = None, verdict: str = "accepted", **changes: object) -> None:
-        """What the desk writes when *person* is done; the desk itself has tests of its own."""
+        """What the service writes when *person* is done; the service itself has tests of its own."""
         state = replace(State(document=document or self.base(record_id)), verdict=verdict, reason="x" if verdict == "rejected" else "")  # type: ignore[arg-type]
         with self.shared.writing() as store:
             row = AnnotationDocument(

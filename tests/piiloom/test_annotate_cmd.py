@@ -9,7 +9,7 @@ import sys
 import duckdb
 import pytest
 
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from piiloom.cli.annotating import Wanted, login_needed
 from piiloom.corpus.store.database import Store
 from tests.piiloom.test_bad_input import HOLDER
@@ -19,9 +19,9 @@ GOOD = "correct horse battery"
 
 @pytest.fixture
 def peopled(empty_store):
-    workplace = open_workplace(empty_store)
-    workplace.accounts.add("ana", "admin", password=GOOD)
-    workplace.close()
+    services = open_services(empty_store)
+    services.accounts.add("ana", "admin", password=GOOD)
+    services.close()
     return empty_store
 
 
@@ -139,20 +139,20 @@ def test_restore_brings_the_store_back_and_logs_everybody_out(cli, peopled):
 
     from piiloom.corpus.store.snapshots import take_snapshot
 
-    workplace = open_workplace(peopled)
-    token = workplace.logins.log_in("ana", GOOD, "192.0.2.7").token
-    with workplace.shared.reading() as store:
+    services = open_services(peopled)
+    token = services.logins.log_in("ana", GOOD, "192.0.2.7").token
+    with services.shared.reading() as store:
         snapshot = take_snapshot(store, datetime.now(UTC), 3)
-    workplace.accounts.add("ben", "annotator", password=GOOD)
-    workplace.close()
+    services.accounts.add("ben", "annotator", password=GOOD)
+    services.close()
 
     outcome = cli("annotate", "--restore", snapshot, "--store", peopled)
     assert (outcome.code, outcome.err) == (0, "")
     assert "delete it when nothing is missed" in outcome.out
-    workplace = open_workplace(peopled)
-    assert [account.name for account in workplace.accounts.list()] == ["ana"]
-    assert workplace.logins.person(token) is None
-    workplace.close()
+    services = open_services(peopled)
+    assert [account.name for account in services.accounts.list()] == ["ana"]
+    assert services.logins.person(token) is None
+    services.close()
 
 
 def test_restore_of_what_is_no_snapshot_changes_nothing(cli, peopled, tmp_path):

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from piiloom.annotation_app.serving.opening import open_workplace
+from piiloom.annotation_app.serving.services import open_services
 from tests.longer import mostly_long
 from tests.piiloom.test_bad_input import HOLDER
 
@@ -29,11 +29,11 @@ def piped(monkeypatch):
 
 
 def _authenticate(path, name, password):
-    workplace = open_workplace(path)
+    services = open_services(path)
     try:
-        return workplace.accounts.authenticate(name, password) is not None
+        return services.accounts.authenticate(name, password) is not None
     finally:
-        workplace.close()
+        services.close()
 
 
 def test_add_list_change_and_shut_out(cli, piped, empty_store):

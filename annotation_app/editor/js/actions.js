@@ -30,7 +30,7 @@ function mayEdit(editor) {
 function perform(editor, operation, said) {
   if (!mayEdit(editor)) return tell(editor, "This record can only be read here.", "warning");
   if (editor.leaving) return false;
-  if (editor.wish && ["accept", "reject"].includes(operation.op)) {
+  if (editor.pendingFix && ["accept", "reject"].includes(operation.op)) {
     return tell(editor, "The fix that you asked for is on its way. Press again when it is done, or Esc to let it be.", "info");
   }
   if (operation.op !== "text") flushTyping(editor);
@@ -106,11 +106,10 @@ function removeSpan(editor, span) {
   const at = spans.findIndex((other) => other.id === span.id);
   const next = spans[at + 1] || spans[at - 1];
   const said = `Removed ${readable(span.type)}: ${valueOf(editor, span)}`;
-  const inText = editor.focusIn === "text";
-  if (!perform(editor, { op: "remove", id: span.id }, said)) return;
+  const before = editor.selected;
   editor.selected = next ? next.id : null;
-  editor.focusSpan = inText && next ? next.id : null;
-  render(editor);
+  editor.focusSpan = editor.focusIn === "text" && next ? next.id : null;
+  if (!perform(editor, { op: "remove", id: span.id }, said)) [editor.selected, editor.focusSpan] = [before, null];
 }
 
 /** Move one end of the span by a word, or by a grapheme when exact. */

@@ -89,7 +89,7 @@ function doFix(editor, check) {
   pointAt(editor, null);
   if (!mayEdit(editor)) return;
   if (!isFresh(editor, check)) {
-    wishForFix(editor, JSON.stringify([check.code, check.spans]));
+    postponeFix(editor, JSON.stringify([check.code, check.spans]));
     return;
   }
   if (!perform(editor, check.fix, `Done: ${check.fix_label || "fixed"}`)) return;
@@ -100,20 +100,20 @@ function doFix(editor, check) {
 function fixFirst(editor) {
   const first = shownChecks(editor).find((check) => check.fix);
   if (first) doFix(editor, first);
-  else if (editor.model.version !== editor.data.version) wishForFix(editor, null);
+  else if (editor.model.version !== editor.data.version) postponeFix(editor, null);
   else tell(editor, "No check has a fix.", "info");
 }
 
-function wishForFix(editor, which) {
-  editor.wish = { which };
+function postponeFix(editor, which) {
+  editor.pendingFix = { which };
   announce(editor, "The checks are being made anew; then the fix is done");
 }
 
 /** Everything has been acknowledged: the checks are about what is on the screen, and a fix that was asked for can be done. */
-function followWish(editor) {
-  if (!editor.wish || editor.model.waiting || editor.model.version !== editor.data.version) return;
-  const { which } = editor.wish;
-  editor.wish = null;
+function applyPendingFix(editor) {
+  if (!editor.pendingFix || editor.model.waiting || editor.model.version !== editor.data.version) return;
+  const { which } = editor.pendingFix;
+  editor.pendingFix = null;
   const found = shownChecks(editor).find((check) => check.fix && (which === null || JSON.stringify([check.code, check.spans]) === which));
   if (found) doFix(editor, found);
   else announce(editor, "There is nothing left to fix there");

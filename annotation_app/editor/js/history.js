@@ -54,11 +54,11 @@ function modelAfterAll(model, operations) {
 }
 
 /** The settled model when `data` comes: the old one moved on if it agrees with the server, else the server's state as it is. */
-function settledModel(before, data, heard) {
+function settledModel(before, data, acknowledged) {
   const fresh = modelFrom(data);
   if (!before || before.record !== data.record) return fresh;
   if (data.question_needed === undefined) fresh.rules.questionNeeded ||= before.rules.questionNeeded;
-  const moved = modelAfterAll(before, heard);
+  const moved = modelAfterAll(before, acknowledged);
   if (!moved.waiting && moved.version === data.version && sameState(moved.state, data.state)) {
     const deeper = moved.past.length ? moved.deeper : fresh.deeper;
     return { ...moved, rules: fresh.rules, deeper, further: moved.future.length ? moved.further : fresh.further };

@@ -119,7 +119,7 @@ function stretch(editor, end, forward, event) {
 
 function letGo(editor) {
   if (editor.endDrag) editor.endDrag(null);
-  editor.wish = null;
+  editor.pendingFix = null;
   if (editor.draft) dropDraft(editor);
   else if (editor.notice || editor.lasting.length) closeNotice(editor, editor.notice || editor.lasting.at(-1));
   else if (editor.selected) {

@@ -98,9 +98,12 @@ function renderBars(editor) {
     [VERDICT_WORDS[state.verdict] || "", state.verdict, state.reason],
     [state.flag ? "⚑ Flagged" : "", "flagged", state.flag],
   ];
-  parts.badges.replaceChildren(
-    ...words.filter(([text]) => text).map(([text, kind, title]) => element("span", { className: `badge ${kind}`, textContent: text, title: title || null })),
-  );
+  const key = JSON.stringify(words);
+  if (editor.drawn.badges !== key) {
+    editor.drawn.badges = key;
+    const badges = words.filter(([text]) => text);
+    parts.badges.replaceChildren(...badges.map(([text, kind, title]) => element("span", { className: `badge ${kind}`, textContent: text, title: title || null })));
+  }
   const editable = mayEdit(editor);
   for (const [name, button] of Object.entries(parts.buttons)) if (name !== "preview" && name !== "skip") button.disabled = !editable;
   parts.buttons.skip.hidden = data.mode !== "annotate";

@@ -11,8 +11,8 @@ function mountEditor({ data, parentElement, setStateValue }) {
     EDITORS.delete(parentElement);
     editor = null;
   }
-  if (data.record === null) return mountCourier({ data, parentElement, setStateValue });
-  dismissCourier(parentElement);
+  if (data.record === null) return mountWithoutRecord({ data, parentElement, setStateValue });
+  closeSender(parentElement);
   if (!editor) {
     editor = newEditor(parentElement, data, setStateValue);
     EDITORS.set(parentElement, editor);
@@ -32,7 +32,7 @@ function newEditor(shadow, data, setStateValue) {
     shadow, data, setStateValue,
     attached: false, intents: 0, leaving: null, deferred: [],
     settled: null, model: modelFrom(data), map: textMap(""), pieces: [], pieceByNode: new Map(), markById: new Map(), rowById: new Map(),
-    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, wish: null, press: null, notice: null, lasting: [],
+    selected: null, focusSpan: null, focusIn: null, draft: null, picker: null, dialog: null, typing: null, finding: null, pointed: null, pendingFix: null, press: null, notice: null, lasting: [],
     previewOpen: false, fixed: new Set(), shownNotices: new Set(), drawn: {}, typesKey: "", storage: tabStorage(),
   };
   editor.send = (name, value) => editor.setStateValue(name, value);
@@ -91,13 +91,13 @@ function retire(editor) {
   editor.outbox.close();
 }
 
-/** New data from the server: what it heard leaves the outbox, what it has not heard is applied on top of its state. */
+/** New data from the server: what it acknowledges leaves the outbox, the rest is applied on top of its state. */
 function takeData(editor, data) {
   const first = editor.settled === null;
   const other = !first && data.record !== editor.data.record;
   if (other) leaveRecord(editor);
-  const heard = editor.outbox.acknowledge(data.acknowledged).filter((one) => one.record === data.record);
-  editor.settled = settledModel(other ? null : editor.settled, data, heard.map((one) => one.operation));
+  const acknowledged = editor.outbox.acknowledge(data.acknowledged).filter((one) => one.record === data.record);
+  editor.settled = settledModel(other ? null : editor.settled, data, acknowledged.map((one) => one.operation));
   editor.data = data;
   editor.typesKey = JSON.stringify(data.types || []);
   if (editor.fixed.size && !editor.outbox.pending(data.record).length) editor.fixed.clear();
@@ -119,7 +119,7 @@ function takeData(editor, data) {
     announce(editor, `Record ${data.position?.index ?? ""} ${data.position?.total ? `of ${data.position.total}` : ""}`);
   }
   runDeferred(editor);
-  followWish(editor);
+  applyPendingFix(editor);
 }
 
 /**
@@ -138,7 +138,7 @@ function leaveRecord(editor) {
   closeFinding(editor);
   closeDialog(editor);
   withdrawOffer(editor);
-  Object.assign(editor, { wish: null, selected: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
+  Object.assign(editor, { pendingFix: null, selected: null, focusSpan: null, pointed: null, notice: null, lasting: [], deferred: [] });
   editor.fixed.clear();
   editor.wentOn = true;
 }

@@ -19,10 +19,10 @@ function tabStorage() {
   }
 }
 
-function storedLots(storage, name) {
+function storedBatches(storage, name) {
   try {
-    const lots = JSON.parse(storage.getItem(name) || "[]");
-    return lots.filter((lot) => typeof lot.client === "string" && Array.isArray(lot.operations) && lot.operations.length);
+    const batches = JSON.parse(storage.getItem(name) || "[]");
+    return batches.filter((batch) => typeof batch.client === "string" && Array.isArray(batch.operations) && batch.operations.length);
   } catch {
     return [];
   }
@@ -33,11 +33,11 @@ function openOutbox(person, send, changed) {
   const storage = tabStorage();
   const name = `piiloom-outbox:${person}`;
   const own = { client: randomName("c-"), next: 1, operations: [] };
-  const outbox = { client: own.client, lots: [...storedLots(storage, name), own], attempt: 0, tries: 0, timer: null, since: null, stored: true };
+  const outbox = { client: own.client, batches: [...storedBatches(storage, name), own], attempt: 0, tries: 0, timer: null, since: null, stored: true };
 
   const save = () => {
     try {
-      const left = outbox.lots.filter((lot) => lot.operations.length);
+      const left = outbox.batches.filter((batch) => batch.operations.length);
       if (left.length) storage.setItem(name, JSON.stringify(left));
       else storage.removeItem(name);
       outbox.stored = true;
@@ -57,15 +57,15 @@ function openOutbox(person, send, changed) {
   };
 
   outbox.pending = (record) => {
-    const all = outbox.lots.flatMap((lot) => lot.operations);
+    const all = outbox.batches.flatMap((batch) => batch.operations);
     return record === undefined ? all : all.filter((one) => one.record === record);
   };
   outbox.deliver = () => {
-    const lot = outbox.lots.find((one) => one.operations.length);
-    if (!lot) return;
+    const batch = outbox.batches.find((one) => one.operations.length);
+    if (!batch) return;
     outbox.attempt += 1; // a value that differs makes the server look at it again
     outbox.since = outbox.since ?? Date.now();
-    send({ client: lot.client, operations: lot.operations, attempt: outbox.attempt });
+    send({ client: batch.client, operations: batch.operations, attempt: outbox.attempt });
     waitAndRetry();
   };
   outbox.add = (record, base, operation) => {
@@ -74,22 +74,22 @@ function openOutbox(person, send, changed) {
     save();
     outbox.deliver();
   };
-  /** Takes what the server has heard; gives those operations in their order. */
+  /** Takes what the server has acknowledged; gives those operations in their order. */
   outbox.acknowledge = (acknowledged) => {
-    const heard = [];
-    const sending = outbox.lots.find((lot) => lot.operations.length);
-    for (const lot of outbox.lots) {
-      const last = (acknowledged || {})[lot.client] ?? 0;
-      heard.push(...lot.operations.filter((one) => one.sequence <= last));
-      if (last) lot.operations = lot.operations.filter((one) => one.sequence > last);
+    const done = [];
+    const sending = outbox.batches.find((batch) => batch.operations.length);
+    for (const batch of outbox.batches) {
+      const last = (acknowledged || {})[batch.client] ?? 0;
+      done.push(...batch.operations.filter((one) => one.sequence <= last));
+      if (last) batch.operations = batch.operations.filter((one) => one.sequence > last);
     }
-    if (!heard.length) return heard;
+    if (!done.length) return done;
     outbox.tries = 0;
     outbox.since = outbox.pending().length ? Date.now() : null;
     save();
     if (sending && !sending.operations.length) outbox.deliver();
     waitAndRetry();
-    return heard;
+    return done;
   };
   outbox.close = () => clearTimeout(outbox.timer);
   return outbox;

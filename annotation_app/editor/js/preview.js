@@ -1,5 +1,5 @@
 // What a question-answering system would get: spans of low relevance are replaced by the name of their type.
-// Worked out here, from the same rule as annotation_app/documents/masking.py, so that it is in step with each key.
+// Worked out here and not by the server, so that it is in step with each key.
 
 function previewPieces(editor) {
   const { spans } = editor.model.state.document;

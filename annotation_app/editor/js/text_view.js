@@ -115,9 +115,12 @@ function renderSelected(editor) {
   }
 }
 
+/** Writes only what differs: the browser lays the text out anew when the tab index of what has the focus is written. */
 function dressMark(mark, reachable, selected) {
-  mark.tabIndex = reachable ? 0 : -1;
+  const tabIndex = reachable ? 0 : -1;
+  if (mark.tabIndex !== tabIndex) mark.tabIndex = tabIndex;
   mark.classList.toggle("selected", selected);
+  if (selected === mark.hasAttribute("aria-current")) return;
   if (selected) mark.setAttribute("aria-current", "true");
   else mark.removeAttribute("aria-current");
 }
@@ -165,6 +168,8 @@ function renderQuestion(editor) {
 
 function renderDirection(editor) {
   const direction = ["ltr", "rtl"].includes(editor.data.direction) ? editor.data.direction : "auto";
+  if (editor.drawn.direction === direction) return;
+  editor.drawn.direction = direction;
   for (const name of ["question", "context"]) {
     editor.parts[name].surface.dir = direction;
     editor.parts[name].area.dir = direction;

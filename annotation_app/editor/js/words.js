@@ -1,6 +1,7 @@
 // Where words and graphemes begin and end in the shown text. All positions are UTF-16 units of that text.
 
 const segmentersByLocale = new Map();
+const segmentsBySegmenter = new WeakMap(); // of the text asked about last: to begin a long one anew takes milliseconds
 
 function segmenterFor(granularity, locale) {
   const tag = String(locale || "").replaceAll("_", "-"); // ours are written en_GB
@@ -18,7 +19,13 @@ function segmenterFor(granularity, locale) {
 }
 
 function segmentAround(text, unit, granularity, locale) {
-  return segmenterFor(granularity, locale).segment(text).containing(unit);
+  const segmenter = segmenterFor(granularity, locale);
+  let held = segmentsBySegmenter.get(segmenter);
+  if (held?.text !== text) {
+    held = { text, segments: segmenter.segment(text) };
+    segmentsBySegmenter.set(segmenter, held);
+  }
+  return held.segments.containing(unit);
 }
 
 /** [start, end] without blanks at its ends, then grown to whole words; null when only blanks were selected. */

@@ -1,0 +1,64 @@
+"""How this process identifies people: set once when the server starts, read by routes and pages."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
+
+from piiloom.annotation_app.people.accounts import Accounts
+from piiloom.annotation_app.people.identity import LOCAL, Person
+from piiloom.annotation_app.people.login_service import LoginService
+from piiloom.annotation_app.serving.csrf import CsrfTokens
+
+LOGIN_PATH: Final = "/account/login"
+LOGOUT_PATH: Final = "/account/logout"
+# Streamlit's signed cookie with the provider's claims. A long value is split over several cookies.
+_PROVIDER_COOKIE: Final = "_streamlit_user"
+
+
+def provider_token(cookies: Mapping[str, str]) -> str | None:
+    """Return a token that stands for the login at the OIDC provider: a hash of its cookies. None if there are none."""
+    found = sorted((name, value) for name, value in cookies.items() if name == _PROVIDER_COOKIE or name.startswith(f"{_PROVIDER_COOKIE}__"))
+    return f"oidc:{sha256(repr(found).encode('utf-8', 'replace')).hexdigest()}" if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginConfig:
+    """The login configuration of the server.
+
+    If ``logins`` is None, the server is single-user: everybody who can reach it is the local person, an admin. ``oidc`` says whether
+    Streamlit's own login is configured. ``cookie`` has the port in its name, since browsers share cookies between ports and one machine may
+    serve two stores.
+    """
+
+    logins: LoginService | None = None
+    accounts: Accounts | None = None
+    oidc: bool = False
+    behind_https: bool = False
+    cookie: str = "piiloom_session"
+    forms: CsrfTokens = field(default_factory=CsrfTokens)
+
+    @property
+    def form_cookie(self) -> str:
+        """The name of the cookie that ties a login form to a browser."""
+        return f"{self.cookie}_form"
+
+    def person(self, token: str | None) -> Person | None:
+        """Return the person to whom a session token belongs, or None; the local person if the server is single-user."""
+        return LOCAL if self.logins is None else self.logins.person(token)
+
+    def person_of_cookies(self, cookies: Mapping[str, str]) -> Person | None:
+        """Return the person who sends *cookies*, or None. An OIDC login is known once a page has seen it."""
+        return self.person(cookies.get(self.cookie)) or (self.person(provider_token(cookies)) if self.oidc else None)
+
+    def logout_token(self, token: str) -> str:
+        """Return the form token that a log-out form has to carry."""
+        return self.forms.token("logout", token)
+
+    @staticmethod
+    def nonce() -> str:
+        """Return a new random value for the form cookie."""
+        return secrets.token_urlsafe(16)

@@ -1,0 +1,62 @@
+"""The data that the editor component gets about one record: the document, check results, and the labels' origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from piiloom.annotation_app.checks.live_checks import check
+from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.sync.open_documents import DocumentView
+from piiloom.taxonomy.entity_types import load_taxonomy
+
+Mode = Literal["annotate", "practice", "adjudicate", "view"]
+# Languages that are written from right to left (ISO 639).
+_RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorOptions:
+    """Editor data other than the record itself.
+
+    ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
+    holds index and total in the list of records that the person works through. ``why`` explains the labels; None if the person
+    may not see it. ``intents`` has the number of the newest navigation request that was carried out, by client.
+    """
+
+    mode: Mode = "annotate"
+    readonly: bool = False
+    acknowledged: Mapping[str, int] = field(default_factory=dict)
+    notices: Sequence[Mapping[str, Any]] = ()
+    position: Mapping[str, int] | None = None
+    why: Mapping[str, Any] | None = None
+    intents: Mapping[str, int] = field(default_factory=dict)
+
+
+def editor_data(opened: DocumentView, person: str, options: EditorOptions) -> dict[str, Any]:
+    """Build the JSON object that the editor component shows; offsets are code points."""
+    record, document = opened.record, opened.state.document
+    types = load_taxonomy().types
+    pair = record.plan.pair if record.plan else None
+    language = record.locale.partition("_")[0]
+    return {
+        "record": record.id,
+        "person": person,
+        "version": opened.version,
+        "state": opened.state.to_json(),
+        "acknowledged": dict(options.acknowledged),
+        "intents_done": dict(options.intents),
+        "notices": [dict(notice) for notice in options.notices],
+        "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
+        "checks": [asdict(found) for found in check(document, record.locale, types, pair=pair)],
+        "question_needed": bool(record.question and record.question.strip()),
+        "can_undo": opened.can_undo,
+        "can_redo": opened.can_redo,
+        "readonly": options.readonly,
+        "mode": options.mode,
+        "position": dict(options.position) if options.position else None,
+        "why": dict(options.why) if options.why is not None else None,
+        "locale": record.locale,
+        "direction": "rtl" if language in _RIGHT_TO_LEFT else "auto",
+    }

@@ -1,0 +1,49 @@
+"""What stores hold by now is read and written byte for byte; ``vectors/stored.json`` says where it comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from piiloom.annotation_app.documents.document import Document, State
+from piiloom.annotation_app.documents.history import History, replayed
+from piiloom.annotation_app.documents.operations import Operation, operation_to_json, parse_operation
+from piiloom.corpus.store.annotation_events import AnnotationEvent
+
+STORED = json.loads((Path(__file__).parent / "vectors" / "stored.json").read_text(encoding="utf-8"))
+BASE = Document.from_json(json.loads(STORED["base"]))
+
+
+def test_the_sample_has_every_operation() -> None:
+    operations = [json.loads(entry)["operation"] for entry in STORED["events"]]
+    assert {type(parse_operation(one)) for one in operations} == set(get_args(Operation))
+
+
+@pytest.mark.parametrize("entry", STORED["events"], ids=lambda entry: json.loads(entry)["operation"]["op"])
+def test_operations_are_read_and_written_as_they_stand(entry: str) -> None:
+    operation = json.loads(entry)["operation"]
+    assert json.dumps(operation_to_json(parse_operation(operation))) == json.dumps(operation)
+
+
+def test_the_same_operations_give_the_same_events() -> None:
+    history = History(BASE)
+    for number, entry in enumerate(STORED["events"], start=1):
+        operation = json.loads(entry)["operation"]
+        change = history.do(parse_operation(operation))
+        history.name_event(history.version, number)
+        made = {"operation": operation, "before": change.before, "after": change.after, "version": history.version}
+        assert json.dumps(made) == entry
+
+
+def test_stored_events_lead_to_the_stored_state() -> None:
+    events = [
+        AnnotationEvent(event=number, at="", actor="ada", kind="edit", record_id="r", entry=json.loads(entry))
+        for number, entry in enumerate(STORED["events"], start=1)
+    ]
+    state = replayed(BASE, events).state
+    assert json.dumps(BASE.to_json()) == STORED["base"]
+    assert json.dumps(state.to_json()) == STORED["state"]
+    assert State.from_json(json.loads(STORED["state"])) == state
