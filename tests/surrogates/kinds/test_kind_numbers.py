@@ -12,9 +12,9 @@ import pytest
 from kind_draws import ANCHOR, COUNTRIES, draw, owned, persona
 from stdnum import iban, luhn
 
+from piiloom.pii_values.numbering.reserved import IDS
 from piiloom.surrogates.kinds.accounts import payment_card
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.identifiers import RESERVED
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.phones import plan_of
 from piiloom.surrogates.kinds.registry import get_kind
@@ -77,7 +77,7 @@ def test_tax_ids_are_valid_where_their_rule_is_known(country, count):
 
 
 def test_kept_ranges_are_told_with_their_source():
-    assert all(len(text) == 2 and all(text) for text in RESERVED.values())
+    assert all(len(text) == 2 and all(text) for text in IDS.values())
 
 
 @MANY
