@@ -5,7 +5,19 @@ import pytest
 from piiloom.taxonomy.wording import disclosures, sentence_slips, slips
 
 
-@pytest.mark.parametrize("text", ["I saw a owl", "I saw an dog", "A old cat is mine", "I ran the the mile", "an unit", "a unhappy man", "a in-depth talk", "vitamins for a old cat"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I saw a owl",
+        "I saw an dog",
+        "A old cat is mine",
+        "I ran the the mile",
+        "an unit",
+        "a unhappy man",
+        "a in-depth talk",
+        "vitamins for a old cat",
+    ],
+)
 def test_slips_are_seen(text: str) -> None:
     assert len(list(slips([text]))) == 1
 
