@@ -84,7 +84,8 @@ def draw_ticket(rng: random.Random) -> str:
     """A booking, order or claim number: "BK-40917C"."""
     prefix = _TICKETS[int(rng.random() * len(_TICKETS))]
     number = drawn("#####", rng)
-    return one_drawn((f"{prefix}-{number}@", f"{prefix}{number}", f"{prefix}-######", "@@@###"), rng)
+    forms = (f"{prefix}-{number}{drawn('@', rng)}", f"{prefix}{number}", f"{prefix}-{drawn('######', rng)}", drawn("@@@###", rng))
+    return forms[int(rng.random() * len(forms))]
 
 
 def draw_student_id(birth_year: int, rng: random.Random) -> str:

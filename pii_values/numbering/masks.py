@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+from functools import lru_cache
 from typing import Final
 
 from piiloom.pii_values.numbering.choices import digits
@@ -23,19 +24,23 @@ ALPHABETS: Final = {
 _PLACES: Final = re.compile("#+|[%@]")
 
 
+@lru_cache(maxsize=2048)
+def _compiled(mask: str) -> tuple[str, tuple[int, ...]]:
+    """Return a %-template, and for each free place the length of a run of digits, 0 for "%" or -1 for "@"."""
+    places = [-1 if found[0] == "@" else 0 if found[0] == "%" else len(found) for found in _PLACES.findall(mask)]
+    return _PLACES.sub("%s", mask), tuple(places)
+
+
+def _place(size: int, rng: random.Random) -> str:
+    if size > 0:
+        return digits(size, rng)
+    return LETTERS[int(rng.random() * len(LETTERS))] if size else str(rng.randint(1, 9))
+
+
 def drawn(mask: str, rng: random.Random) -> str:
     """Return *mask* with its free places filled; of the signs "#", "%" and "@" only, from left to right. A run of digits is one draw."""
-
-    def place(found: re.Match[str]) -> str:
-        match found[0][0]:
-            case "#":
-                return digits(len(found[0]), rng)
-            case "%":
-                return str(rng.randint(1, 9))
-            case _:
-                return LETTERS[int(rng.random() * len(LETTERS))]
-
-    return _PLACES.sub(place, mask)
+    template, places = _compiled(mask)
+    return template % tuple([_place(size, rng) for size in places])
 
 
 def one_drawn(masks: tuple[str, ...], rng: random.Random) -> str:

@@ -16,17 +16,8 @@ from piiloom.surrogates.seeds import below, mix, pick
 _CARD: Final = salt_of("payment_card")
 _ACCOUNT: Final = salt_of("bank_account")
 # Prefixes of card numbers that card networks and processors publish for tests, and the numbers' lengths. The other digits are free.
-_TEST_CARDS: Final = (
-    ("411111", 16),
-    ("401288", 16),
-    ("424242", 16),
-    ("400005", 16),
-    ("555555", 16),
-    ("510510", 16),
-    ("222300", 16),
-    ("378282", 15),
-    ("371449", 15),
-    ("601111", 16),
+_TEST_CARDS: Final = tuple(
+    (head, 15 if head[0] == "3" else 16) for head in "411111 401288 424242 400005 555555 510510 222300 378282 371449 601111".split()
 )
 
 

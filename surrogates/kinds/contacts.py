@@ -27,24 +27,7 @@ _NAMES: Final = (
     "pearl pebble pepper pine plum poppy quartz quill raven reed ridge river robin rowan saffron sage sienna silver sparrow "
     "spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
 ).split()
-_HOSTS: Final = (
-    "",
-    "",
-    "",
-    "",
-    "mail.",
-    "post.",
-    "inbox.",
-    "home.",
-    "webmail.",
-    "my.",
-    "mx.",
-    "box.",
-    "office.",
-    "net.",
-    "team.",
-    "email.",
-)
+_HOSTS: Final = (*("",) * 4, *"mail. post. inbox. home. webmail. my. mx. box. office. net. team. email.".split())
 _ENDINGS: Final = ("example", "example", "test", "invalid")
 _DOMAINS: Final = (
     *(host + domain for domain in DOMAINS for host in _HOSTS),
