@@ -12,11 +12,11 @@ import random
 from typing import Final
 
 from piiloom.pii_values.countries import shaped
-from piiloom.pii_values.identifiers import digits
+from piiloom.pii_values.numbering.choices import digits
+from piiloom.pii_values.numbering.reserved import DOMAINS
 from piiloom.pii_values.people import draw_glued_handle, draw_handle
 from piiloom.pii_values.places import Region
 
-_DOMAINS: Final = ("example.com", "example.org", "example.net")
 _HOSTS: Final = ("", "", "", "mail.", "post.", "inbox.", "home.", "webmail.", "my.", "mx.", "box.", "office.", "net.", "email.", "team.")
 _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "70", "80", "81", "63", "75", "89")
 
@@ -64,9 +64,9 @@ def _singaporean(rng: random.Random) -> str:
 
 def draw_email(given: str, family: str, birth_year: int, rng: random.Random) -> str:
     """An address made of the name: "dana.whitlock84@mail.example.com"."""
-    return f"{draw_handle(given, family, birth_year, rng)}@{rng.choice(_HOSTS)}{rng.choice(_DOMAINS)}"
+    return f"{draw_handle(given, family, birth_year, rng)}@{rng.choice(_HOSTS)}{rng.choice(DOMAINS)}"
 
 
 def draw_glued_email(given: str, family: str, rng: random.Random) -> str:
     """Draw an address in which no part of the name is a whole word, so that it shares no word with the name."""
-    return f"{draw_glued_handle(given, family, rng)}@{rng.choice(_HOSTS)}{rng.choice(_DOMAINS)}"
+    return f"{draw_glued_handle(given, family, rng)}@{rng.choice(_HOSTS)}{rng.choice(DOMAINS)}"

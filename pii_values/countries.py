@@ -14,6 +14,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.pii_values.languages import FileModel
+from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.pii_values.sampling import Weighted, weighted
 
 Period = Literal["year", "month", "week", "hour"]
@@ -107,14 +108,7 @@ def country_of(locale: str) -> Country:
 def grouped(number: int, locale: str) -> str:
     """Format *number* with the digit grouping of *locale*: "52,400", "9,60,000"."""
     here = country_of(locale)
-    if not here.pairs or number < 100_000:
-        return f"{number:,}".replace(",", here.group)
-    head, tail = divmod(number, 1000)
-    pairs = []
-    while head:
-        head, pair = divmod(head, 100)
-        pairs.append(f"{pair:02d}" if head else str(pair))
-    return here.group.join([*reversed(pairs), f"{tail:03d}"])
+    return in_groups(number, here.group, pairs=here.pairs)
 
 
 def decimal(number: float, places: int, locale: str) -> str:

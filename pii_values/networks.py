@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
-_DOCUMENTED: Final = ("192.0.2", "198.51.100", "203.0.113")
+from piiloom.pii_values.numbering.reserved import NETWORK_V6, NETWORKS
+
 _HEX: Final = "0123456789abcdef"
 _BECH32: Final = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # the alphabet of BIP 173
 _BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -19,7 +20,7 @@ def draw_ip_address(rng: random.Random) -> str:
     """Draw an IPv4 address of a private or documentation range, sometimes an IPv6 address."""
     dice = rng.random()
     if dice < 0.3:
-        return f"{_DOCUMENTED[int(rng.random() * 3)]}.{rng.randint(1, 254)}"
+        return f"{NETWORKS[int(rng.random() * len(NETWORKS))]}.{rng.randint(1, 254)}"
     if dice < 0.55:
         return f"192.168.{rng.randint(0, 254)}.{rng.randint(2, 254)}"
     if dice < 0.75:
@@ -27,7 +28,7 @@ def draw_ip_address(rng: random.Random) -> str:
     if dice < 0.85:
         return f"172.{rng.randint(16, 31)}.{rng.randint(0, 255)}.{rng.randint(2, 254)}"
     groups = [f"{rng.randint(1, 0xFFFF):x}" for _ in range(4)]
-    return f"2001:db8::{':'.join(groups[: rng.randint(2, 4)])}"
+    return f"{NETWORK_V6}::{':'.join(groups[: rng.randint(2, 4)])}"
 
 
 def draw_wallet(rng: random.Random) -> str:

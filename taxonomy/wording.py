@@ -11,7 +11,11 @@ FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|our|us)\b", re.IGNORECAS
 
 # Matches an article and the word after it. Words of one letter are skipped, since "a" is also a letter and a word of Romance languages.
 # Words that begin with h are skipped, too: released banks hold "a <small|honest> mistake", and their digests are part of record ids.
-_ARTICLE = re.compile(r"\b([Aa]n?) ([a-gi-z][a-z'’-]+)")
+# "A" is a letter behind what is named by letters ("vitamin a"), and before words that no noun phrase begins with ("a is").
+_ARTICLE = re.compile(
+    r"(?<!\b[Vv]itamin )(?<!\b[Hh]epatitis )(?<!\b[Ii]nfluenza )\b([Aa]n?) "
+    r"(?!(?:is|are|isn['’]t|aren['’]t|am|and|or|of|in|on|at|as|if|it|its|into|onto)(?![\w/-]))([a-gi-z][a-z'’-]+)"
+)
 _SAID_TWICE = re.compile(r"\b((?!that\b|had\b|very\b)[a-z]+) \1\b", re.IGNORECASE)
 _OPENS = re.compile(r"[A-Z0-9\"(*-]|\{")
 

@@ -39,9 +39,7 @@ KINDS: Final = (
     Kind(subtype="national_id", share=1, draw=_national_id),
     Kind(subtype="passport", share=1, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
     Kind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
-    Kind(
-        subtype="licence_plate", share=1, draw=lambda p, rng, _n: documents.draw_licence_plate(p.locale, p.place.vehicle, rng), grown=True
-    ),
+    Kind(subtype="licence_plate", share=1, draw=_plate, grown=True),
     Kind(subtype="ticket", share=1, draw=lambda _p, rng, _n: documents.draw_ticket(rng)),
     Kind(subtype="email", share=2, draw=_email),
     Kind(subtype="phone", share=2, draw=_phone),

@@ -12,9 +12,8 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.pii_values.languages import FileModel
+from piiloom.pii_values.names.korean import syllable
 
-_FIRST_SYLLABLE: Final = 0xAC00
-_SYLLABLES: Final = 11172
 _LONGEST_END: Final = 8
 
 
@@ -25,15 +24,8 @@ class _Script(FileModel):
     pairs: dict[str, str] = Field(default_factory=dict)
 
 
-class _Korean(FileModel):
-    initials: list[str] = Field(min_length=19, max_length=19)
-    vowels: list[str] = Field(min_length=21, max_length=21)
-    finals: list[str] = Field(min_length=28, max_length=28)
-
-
 class _File(FileModel):
     scripts: dict[str, _Script]
-    korean: _Korean
 
 
 @cache
@@ -78,12 +70,10 @@ def _part(text: str, script: _Script) -> str:
 
 
 def _korean(name: str) -> str:
-    """Romanize Korean syllable by syllable; as usual for personal names, sound changes across syllables are not written."""
-    tables = _tables().korean
     found = []
     for letter in name:
-        number = ord(letter) - _FIRST_SYLLABLE
-        if not 0 <= number < _SYLLABLES:
+        written = syllable(letter)
+        if written is None:
             raise UsageError(f"U+{ord(letter):04X} is no Korean syllable", remedy="Leave the name out.")
-        found.append(tables.initials[number // 588] + tables.vowels[number // 28 % 21] + tables.finals[number % 28])
+        found.append(written)
     return "".join(found).capitalize()

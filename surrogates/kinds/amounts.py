@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.files import MoneyFacts
 from piiloom.surrogates.kinds.kind import salt_of, style_seed
 from piiloom.surrogates.kinds.numerals import other_word
 from piiloom.surrogates.seeds import below, mix, pick
@@ -16,41 +16,9 @@ _MONEY: Final = salt_of("money")
 _DIGITS: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")
 _STEPS: Final = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000, 50_000)
 _SPREAD: Final = (
-    2,
-    3,
-    5,
-    12,
-    25,
-    40,
-    75,
-    120,
-    180,
-    260,
-    350,
-    480,
-    650,
-    900,
-    1250,
-    1800,
-    2600,
-    3900,
-    5200,
-    7500,
-    12_000,
-    18_000,
-    27_000,
-    45_000,
-    80_000,
-    150_000,
-    320_000,
-)
-
-
-def _grouped(number: int, facts: MoneyFacts, country: str) -> str:
-    if country == "IN" and number >= 100_000:
-        head, tail = divmod(number, 1000)
-        return f"{re.sub(r'(?<=[0-9])(?=(?:[0-9]{2})+$)', ',', str(head))},{tail:03d}"
-    return f"{number:,}".replace(",", facts.group)
+    2, 3, 5, 12, 25, 40, 75, 120, 180, 260, 350, 480, 650, 900, 1250, 1800,
+    2600, 3900, 5200, 7500, 12_000, 18_000, 27_000, 45_000, 80_000, 150_000, 320_000,
+)  # fmt: skip
 
 
 def money(draw: Draw) -> str:
@@ -68,7 +36,7 @@ def money(draw: Draw) -> str:
     base = pick(seed, _SPREAD) * facts.scale
     step = next((step for step in reversed(_STEPS) if step * 20 <= base), 1)
     amount = int(base * (70 + below(mix(seed, 1), 61)) / 100 / step) * step or step
-    text = _grouped(max(1, amount), facts, draw.country)
+    text = in_groups(max(1, amount), facts.group, pairs=draw.country == "IN")
     if facts.cents and amount < 1000 * facts.scale and below(mix(seed, 2), 3) == 0:
         text += f"{facts.decimal}{pick(mix(seed, 3), ('00', '50', '95', '99', '25', '75', '40', '80'))}"
     return pick(style_seed(draw, _MONEY), facts.forms).replace("{n}", text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from piiloom.pii_values.numbering.reserved import DOMAINS, NETWORK_V6, NETWORKS
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.kinds.kind import owned_seed, salt_of, style_seed
@@ -26,32 +27,14 @@ _NAMES: Final = (
     "pearl pebble pepper pine plum poppy quartz quill raven reed ridge river robin rowan saffron sage sienna silver sparrow "
     "spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
 ).split()
-_HOSTS: Final = (
-    "",
-    "",
-    "",
-    "",
-    "mail.",
-    "post.",
-    "inbox.",
-    "home.",
-    "webmail.",
-    "my.",
-    "mx.",
-    "box.",
-    "office.",
-    "net.",
-    "team.",
-    "email.",
-)
-_RESERVED: Final = ("example.com", "example.org", "example.net")
+_HOSTS: Final = (*("",) * 4, *"mail. post. inbox. home. webmail. my. mx. box. office. net. team. email.".split())
 _ENDINGS: Final = ("example", "example", "test", "invalid")
 _DOMAINS: Final = (
-    *(host + domain for domain in _RESERVED for host in _HOSTS),
+    *(host + domain for domain in DOMAINS for host in _HOSTS),
     *(f"{name}.{ending}" for name in _NAMES for ending in _ENDINGS),
 )
 _SITES: Final = (
-    *_RESERVED,
+    *DOMAINS,
     *(f"{name}.{ending}" for name in _NAMES for ending in ("example", "example.com", "example.org", "example.net")),
 )
 _PAGES: Final = (
@@ -59,7 +42,6 @@ _PAGES: Final = (
     "/watch", "/gallery",
     "/forum", "/jobs", "/support", "/article", "/posts", "/map", "/register", "/menu", "/archive", "/library", "/search",
 )  # fmt: skip
-_DOCUMENTED: Final = ("192.0.2.", "198.51.100.", "203.0.113.")
 _SEPARATORS: Final = (".", ".", "_", "", "-")
 
 
@@ -133,10 +115,10 @@ def ip_address(draw: Draw) -> str:
     """
     seed = mix(draw.seed, _IP)
     if ":" in draw.original or draw.form == "ipv6":
-        return f"2001:db8:{below(mix(seed, 1), 0xFFFF) + 1:x}::{below(mix(seed, 2), 0xFFFF) + 1:x}"
+        return f"{NETWORK_V6}:{below(mix(seed, 1), 0xFFFF) + 1:x}::{below(mix(seed, 2), 0xFFFF) + 1:x}"
     if draw.form == "ipv4" or draw.original or below(seed, 12):
-        return f"{pick(mix(seed, 1), _DOCUMENTED)}{1 + below(mix(seed, 2), 254)}"
-    return f"2001:db8::{below(mix(seed, 1), 0xFFFF) + 1:x}:{below(mix(seed, 2), 0xFFFF) + 1:x}"
+        return f"{pick(mix(seed, 1), NETWORKS)}.{1 + below(mix(seed, 2), 254)}"
+    return f"{NETWORK_V6}::{below(mix(seed, 1), 0xFFFF) + 1:x}:{below(mix(seed, 2), 0xFFFF) + 1:x}"
 
 
 def person(draw: Draw) -> str:

@@ -6,6 +6,7 @@ Format, language, precision and capitals are kept. A text that cannot be read as
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from datetime import date
 from typing import Final
 
@@ -106,7 +107,7 @@ def _layout(parts: list[Part], language: str, order: Order, anchor: date) -> Lay
     else:
         return _coarse(parts, values, year, month, language, order, anchor)
     if year is None:
-        year = next(y for y in range(anchor.year, anchor.year + 9) if month != 2 or day != 29 or _leap(y))
+        year = next(y for y in range(anchor.year, anchor.year + 9) if month != 2 or day != 29 or isleap(y))
     try:
         when = date(year, month or anchor.month, day)
     except ValueError:
@@ -139,10 +140,6 @@ def _coarse(
     else:
         return None
     return Layout(tuple(parts), precision, date(year or anchor.year, month, 1), language, order)
-
-
-def _leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def _year(text: str, anchor: date) -> int:

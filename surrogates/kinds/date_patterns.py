@@ -13,16 +13,13 @@ from typing import Final
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
+from piiloom.surrogates.kinds.date_words import ordinal_suffix
 from piiloom.surrogates.kinds.files import CalendarEntry
 from piiloom.surrogates.kinds.kind import salt_of, style_seed
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")
 Getter = Callable[[date], str]
-
-
-def _english(day: int) -> str:
-    return f"{day}{'th' if 11 <= day <= 13 else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
 
 
 def _getter(field: str, words: CalendarEntry) -> Getter:
@@ -33,7 +30,7 @@ def _getter(field: str, words: CalendarEntry) -> Getter:
     known: dict[str, Getter] = {
         "d": lambda day: first if day.day == 1 else str(day.day),
         "dd": lambda day: f"{day.day:02d}",
-        "nth": lambda day: _english(day.day),
+        "nth": lambda day: f"{day.day}{ordinal_suffix('th', day.day, 'th')}",
         "m": lambda day: str(day.month),
         "mm": lambda day: f"{day.month:02d}",
         "mon": lambda day: short[day.month - 1],

@@ -1,24 +1,13 @@
-"""Codes by shape: fill masks, and draw new codes in the shape of an existing one.
-
-In a mask, "#" is a digit, "%" a digit from 1 to 9, "@" a capital letter, "&" a lower-case letter, "?" a capital letter or digit.
-All other characters are literal.
-"""
+"""Codes by shape: fill masks from a seed, and draw new codes in the shape of an existing one. ``numbering.masks`` says what a mask is."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Final
 
+from piiloom.pii_values.numbering.masks import ALPHABETS
 from piiloom.surrogates.seeds import below, mix
 
-_LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out: most issuers do
-_ALPHABETS: Final = {
-    "#": "0123456789",
-    "%": "123456789",
-    "@": _LETTERS,
-    "&": _LETTERS.lower(),
-    "?": "0123456789" + _LETTERS,
-}
 _SALT: Final = 0xA5
 _DIGITS: Final = "0123456789"
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -46,11 +35,11 @@ def _compiled(mask: str) -> tuple[str, tuple[str, ...], int]:
     Fast path: if the free places are a single run of at most ``_AT_ONCE`` digits, the template takes one number. Then the alphabets are
     empty, and the last item is the count of possible numbers.
     """
-    places = [c for c in mask if c in _ALPHABETS]
+    places = [c for c in mask if c in ALPHABETS]
     together = "#" * len(places)
     if 0 < len(places) <= _AT_ONCE and together in mask:
         return mask.replace(together, f"%0{len(places)}d"), (), 10 ** len(places)
-    return "".join("%s" if c in _ALPHABETS else c for c in mask), tuple(_ALPHABETS[c] for c in places), 0
+    return "".join("%s" if c in ALPHABETS else c for c in mask), tuple(ALPHABETS[c] for c in places), 0
 
 
 def fill(mask: str, seed: int) -> str:

@@ -39,7 +39,7 @@ def in_words(number: int, language: str) -> str | None:
 
 
 def other_word(text: str, language: str, change: Callable[[int], int]) -> str | None:
-    """Replace the first number in words in *text* by *change* of it (limited to 0 to 120), keeping its capitals.
+    """Replace the first number in words in *text* by *change* of it, keeping its capitals; the words reach from 0 to 120.
 
     *language* is tried first, then all others. Return None if there is no number in words.
     """
@@ -50,7 +50,14 @@ def other_word(text: str, language: str, change: Callable[[int], int]) -> str | 
         if found is None:
             continue
         old = found.group()
-        new = in_words(min(LARGEST, max(0, change(_by_word(spoken)[_SPACES.sub(" ", old.casefold())]))), spoken) or old
+        number = _by_word(spoken)[_SPACES.sub(" ", old.casefold())]
+        new = in_words(_told(number, change(number)), spoken) or old
         new = new.upper() if old.isupper() else new[0].upper() + new[1:] if old[0].isupper() else new
         return text[: found.start()] + new + text[found.end() :]
     return None
+
+
+def _told(old: int, wanted: int) -> int:
+    """Return *wanted* limited to the numbers that have words; as far below the largest as it lies above where that is *old* itself."""
+    limited = min(LARGEST, max(0, wanted))
+    return limited if limited != old or wanted <= LARGEST else max(0, 2 * LARGEST - wanted)

@@ -8,7 +8,7 @@ from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.locations import City, Region, draw_city, places_of
 from piiloom.surrogates.kinds.phrases import phrase, spoken
-from piiloom.surrogates.seeds import below, mix, seed_of
+from piiloom.surrogates.seeds import below, mix, pick, seed_of
 
 _HOME: Final = salt_of("home")
 _LOCATION: Final = salt_of("location")
@@ -27,18 +27,25 @@ def place_seed(draw: Draw) -> int:
 def home_city(draw: Draw) -> City:
     """Return the city for *draw*: the owner's home, or a replacement for the original.
 
-    A replacement has the size class of the original if that is a known city. It differs from the original, except if ``_TURNS`` draws
-    all gave the same city.
+    A replacement has the size class of the original if that is a known city, and differs from the original if the country has another city.
     """
     country = home_of(draw)
     seed = place_seed(draw)
-    if draw.original:
-        known = places_of(country).by_name.get(draw.original.strip().casefold())
-        for turn in range(_TURNS):
-            city = draw_city(country, mix(seed, turn), known.size if known else None)
-            if city.name.casefold() != draw.original.strip().casefold():
-                return city
-    return draw_city(country, seed)
+    original = draw.original.strip().casefold()
+    known = places_of(country).by_name.get(original)
+    if not draw.original:
+        return draw_city(country, seed)
+    if known is None:
+        return draw_city(country, mix(seed, 0))
+    drawn = (*(draw_city(country, mix(seed, turn), known.size) for turn in range(_TURNS)), draw_city(country, seed))
+    return next((city for city in drawn if city.name.casefold() != original), None) or _other_city(known, country, seed)
+
+
+def _other_city(known: City, country: str, seed: int) -> City:
+    """Return a city with another name than *known*, of its size class if there is one; *known* if the country has no other."""
+    others = [city for city in places_of(country).cities if city.name.casefold() != known.name.casefold()]
+    alike = [city for city in others if city.size == known.size]
+    return pick(seed, alike or others or [known])
 
 
 def city(draw: Draw) -> str:

@@ -5,10 +5,11 @@ The forms are in ``data/words``. Values are assembled from parts, so that there 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.kind import cased_like, owned_seed, salt_of
+from piiloom.surrogates.kinds.kind import cased_like, salt_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.phrases import nation, phrase, spoken
 from piiloom.surrogates.seeds import below, mix, pick
@@ -45,6 +46,7 @@ _GRADE: Final = salt_of("grade")
 _LONGEST: Final = 6  # digits of a score
 _DIGITS: Final = "0123456789"
 _NUMBER: Final = _DIGITS + ".,"
+_IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
 _gender = spoken("gender", owned=True)
 _nationality = spoken("nationality", owned=True)
@@ -67,21 +69,25 @@ def gender(draw: Draw) -> str:
 
 
 def grade(draw: Draw) -> str:
-    """Draw a grade: a letter for a letter, a number on the same scale for a number, else one in a usual format of the language."""
+    """Draw a grade: a letter for a letter, a number on the same scale for a number, else one in a usual format of the language.
+
+    Somebody has many grades, so an owner does not decide which it is.
+    """
     original = draw.original.strip()
-    seed = mix(owned_seed(draw, _GRADE) if draw.owner and not original else draw.seed, _GRADE)
+    seed = mix(draw.seed, _GRADE)
     if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
         known = [grade for grade in _LETTERS if grade != original.upper()]
         return pick(seed, known)
     if original[:1] in _DIGITS and original:
         return other_score(original, seed)
-    return phrase("grade", draw, mix(draw.seed, _GRADE))
+    return phrase("grade", draw, seed)
 
 
 def other_score(text: str, seed: int) -> str:
     """Return another number near *text*, with as many decimals; what follows the number is kept ("/20", "%").
 
-    The new number is lower by 1 to a fifth, or 1 higher if *text* is 0 or 1. Numbers with more than six digits are only reshaped.
+    The new number is lower by 1 to a fifth, or 1 higher if *text* is 0 or 1; it begins with a zero only if *text* does, or where it is
+    less than one. Numbers with more than six digits are only reshaped.
     """
     end = next((at for at, c in enumerate(text) if c not in _NUMBER), len(text))
     number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
@@ -92,6 +98,6 @@ def other_score(text: str, seed: int) -> str:
     value = min(int(digits), top)
     reach = max(1, value // 5)
     new = value - 1 - below(seed, reach) if value > reach else value + 1 + below(seed, reach)
-    padded = f"{max(1, new):0{len(digits)}d}"
-    at = next((at for at, c in enumerate(number) if c in ".,"), None)
-    return (padded if at is None else padded[:at] + number[at] + padded[at:]) + rest
+    places = iter(f"{max(1, new):0{len(digits)}d}")
+    written = "".join(next(places) if c in _DIGITS else c for c in number)
+    return (written if number[0] == "0" else _IDLE_ZEROS.sub("", written)) + rest

@@ -13,8 +13,8 @@ import phonenumbers
 import pytest
 from stdnum import iban, luhn
 
+from piiloom.pii_values.numbering.reserved import IDS
 from piiloom.surrogates.kinds.folding import folded
-from piiloom.surrogates.kinds.identifiers import RESERVED
 from piiloom.surrogates.kinds.phones import plan_of
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand
 
@@ -50,7 +50,7 @@ def test_every_number_of_the_state_is_valid_or_kept(people: People, kind: str) -
     for one in people.told:
         number, place = one.values[kind], (one.country, kind)
         if place in KEPT:
-            assert one.country in RESERVED
+            assert one.country in IDS
             assert re.fullmatch(KEPT[place], number), number
             checked["kept"] += 1
         if place in MODULES:

@@ -5,7 +5,19 @@ import pytest
 from piiloom.taxonomy.wording import disclosures, sentence_slips, slips
 
 
-@pytest.mark.parametrize("text", ["I saw a owl", "I saw an dog", "A old cat is mine", "I ran the the mile", "an unit", "a unhappy man"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I saw a owl",
+        "I saw an dog",
+        "A old cat is mine",
+        "I ran the the mile",
+        "an unit",
+        "a unhappy man",
+        "a in-depth talk",
+        "vitamins for a old cat",
+    ],
+)
 def test_slips_are_seen(text: str) -> None:
     assert len(list(slips([text]))) == 1
 
@@ -22,6 +34,10 @@ def test_slips_are_seen(text: str) -> None:
         "{a:health} act",
         "I know that that is so",
         "a {v} an",
+        "too much vitamin a is no good",
+        "she eats vitamin a every day",
+        "a vaccine against hepatitis A eight weeks ago",
+        "the answer is a or b",
     ],
 )
 def test_what_only_looks_like_a_slip_is_none(text: str) -> None:

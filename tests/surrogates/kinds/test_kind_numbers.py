@@ -12,9 +12,9 @@ import pytest
 from kind_draws import ANCHOR, COUNTRIES, draw, owned, persona
 from stdnum import iban, luhn
 
+from piiloom.pii_values.numbering.reserved import IDS
 from piiloom.surrogates.kinds.accounts import payment_card
 from piiloom.surrogates.kinds.facts import facts_of
-from piiloom.surrogates.kinds.identifiers import RESERVED
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.phones import plan_of
 from piiloom.surrogates.kinds.registry import get_kind
@@ -77,7 +77,7 @@ def test_tax_ids_are_valid_where_their_rule_is_known(country, count):
 
 
 def test_kept_ranges_are_told_with_their_source():
-    assert all(len(text) == 2 and all(text) for text in RESERVED.values())
+    assert all(len(text) == 2 and all(text) for text in IDS.values())
 
 
 @MANY
@@ -293,3 +293,43 @@ def test_money_keeps_sign_grouping_and_size(original, shape):
 
 def test_anchor_is_what_ages_are_told_by():
     assert owned(1, "US").owner.anchor == ANCHOR
+
+
+def test_the_largest_number_in_words_changes_too():
+    for seed in range(60):
+        for name, original in (("money", "one hundred and twenty dollars"), ("duration", "one hundred and twenty days")):
+            value = get_kind(name).draw(draw(seed, original=original))
+            assert value != original
+            assert value.split()[-1] == original.split()[-1]
+    assert len({get_kind("money").draw(draw(seed, original="one hundred and twenty")) for seed in range(60)}) > 20
+
+
+def test_swedish_forties_are_known_in_words():
+    for seed in range(60):
+        value = get_kind("age").draw(draw(seed, "SE", "sv", original="fyrtiotvå år"))
+        assert re.fullmatch(r"(fyrtio\w*|tre\w+) år", value), value
+
+
+@pytest.mark.parametrize(
+    ("original", "shape"),
+    [
+        ("100", r"[1-9][0-9]"),
+        ("100%", r"[1-9][0-9]%"),
+        ("10.0", r"[1-9]\.[0-9]"),
+        ("1.00", r"0\.[89][0-9]"),
+        ("1,000", r"[1-9][0-9]{2}"),
+        ("12,345.6", r"(9|1[0-2]),[0-9]{3}\.[0-9]"),
+        ("07", r"0[1-9]"),
+        ("0.5", r"0\.[1-9]"),
+        ("8,5/10", r"[1-9],[0-9]/10"),
+    ],
+)
+def test_a_grade_in_numbers_has_no_zeros_before_it(original, shape):
+    for seed in range(120):
+        value = get_kind("grade").draw(draw(seed, original=original))
+        assert re.fullmatch(shape, value), value
+        assert value != original
+
+
+def test_grades_of_one_person_differ():
+    assert len({get_kind("grade").draw(draw(seed, owner=persona(3, "US"))) for seed in range(40)}) > 5

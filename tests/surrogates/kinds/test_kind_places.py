@@ -49,6 +49,13 @@ def test_a_city_stays_in_its_size_class_and_becomes_another():
             assert new.isupper() == name.isupper()
 
 
+def test_the_original_city_never_comes_back():
+    for name in ("Suva", "Lautoka"):  # one of three large cities: six draws in a row give it again once in 729 times
+        drawn = {get_kind("city").draw(draw(seed, "FJ", original=name)) for seed in range(12_000)}
+        assert name not in drawn
+        assert len(drawn) > 1
+
+
 def test_regions_keep_to_abbreviations():
     short = {region.short for region in places_of("US").regions}
     for seed in range(60):

@@ -42,6 +42,12 @@ def first_checked(bodies: Iterable[str], place: str, blank: str = "") -> str:
     raise AssertionError  # practically impossible with as many bodies as in TURNS
 
 
+def completed(body: str, module: str, count: int) -> str | None:
+    """Return *body* with the first *count* check digits that ``stdnum.<module>`` accepts; None if it accepts none."""
+    accepts = _rule(f"{module}:is_valid")
+    return next((number for tail in range(10**count) if accepts(number := f"{body}{tail:0{count}d}")), None)
+
+
 def grouped(number: str, shape: str) -> str:
     """Format *number* by *shape*, in which each # stands for one of its characters: ("123456", "###-###") gives "123-456"."""
     return shape.replace("#", "{}").format(*number)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.surrogates.kinds.check_digits import check_of, checked, grouped
-from piiloom.surrogates.kinds.holders import Holder
+from piiloom.pii_values.numbering.check_digits import check_of, checked, grouped
+from piiloom.pii_values.numbering.holders import Holder
 
 _VOWELS: Final = "AEIOU"
 _STATES: Final = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL SP SR TC TL TS VZ YN ZS".split()
@@ -20,8 +20,11 @@ _LETTERS: Final = "ABCDEFGHIJKLMNPQRSTUVWXYZ"
 
 def ssn(h: Holder) -> str:
     """United States: social security number from a reserved range."""
-    if h.number(1, 0, 19) == 0:
-        return f"987-65-432{h.number(2, 0, 9)}"
+    return f"987-65-432{h.number(2, 0, 9)}" if h.number(1, 0, 19) == 0 else unissued_ssn(h)
+
+
+def unissued_ssn(h: Holder) -> str:
+    """United States: social security number of an area and group that were never issued."""
     return f"{h.number(2, 900, 999)}-{h.number(3, 1, 49):02d}-{h.number(4, 1, 9999):04d}"
 
 

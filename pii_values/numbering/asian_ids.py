@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
-from piiloom.surrogates.kinds.holders import Holder
+from piiloom.pii_values.numbering.check_digits import TURNS, checked, first_checked, grouped
+from piiloom.pii_values.numbering.holders import Holder
 
-_UNISSUED: Final = "KLMNPQRTUWX"
+NRIC_ENDS: Final = "KLMNPQRTUWX"  # letters that no card beginning with S or T ends in
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 # Districts whose code was valid for every birth year from 1905 on (checked with stdnum).
 _COUNTIES: Final = ("110101 110102 110105 110106 110108 120101 120102 120103 310101 310104 310105 310106 310110").split()
@@ -34,17 +34,15 @@ def aadhaar(h: Holder) -> str:
     raise AssertionError  # palindromes are one in a million
 
 
-def pan(h: Holder) -> str:
-    """India: tax number; the fifth letter is the family name's first."""
-    initial = h.family[:1] or "X"
-    return (
-        f"{h.one_of(1, _LETTERS)}{h.one_of(2, _LETTERS)}{h.one_of(3, _LETTERS)}P{initial}{h.number(4, 1, 9999):04d}{h.one_of(5, _LETTERS)}"
-    )
+def pan(h: Holder, letters: str = _LETTERS) -> str:
+    """India: tax number; the fifth letter is the family name's first, the others are from *letters*."""
+    head = "".join(h.one_of(at, letters) for at in (1, 2, 3))
+    return f"{head}P{h.family[:1] or 'X'}{h.number(4, 1, 9999):04d}{h.one_of(5, letters)}"
 
 
 def nric_sg(h: Holder) -> str:
     """Singapore: S (born before 2000) or T, year of birth, digits, a check letter that no real card has."""
-    return f"{'T' if h.since_2000 else 'S'}{h.born:%y}{h.digits(1, 5)}{h.one_of(2, _UNISSUED)}"
+    return f"{'T' if h.since_2000 else 'S'}{h.born:%y}{h.digits(1, 5)}{h.one_of(2, NRIC_ENDS)}"
 
 
 def my_number(h: Holder) -> str:

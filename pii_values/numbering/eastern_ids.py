@@ -5,8 +5,8 @@ These countries reserve no range for tests, so a drawn number may belong to some
 
 from __future__ import annotations
 
-from piiloom.surrogates.kinds.check_digits import TURNS, checked, first_checked, grouped
-from piiloom.surrogates.kinds.holders import Holder
+from piiloom.pii_values.numbering.check_digits import TURNS, checked, first_checked, grouped
+from piiloom.pii_values.numbering.holders import Holder
 
 
 def _born(h: Holder, added: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from piiloom.surrogates.kinds.check_digits import TURNS, first_checked, grouped
-from piiloom.surrogates.kinds.holders import Holder
+from piiloom.pii_values.numbering.check_digits import TURNS, first_checked, grouped
+from piiloom.pii_values.numbering.holders import Holder
 
 
 def tfn(h: Holder) -> str:
     """Australia: tax file number."""
-    bodies = (str(h.number(1 + turn, 10_000_000, 99_999_999)) for turn in TURNS)
+    bodies = (h.serial(1 + turn, 8) for turn in TURNS)
     # The last digit has weight 10, which is -1 modulo 11, so it equals the checksum with 0 in its place.
     return grouped(first_checked(bodies, "au.tfn:checksum", "0"), "### ### ###")
 

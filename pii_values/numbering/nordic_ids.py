@@ -6,8 +6,8 @@ Ranges reserved for tests are used where they exist: Sweden birth numbers 980-99
 
 from __future__ import annotations
 
-from piiloom.surrogates.kinds.check_digits import TURNS, checked, grouped
-from piiloom.surrogates.kinds.holders import Holder
+from piiloom.pii_values.numbering.check_digits import TURNS, checked, grouped
+from piiloom.pii_values.numbering.holders import Holder
 
 
 def personnummer(h: Holder) -> str:

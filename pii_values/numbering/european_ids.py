@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.surrogates.kinds.check_digits import TURNS, check_of, checked, first_checked, grouped
-from piiloom.surrogates.kinds.holders import Holder
+from piiloom.pii_values.numbering.check_digits import TURNS, check_of, checked, first_checked, grouped
+from piiloom.pii_values.numbering.holders import Holder
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _AT_OFFICES: Final = ("03", "04", "06", "07", "08", "09", "10", "12", "15", "16")
@@ -21,7 +21,8 @@ _VOWELS: Final = "AEIOU"
 
 def nino(h: Holder) -> str:
     """United Kingdom: a national insurance number with a prefix that is not allocated."""
-    return grouped(f"{h.one_of(2, _NINO_PREFIXES)}{h.digits(1, 6)}{h.one_of(3, 'ABCD')}", "## ## ## ## #")
+    pairs = h.digits(1, 6)
+    return grouped(f"{h.one_of(2, _NINO_PREFIXES)}{pairs}{h.one_of(3, 'ABCD')}", "## ## ## ## #")
 
 
 def nhs(h: Holder) -> str:
