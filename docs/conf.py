@@ -25,6 +25,8 @@ exclude_patterns = [path.name for path in ROOT.iterdir() if path.is_dir() and pa
 # Anchors are those that GitHub makes of headings.
 myst_heading_anchors = 4
 nitpicky = True
+# Quotes and dashes stay as they are typed: much of a page is to be copied.
+smartquotes = False
 # A shortened JSON object ("…") cannot be coloured, which is no fault of the page.
 suppress_warnings = ["misc.highlighting_failure"]
 
@@ -43,7 +45,7 @@ def with_contents(text: str) -> str:
     parts = re.split(r"^(## .+)$", text, flags=re.MULTILINE)
     found = [parts[0]]
     for heading, body in zip(parts[1::2], parts[2::2], strict=True):
-        pages = re.findall(r"^- \[[^\]]+\]\(([^)#]+\.md)\)", body, flags=re.MULTILINE)
+        pages = [f"{name} <{path}>" for name, path in re.findall(r"^- \[([^\]]+)\]\(([^)#]+\.md)\)", body, flags=re.MULTILINE)]
         contents = ["```{toctree}", ":hidden:", f":caption: {heading.removeprefix('## ')}", "", *pages, "```"] if pages else []
         found += [heading, body, "\n".join(contents), "\n"]
     return "".join(found)

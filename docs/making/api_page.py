@@ -28,18 +28,18 @@ OPTIONS = ("RunOptions", "SurrogateOptions")
 OTHERS = ("PiiloomError", "__version__")
 GIVEN = (Record, Span, RecordPlan, RunProgress, ImportReport, ReleaseRow, ExportReport, RunReport)
 _INTRO = """
-All names of `import piiloom`, from their docstrings. [python.md](python.md) is the guide, with an example that runs. Functions print nothing,
-and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outputs/piiloom.duckdb`); `Watch` is a function that takes a `RunProgress`;
-`OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`.
+All names of `import piiloom`, from their docstrings. [python.md](python.md) is the guide, with an example that runs. Functions print
+nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outputs/piiloom.duckdb`); `Watch` is a function that takes a
+`RunProgress`; `OnConflict` is `"fail"`, `"skip"`, `"update"` or `"new"`.
 """
 _OPTIONS = """
-Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries, so
-that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings.
+Keywords of `generate` are those of `piiloom.RunOptions`, keywords of `surrogate` those of `piiloom.SurrogateOptions`: typed dictionaries,
+so that a type checker finds a misspelt one. [settings.md](settings.md) lists both, with defaults and meanings.
 """
 _ERRORS = """
-`piiloom.PiiloomError` is the base of all errors that piiloom raises on purpose. It has `message` (what went wrong), `where` (file, line, key or
-id; may be None), `remedy` (what to do; may be None) and `exit_code`; `str(error)` is all of it in one line. The code is what `--json` prints
-([runs.md](runs.md#errors-and-ctrl-c-for-scripts)). Errors of one kind stand below the kind.
+`piiloom.PiiloomError` is the base of all errors that piiloom raises on purpose. It has `message` (what went wrong), `where` (file, line,
+key or id; may be None), `remedy` (what to do; may be None) and `exit_code`; `str(error)` is all of it in one line. The code is what
+`--json` prints ([runs.md](runs.md#errors-and-ctrl-c-for-scripts)). Errors of one kind stand below the kind.
 """
 
 
@@ -73,12 +73,13 @@ def _function(name: str) -> str:
     if first_keyword is not None and not any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values()):
         taken.insert(first_keyword, "*")
     lines = "".join(f"    {one},\n" for one in taken)
-    return f"### {name}\n\n{_NOT_RUN}\n```python\npiiloom.{name}(\n{lines}) -> {signature.return_annotation}\n```\n\n{inspect.getdoc(function)}"
+    shown = f"```python\npiiloom.{name}(\n{lines}) -> {signature.return_annotation}\n```"
+    return f"### {name}\n\n{_NOT_RUN}\n{shown}\n\n{inspect.getdoc(function)}"
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
     hint = re.sub(r"Unpack\[(\w+)\]", r"\1", str(parameter.annotation))
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
     default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
     return f"{stars}{parameter.name}: {hint}{default}"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape
@@ -70,7 +71,7 @@ def pieces(record: Record) -> Iterator[Piece]:
     """The text of *record*, wrapped at blanks and cut at the ends of spans."""
     ends = sorted({0, len(record.context), *(edge for span in record.spans for edge in (span.start, span.end))})
     line = column = 0
-    for start, end in zip(ends, ends[1:], strict=False):
+    for start, end in pairwise(ends):
         relevance = next((span.relevance for span in record.spans if span.start == start), None)
         begin, text = column, ""
         for word in _words(record.context, start, end):

@@ -36,12 +36,12 @@ Every setting has a default. A setting is given as an option of `piiloom generat
 (`--config`, [an example](run.example.yaml)), or as a keyword of `piiloom.generate` in Python; an option wins over the file. Names that
 are unknown, and values out of range, are refused before anything is sent or stored.
 
-**May change**: whether `--resume` takes another value. *yes*: it says how a run is made, and changes no record. *place*: a file or folder may
-have moved, with the same content. Where nothing stands, another value makes another run.
+**May change**: whether `--resume` takes another value. *yes*: it says how a run is made, and changes no record. *place*: a file or folder
+may have moved, with the same content. Where nothing stands, another value makes another run.
 """
 _OUTRO = """
-`--keep-going` is the option for `stop_after: 0`. Null means that nothing is set: no limit, or the provider's own default. Recipes are told apart in
-[pipeline.md](pipeline.md), [stories.md](stories.md) and [case.md](case.md).
+`--keep-going` is the option for `stop_after: 0`. Null means that nothing is set: no limit, or the provider's own default. Recipes are told
+apart in [pipeline.md](pipeline.md), [stories.md](stories.md) and [case.md](case.md).
 """
 _SURROGATES = """
 ## Options of surrogates
@@ -55,32 +55,33 @@ def settings_page() -> str:
     grouped = [name for names in GROUPS.values() for name in names]
     if sorted(grouped) != sorted(RunConfig.model_fields):
         raise ValueError(f"not in exactly one group: {set(grouped) ^ set(RunConfig.model_fields)}")
-    heads = ("setting", "option", "default", "values", "what it does", "may change")
+    heads = ("setting, option", "default", "values", "what it does", "may change")
     parts = [f"## {title}\n\n{table(heads, (_row(name) for name in names))}" for title, names in GROUPS.items()]
     return page("Settings", _INTRO, *parts, _OUTRO, _SURROGATES, _surrogate_options())
 
 
 def _surrogate_options() -> str:
     """The options of ``piiloom surrogate run``, in the order of its help: those of the input first."""
-    heads = ("keyword", "option", "default", "what it does")
+    heads = ("keyword, option", "default", "what it does")
     parameters = inspect.signature(surrogate_cmd.run).parameters
     rows = []
     for name in get_type_hints(SurrogateOptions):
         (option,) = parameters[name].annotation.__metadata__
-        rows.append((f"`{name}`", f"`{option.default}`", _shown(parameters[name].default), option.help))
+        rows.append((f"`{name}`<br>`{option.default}`", _shown(parameters[name].default), option.help))
     return table(heads, rows)
 
 
 def _row(name: str) -> tuple[str, ...]:
     field = RunConfig.model_fields[name]
     option = _option(name)
-    flag = "" if option is None else f"`{option.default}`"  # where Typer keeps the first name of an option that is declared by Annotated
+    # ``default`` is where Typer keeps the first name of an option that is declared by Annotated.
+    names = f"`{name}`" if option is None else f"`{name}`<br>`{option.default}`"
     meaning = field.description or (option.help if option is not None else None)
     if not meaning:
         raise ValueError(f"{name} has no meaning: give its field a description, or an option a help")
     change = "yes" if name in CONDUCT else "place" if name in PLACES else ""
     default = "story; with a model case" if name == "recipe" else _shown(field.get_default())
-    return f"`{name}`", flag, default, _values(name, field), meaning, change
+    return names, default, _values(name, field), meaning, change
 
 
 def _option(name: str) -> Any:

@@ -58,7 +58,9 @@ class RunConfig(BaseModel):
     # What to do when the judge of the recipe "case" contradicts a label; None: redo.
     on_disagreement: Literal["redo", "reject", "relabel"] | None = None
     max_attempts: int = Field(default=3, ge=1, le=20)
-    max_low: int = Field(default=8, ge=0, le=8, description="How many low-relevance values a record holds at most (recipes staged and case).")
+    max_low: int = Field(
+        default=8, ge=0, le=8, description="How many low-relevance values a record holds at most (recipes staged and case)."
+    )
     situation_words: tuple[int, int] | None = Field(
         default=None, description="Recipe staged: fewest and most words of a situation; null: planned item by item."
     )
@@ -67,7 +69,8 @@ class RunConfig(BaseModel):
     )
     question_words: tuple[int, int] = Field(default=(4, 60), description="Fewest and most words of a question (recipes staged and case).")
     registers: tuple[str, ...] = Field(
-        default=tuple(load_registers()), description="Recipes staged and case: the kinds of text that are written, each as often as it weighs."
+        default=tuple(load_registers()),
+        description="Recipes staged and case: the kinds of text that are written, each as often as it weighs.",
     )
     bank: Path | None = None
     composer: ComposerSettings = Field(
