@@ -67,7 +67,7 @@ bench: $(CORE)
 docs: $(DEV)
 	$(BIN)/python -m docs.making
 	@rm -rf outputs/site
-	$(BIN)/python -m sphinx -b html -c docs -d outputs/.site-cache -W --keep-going -q . outputs/site
+	$(BIN)/python -m sphinx -b html -c docs -d outputs/.site-cache -E -W --keep-going -q . outputs/site
 	$(BIN)/python -m docs.making.site_check outputs/site
 	@echo "outputs/site/index.html"
 

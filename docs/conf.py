@@ -36,8 +36,6 @@ html_extra_path = ["site_root"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
-pygments_style = "sas"
-pygments_dark_style = "github-dark"
 
 
 def with_contents(text: str) -> str:

@@ -6,14 +6,18 @@ import json
 import re
 import tomllib
 
+import duckdb
 import pytest
 import yaml
 
+import piiloom
 from docs.making import schema_page
 from docs.making.pages import MADE
 from docs.making.picture import COLUMNS, demo_records, pieces
 from docs.making.schema_page import check_complete, tables_of_a_fresh_store
 from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
 from tests.docs.pages import ROOT
 
 
@@ -63,6 +67,17 @@ def test_a_table_or_column_without_a_meaning_is_refused():
         check_complete({**tables, "spans": [*tables["spans"], ("colour", "VARCHAR", True, False)]}, groups)
     with pytest.raises(ValueError, match=r"no such columns: \['spans.subject'"):
         check_complete({**tables, "spans": tables["spans"][:-1]}, groups)
+
+
+def test_the_query_of_the_page_on_tables_finds_spans(tmp_path):
+    (query,) = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "schema.md").read_text(encoding="utf-8"), re.DOTALL)
+    path = tmp_path / "some.duckdb"
+    piiloom.generate(samples=12, seed=7, pairs="health+occupation", store=path)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = {(question, text) for question, kind, _, text in connection.execute(query).fetchall() if kind == "health"}
+    with Store.open(path, create=False) as store:
+        wanted = {(r.question, s.text_in(r.context)) for r in iter_records(store) for s in r.spans if s.entity_type == "health"}
+    assert found == wanted != set()
 
 
 def test_the_page_on_installing_names_every_extra():
