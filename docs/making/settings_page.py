@@ -67,21 +67,27 @@ def _surrogate_options() -> str:
     rows = []
     for name in get_type_hints(SurrogateOptions):
         (option,) = parameters[name].annotation.__metadata__
-        rows.append((f"`{name}`<br>`{option.default}`", _shown(parameters[name].default), option.help))
+        rows.append((_names(name, option), _shown(parameters[name].default), option.help))
     return table(heads, rows)
 
 
 def _row(name: str) -> tuple[str, ...]:
     field = RunConfig.model_fields[name]
     option = _option(name)
-    # ``default`` is where Typer keeps the first name of an option that is declared by Annotated.
-    names = f"`{name}`" if option is None else f"`{name}`<br>`{option.default}`"
     meaning = field.description or (option.help if option is not None else None)
     if not meaning:
         raise ValueError(f"{name} has no meaning: give its field a description, or an option a help")
     change = "yes" if name in CONDUCT else "place" if name in PLACES else ""
     default = "story; with a model case" if name == "recipe" else _shown(field.get_default())
-    return names, default, _values(name, field), meaning, change
+    return _names(name, option), default, _values(name, field), meaning, change
+
+
+def _names(name: str, option: Any) -> str:
+    """The setting's name, and that of its option, if any, with what it takes."""
+    if option is None:
+        return f"`{name}`"
+    # ``default`` is where Typer keeps the first name of an option that is declared by Annotated.
+    return f"`{name}`<br>`{option.default}{' ' + option.metavar if option.metavar else ''}`"
 
 
 def _option(name: str) -> Any:
