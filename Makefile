@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 
-.PHONY: demo test test-browser coverage test-long lint bench bench-commits clean
+.PHONY: demo test test-browser coverage test-long lint bench bench-commits docs clean
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,7 +27,7 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,otel,parquet,probe,ray,report]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[annotate,dev,docs,otel,parquet,probe,ray,report]'
 	@touch $@ $(CORE)
 
 # 200 records by the embedded composer: no key, no network, no model.
@@ -68,6 +68,14 @@ BEFORE ?= HEAD~1
 AFTER ?= HEAD
 bench-commits: $(CORE)
 	$(BIN)/python -m benchmarks.commits $(BEFORE) $(AFTER)
+
+# What is made from the code, then the site: offline, a warning is an error, and each link and asset is looked at.
+docs: $(DEV)
+	$(BIN)/python -m docs.making
+	@rm -rf outputs/site
+	$(BIN)/python -m sphinx -b html -c docs -d outputs/.site-cache -E -W --keep-going -q . outputs/site
+	$(BIN)/python -m docs.making.site_check outputs/site
+	@echo "outputs/site/index.html"
 
 clean:
 	rm -rf $(VENV) outputs/demo

@@ -58,14 +58,28 @@ class RunConfig(BaseModel):
     # What to do when the judge of the recipe "case" contradicts a label; None: redo.
     on_disagreement: Literal["redo", "reject", "relabel"] | None = None
     max_attempts: int = Field(default=3, ge=1, le=20)
-    max_low: int = Field(default=8, ge=0, le=8)
-    situation_words: tuple[int, int] | None = None
-    peripheral_words: tuple[int, int] | None = None
-    question_words: tuple[int, int] = (4, 60)
-    registers: tuple[str, ...] = tuple(load_registers())
+    max_low: int = Field(
+        default=8, ge=0, le=8, description="How many low-relevance values a record holds at most (recipes staged and case)."
+    )
+    situation_words: tuple[int, int] | None = Field(
+        default=None, description="Recipe staged: fewest and most words of a situation; null: planned item by item."
+    )
+    peripheral_words: tuple[int, int] | None = Field(
+        default=None, description="Recipe staged: fewest and most words of an aside; null: planned item by item."
+    )
+    question_words: tuple[int, int] = Field(default=(4, 60), description="Fewest and most words of a question (recipes staged and case).")
+    registers: tuple[str, ...] = Field(
+        default=tuple(load_registers()),
+        description="Recipes staged and case: the kinds of text that are written, each as often as it weighs.",
+    )
     bank: Path | None = None
-    composer: ComposerSettings = ComposerSettings()
-    margin: float = Field(default=0.1, ge=0, le=10)
+    composer: ComposerSettings = Field(
+        default=ComposerSettings(),
+        description="What the composer leaves out, for measurements: personas, distractors, scenarios_per_pair, value_draws.",
+    )
+    margin: float = Field(
+        default=0.1, ge=0, le=10, description="Topics and subtopics are asked for this share of items more, to replace what is rejected."
+    )
     # Requests and tokens per minute that the account allows; limits in the server's headers apply as well.
     rpm: float | None = Field(default=None, gt=0)
     tpm: float | None = Field(default=None, gt=0)
@@ -79,8 +93,11 @@ class RunConfig(BaseModel):
     unpriced: bool = False
     # Send by the provider's batch API: half the price, within a day.
     batch: bool = False
-    # A paid run stops after this many rejects for one reason with no record accepted in between; 0: never (--keep-going).
-    stop_after: int = Field(default=30, ge=0)
+    stop_after: int = Field(
+        default=30,
+        ge=0,
+        description="A paid run stops after this many rejects for one reason with no record accepted in between; 0: never.",
+    )
     # Which checks a model makes on finished records.
     judges: tuple[Literal["relevance", "leak"], ...] = ()
     # A separate judge, if it is not the model that writes: its provider, model, URL and prices.
@@ -90,11 +107,13 @@ class RunConfig(BaseModel):
     judge_price: str | None = None
     # A folder with the user's own prompt templates.
     prompts: Path | None = None
-    # Sampling settings for all stages, and for single stages in ``sampling``; None: the provider's default.
+    # Sampling settings for all stages; None: the provider's default.
     temperature: Temperature = None
     top_p: TopP = None
     extra_body: ExtraBody = None
-    sampling: dict[str, StageSampling] = {}
+    sampling: dict[str, StageSampling] = Field(
+        default={}, description="Settings of single stages, which stand in place of temperature, top_p and extra_body."
+    )
     # The user's own entity types: given as a YAML file, kept as definitions.
     types: OwnTypes = ()
 

@@ -1,7 +1,8 @@
 """The guides as something that can be run: the code blocks of a page, in order, with what is said about each in a comment before it.
 
 A console block holds commands (``$ …``, gone on with by ``> …``), each with the output that the page shows. In the output ``…``
-stands for anything. An HTML comment in the line before a block, which no reader sees, may say
+stands for anything, and right behind a letter or sign for the rest of that word. An HTML comment in the line before a block, which no
+reader sees, may say
 
 - ``<!-- not run: REASON -->``: the block is left alone;
 - ``<!-- file: PATH -->``: the block is the content of a file;
@@ -79,10 +80,13 @@ def plain(text: str) -> str:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether *printed* is what a page shows; wrapping and times may differ, and ``…`` stands for anything."""
+    """Whether *printed* is what a page shows; wrapping and times may differ, and ``…`` stands for anything, or the rest of a word."""
     # A command may print a "…" of its own: it is matched like any text.
-    pattern = ".*?".join(re.escape(part.strip()) + r"\s*" for part in plain(shown).split("…"))
-    return re.fullmatch(r"\s*" + pattern.replace(".*?", r".*?\s*"), plain(printed), re.DOTALL) is not None
+    parts = re.split(r"(?<=[^\s…])(…)|…", plain(shown))
+    pattern = re.escape(parts[0].strip())
+    for in_word, part in zip(parts[1::2], parts[2::2], strict=True):
+        pattern += (r"\S*" if in_word else r"\s*.*?\s*") + (r"\s*" if part.startswith(" ") else "") + re.escape(part.strip())
+    return re.fullmatch(rf"\s*{pattern}\s*", plain(printed), re.DOTALL) is not None
 
 
 def renewed(shown: list[str], printed: str) -> list[str]:
@@ -99,10 +103,13 @@ def renewed(shown: list[str], printed: str) -> list[str]:
         if cut or not ends:
             found += (shown[at] for at in wanted)
         else:
-            found += lines[min(ends) : max(ends) + 1]
+            origins = {places[at]: at for at in wanted if at in places}
+            for to in range(min(ends), max(ends) + 1):
+                kept = to in origins and "…" in shown[origins[to]] and agrees(shown[origins[to]], lines[to])
+                found.append(shown[origins[to]] if kept else lines[to])
     return found
 
 
 def _likeness(line: str) -> str:
-    """*line* without figures, hashes and widths."""
-    return re.sub(r"\b[0-9a-f]{8,}\b|[\d.,]+|[─━┳┻╇┷┴┬]+|\s+", " ", line).strip()
+    """*line* without figures, hashes, rests of words and widths."""
+    return re.sub(r"(?<=\w-)…|\b[0-9a-f]{8,}\b|[\d.,]+|[─━┳┻╇┷┴┬]+|\s+", " ", line).strip()

@@ -17,6 +17,9 @@ from tests.docs.pages import Block, agrees, renewed
         ("sha af2f…", "sha af2ff629"),
         ("one (x) [y]\n  …", "one (x) [y]\n  two\n"),
         ("", "\n"),
+        ("run r0001-… finished", "run r0001-4689e37e finished"),
+        ("it costs $…. Go on", "it costs $0.25. Go on"),
+        ("0730ef  5 (3 high)   …\n8fd864  4", "0730ef  5 (3 high)   its been four weeks\n8fd864  4"),
     ],
 )
 def test_output_that_a_page_shows(shown, printed):
@@ -24,7 +27,14 @@ def test_output_that_a_page_shows(shown, printed):
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed"), [("3 records", "4 records"), ("first\n…\nlast", "first\nsecond"), ("3 records", "3 records and more")]
+    ("shown", "printed"),
+    [
+        ("3 records", "4 records"),
+        ("first\n…\nlast", "first\nsecond"),
+        ("3 records", "3 records and more"),
+        ("run r0001-… finished\n  cost", "run r0001-4689e37e finished\n  rejected 6\n  cost"),
+        ("run r0001-… cost", "run r0001-4689e37e finished\n  cost"),
+    ],
 )
 def test_output_that_it_does_not(shown, printed):
     assert not agrees(shown, printed)
@@ -46,3 +56,9 @@ def test_a_page_that_shows_parts_gets_the_same_parts_anew():
     printed = "run r0001-abc finished\nlong\n┃ a ┃ 31 ┃\n┃ bee ┃ 2,000 ┃\n┃ c ┃ 1 ┃\ndone in 4 s\nmore\n"
     assert renewed(shown, printed) == ["run r0001-… finished", "…", "┃ a ┃ 31 ┃", "┃ bee ┃ 2,000 ┃", "…", "done in 4 s", "…"]
     assert renewed(["2 records"], "3 records") == ["3 records"]
+
+
+def test_a_line_that_a_page_lacks_is_put_in_and_a_name_that_it_leaves_open_stays_open():
+    shown = ["run r0001-… finished: 20 records", "  cost      none", "  next      piiloom"]
+    printed = "run r0001-4689e37e finished: 20 records\n  rejected  6\n  cost      none\n  next      piiloom"
+    assert renewed(shown, printed) == ["run r0001-… finished: 20 records", "  rejected  6", "  cost      none", "  next      piiloom"]

@@ -31,20 +31,25 @@ LONGEST_S = 400
 KEYS = {"OPENAI_API_KEY": "sk-LOOPBACK-0", "ANTHROPIC_API_KEY": "sk-LOOPBACK-1"}
 RUNNABLE = ("console", "python")
 # A block that shows a file, a reply or a picture of the screen.
-SHOWN = ("", "json", "yaml", "toml")
+SHOWN = ("", "json", "sql", "toml", "yaml")
 # The lines that a run prints every few seconds: there are some on a slow machine only.
-_PROGRESS = re.compile(r"^r\d{4}-[0-9a-f]{8}: (?:[\d,]+/[\d,]+|starting) · .*\n?", re.MULTILINE)
+_PROGRESS = re.compile(r"^r\d{4}-[0-9a-f]{8}: (?:[\d,]+/[\d,]+|starting|preparing: [^·\n]+) · .*\n?", re.MULTILINE)
 
 
 @dataclass
 class Session:
-    """A shell in the clone, as somebody who follows a page has it: what a command exports, the next one sees."""
+    """A shell in the clone, as somebody who follows a page has it: what a command exports, and where it goes, holds for the next one."""
 
     clone: Path
     environment: dict[str, str]
     server: LLMServer
     faults: list[str] = field(default_factory=list)
     printed: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """Where the shell stands."""
+        return self.environment.get("PWD", str(self.clone))
 
     def command(self, page: Path, command: Command, *, serves: bool = False) -> None:
         """Run *command*; what is wrong with it is noted, so that one run of a page shows all of it."""
@@ -64,7 +69,7 @@ class Session:
         kept = self.clone.parent / "environment"
         script = f'{text}\ncode=$?\nenv -0 > "{kept}"\nexit $code'
         done = subprocess.run(
-            ["bash", "-c", script], cwd=self.clone, env=self.environment, capture_output=True, text=True, timeout=LONGEST_S, check=False
+            ["bash", "-c", script], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=LONGEST_S, check=False
         )
         self.environment = dict(entry.split("=", 1) for entry in kept.read_text(encoding="utf-8").split("\0") if "=" in entry)
         return done.returncode, done.stdout, done.stderr
@@ -72,7 +77,7 @@ class Session:
     def _serve(self, text: str, shown: str) -> tuple[int, str, str]:
         """The same for a command that serves: at any free port, and interrupted, as by Ctrl-C, when it has printed what is *shown*."""
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(["bash", "-c", f"exec {text} --port 0"], cwd=self.clone, env=self.environment, **piped) as server:
+        with subprocess.Popen(["bash", "-c", f"exec {text} --port 0"], cwd=self.folder, env=self.environment, **piped) as server:
             assert server.stdout is not None
             assert server.stderr is not None
             lines = [server.stdout.readline() for _ in shown.splitlines()]
@@ -86,7 +91,7 @@ class Session:
         """Run a Python block in the clone."""
         done = subprocess.run(
             [sys.executable, "-c", block.text],
-            cwd=self.clone,
+            cwd=self.folder,
             env=self.environment,
             capture_output=True,
             text=True,
@@ -161,6 +166,12 @@ def _update(page: Path, session: Session) -> None:
             first = command.line + command.text.count("\n")
             lines[first : first + command.shown.count("\n") + 1] = renewed(command.shown.split("\n"), session.printed[command.line])
     page.write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_lines_of_progress_are_told_from_the_result():
+    lines = ["preparing: subtopics 8/43 · $0.0059 of $0.0120 (49%)", "starting · 0 in flight of 16", "1,000/2,000 · 19/s · ETA 0:11"]
+    shown = "".join(f"r0001-1042f1fe: {line}\n" for line in lines) + "error: the budget is reached\n"
+    assert _PROGRESS.sub("", shown) == "error: the budget is reached\n"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
