@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import StageResultRow
@@ -23,7 +23,7 @@ from piiloom.generation.running.stopping import StoppedEarly, streak_of
 from piiloom.generation.running.topic_catalog import planned_for
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
-from piiloom.generation.stage import ItemRejected
+from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages import screen
 from piiloom.generation.stages.pipeline import Outcome, advance, stages_after, templates_of
 from piiloom.generation.stages.screen import Screening
@@ -32,6 +32,9 @@ from piiloom.taxonomy.scenarios import Bank
 
 # A run gives up after planning this many times the initial number of items; by then something is wrong.
 PLANNED_AT_MOST = 4
+
+# Takes an item through the given stages: ``pipeline.advance``, or what has another process do it.
+Advance = Callable[[Outcome, StageContext, Sequence[Stage]], Awaitable[Outcome]]
 
 
 async def generate_records(
@@ -43,19 +46,20 @@ async def generate_records(
     stop: StopSignal | None = None,
     watch: Watch = noop,
     policy: CallPolicy | None = None,
+    through: Advance = advance,
 ) -> RunProgress:
     """Generate until ``config.samples`` records are accepted, the plan is exhausted, or *stop* is requested.
 
     Returns the final progress; its status is also stored as the run's. If the run stops early (see ``stopping``), the status is
     "interrupted" and ``progress.stopped`` says why. Fatal errors (wrong key, unreachable endpoint, full disk) propagate; the run can
-    be resumed afterwards.
+    be resumed afterwards. *through* takes the items through their stages.
     """
     stop = stop or StopSignal()
     earlier = read_resume_state(store, run.id)
     try:
         async with open_session(store, run, config, provider, policy=policy) as session:
             screening = primed_screening(store, run, config, provider, session.ctx.bank)
-            work = _Sitting(session, earlier, screening, watch, stop)
+            work = _Sitting(session, earlier, screening, watch, stop, through)
             session.start_committing()
             try:
                 await work.until_done(stop)
@@ -84,8 +88,11 @@ def primed_screening(store: Store, run: RunRow, config: RunConfig, provider: Pro
 class _Sitting:
     """The state of one session on a whole run: continues from the stored work until the wanted number of records is accepted."""
 
-    def __init__(self, session: Session, earlier: ResumeState, screening: Screening, watch: Watch, stop: StopSignal) -> None:
+    def __init__(
+        self, session: Session, earlier: ResumeState, screening: Screening, watch: Watch, stop: StopSignal, through: Advance
+    ) -> None:
         self._session, self._earlier, self._screening, self._watch = session, earlier, screening, watch
+        self._through = through
         self._config = session.ctx.config
         self._digest = plan_digest(self._config)
         self.streak = streak_of(session.ctx, session.run.id, stop=stop.request)
@@ -137,7 +144,7 @@ class _Sitting:
                 start = begun(self._session, index, self._digest)
             except ItemRejected as rejection:
                 return index, rejection
-        return index, await advance(start, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
+        return index, await self._through(start, ctx, stages_after(start.done, ctx.config.recipe, ctx.config.judges))
 
     def _consumed(self, result: tuple[int, Outcome | ItemRejected]) -> None:
         index, outcome = result

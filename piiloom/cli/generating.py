@@ -24,7 +24,6 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.configuration import RunConfig
@@ -146,6 +145,8 @@ def _opened(wishes: Wishes) -> AbstractContextManager[OpenedRun]:
         if wishes.otel:
             check_telemetry()
         if wishes.ray is not None:
+            from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray  # noqa: PLC0415 - few runs want it
+
             check_ray(wishes.ray, wishes.ray_address)
             check_partitioned(config, returned=wishes.ray_address is not None and wishes.ray_folder is None)
 

@@ -28,7 +28,7 @@ from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
-from tests.generation.partition_crews import partition_files, run_by_ray
+from tests.generation.partition_executors import partition_files, run_by_ray
 from tests.generation.test_llm_kill import PatientServer, prompts
 from tests.one_at_a_time import one_at_a_time
 
@@ -42,7 +42,7 @@ import json, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.generation.settings.setting_checks import make_config
-from tests.generation.partition_crews import run_by_ray
+from tests.generation.partition_executors import run_by_ray
 
 with Store.open(Path(sys.argv[1])) as store:
     run_by_ray(store, make_config(json.loads(sys.argv[2])), 2)
