@@ -96,18 +96,20 @@ class DyingWorker(LocalWorker):
 
     def __init__(self, *given: Any, items: int) -> None:
         super().__init__(*given)
-        self._items, self._done = items, 0
+        self._limit, self._done = items, 0
 
     async def advance(self, work: WorkItem) -> Any:
-        done = await super().advance(work)
+        done = await super().advance(work) if self._done < self._limit else None
         self._done += 1
-        if self._done == self._items:
+        if self._done < self._limit:
+            return done
+        if self._done == self._limit:
             name = self.assignment.partition.id
             await super().close()  # the file of a process that died is free
             await self.handle.enter.remote(name, 1_000_001, [], 10, "situation")
             await self.handle.reserve.remote(name, 1_000_002, [], 0.5)
             self.me.die()
-        return done
+        return await asyncio.Event().wait()  # it does not answer any more
 
 
 def run_by(

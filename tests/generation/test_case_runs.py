@@ -6,8 +6,6 @@ import asyncio
 from collections import Counter, defaultdict
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import load_judgements

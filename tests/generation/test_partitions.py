@@ -16,9 +16,6 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered, StagePassed
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.distributed import partition_round
-from piiloom.generation.distributed.partition_round import dealt
-from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.partitioned import generate_partitioned
 from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.setting_checks import make_config
@@ -68,7 +65,7 @@ def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_
             progress = run_by(executor, store, config, returned=returned)
             assert told(store, tmp_path / "many") == expected
         assert prompts(server, once) == once
-    assert len(executor.assignments) >= partitions
+    assert sorted(executor.indexes) == list(range(partitions))
     assert whole.rejected > 0  # else further rounds would not have been needed
     assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", 48, whole.rejected, whole.reasons)
     assert progress.totals.answered == progress.totals.answered_now == whole.totals.answered
@@ -76,8 +73,7 @@ def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_
     assert partition_files(tmp_path) == []
 
 
-def test_the_composer_in_partitions_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(partition_round, "ITEMS_AT_MOST", 9)
+def test_the_composer_in_partitions_too(tmp_path):
     config = make_config(COMPOSED)
     with Store.open(tmp_path / "one.duckdb") as store:
         whole = start(store, config)
@@ -87,7 +83,7 @@ def test_the_composer_in_partitions_too(tmp_path, monkeypatch):
         progress = run_by(executor, store, config)
         assert (exported(store, tmp_path / "many"), read_back(store).rejects) == expected
     assert progress.rejected == whole.rejected > 5
-    assert max(len(assignment.starts) for assignment in executor.assignments) <= 9
+    assert sorted(executor.indexes) == [0, 1, 2, 3]
     assert progress.totals.answered == whole.totals.answered
 
 
@@ -102,13 +98,16 @@ def test_judgements_come_through(tmp_path):
         assert found[0] == found[1] != []
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, 1203])
-def test_cards_are_dealt_once_each_and_evenly(count):
-    starts = [Start(index=index, done=None, payload="") for index in range(count)]
-    hands = dealt(starts, 3)
-    assert sorted(start.index for hand in hands for start in hand) == list(range(count))
-    assert len(hands) == (min(count, 3) if count <= 1500 else 5)
-    assert max(map(len, hands), default=0) - min(map(len, hands), default=0) <= 1
+@pytest.mark.parametrize(("samples", "workers"), [(3, 0), (9, 2), (40, 3)])
+def test_no_more_workers_than_pay_off_and_each_gets_its_share(tmp_path, samples, workers):
+    with Store.open(tmp_path / "s.duckdb") as store:
+        executor = LocalExecutor(3)
+        assert run_by(executor, store, make_config(COMPOSED | {"samples": samples})).accepted == samples
+    assert len(executor.assignments) == workers
+    worked = [index for indexes in executor.indexes.values() for index in indexes]
+    assert len(worked) == len(set(worked))
+    shares = [len(indexes) for indexes in executor.indexes.values()]
+    assert max(shares, default=0) - min(shares, default=0) <= 1
 
 
 def test_together_partitions_never_pass_the_budget(tmp_path):
@@ -118,8 +117,8 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
         while True:
             executor = LocalExecutor(3)
             try:
-                changes = {"budget_usd": budget}
-                progress = run_by(executor, store, config) if not reached else run_by(executor, store, config, resumed=True, changes=changes)
+                resumed = {"resumed": True, "changes": {"budget_usd": budget}} if reached else {}
+                progress = run_by(executor, store, config, **resumed)
             except BudgetReached:
                 bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
                 assert bill <= budget
@@ -153,10 +152,10 @@ def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
         assert prompts(server, once) == once  # what the dead one had paid for was merged
     assert progress.status == "finished"
     assert len(executor.assignments) > 3
-    assert executor.desk is not None
-    assert executor.desk.limiter.snapshot().in_flight == 0
-    assert executor.desk.budget.reserved_usd == 0
-    assert executor.desk.budget.spent_usd == pytest.approx(progress.totals.cost_usd + 0.5)
+    assert executor.coordinator is not None
+    assert executor.coordinator.limiter.snapshot().in_flight == 0
+    assert executor.coordinator.budget.reserved_usd == 0
+    assert executor.coordinator.budget.spent_usd == pytest.approx(progress.totals.cost_usd + 0.5)
 
 
 def test_what_a_lost_node_had_spent_is_set_aside(tmp_path):
@@ -216,12 +215,15 @@ def test_whoever_watches_sees_it_run(tmp_path):
     with LLMServer(Author(1), latency_s=0.02) as server, Store.open(tmp_path / "s.duckdb") as store:
         config, events, said = config_for("openai", server, samples=24), [], []
         progress = run_by(
-            LocalExecutor(3), store, config, policy=conduct_heard(config, events.append), watch=lambda seen: said.append(seen.preparing)
+            LocalExecutor(3),
+            store,
+            config,
+            policy=conduct_heard(config, events.append),
+            watch=lambda seen: said.append((seen.preparing, seen.accepted)),
         )
         assert sum(isinstance(event, CallAnswered) for event in events) == server.requests == progress.totals.answered
-    assert any(text.startswith("topics") for text in said)
-    assert any(text.startswith("items") and text.endswith("/24") for text in said)
-    assert said[-1] == ""
+    assert any(text.startswith("topics") for text, _ in said)
+    assert [accepted for text, accepted in said if not text][-24:] == list(range(1, 25))
 
 
 def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_path, monkeypatch):
@@ -248,14 +250,37 @@ def test_another_piiloom_on_a_node_is_refused(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         config = config_for("openai", server, samples=24)
         executor = LocalExecutor(2)
-        work = executor.work
+        start_worker = executor.start_worker
 
-        async def elsewhere(assignment, link):
-            return await work(replace(assignment, run=replace(assignment.run, config_digest="another")), link)
+        def elsewhere(assignment, coordinator):
+            return start_worker(replace(assignment, run=replace(assignment.run, config_digest="another")), coordinator)
 
-        executor.work = elsewhere
+        executor.start_worker = elsewhere
         with pytest.raises(RunError, match="another piiloom"):
             run_by(executor, store, config)
+        assert server.requests == 0
+        assert get_run(store, "last").status == "interrupted"
+        assert partition_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("victim", ["worker", "coordinator"])
+def test_what_dies_again_and_again_is_an_error_that_says_what_to_do(tmp_path, victim):
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        executor = LocalExecutor(2)
+        start_actor = getattr(executor, f"start_{victim}")
+
+        def dead(*given, **options):
+            handle = start_actor(*given, **options)
+            handle.die()
+            return handle
+
+        setattr(executor, f"start_{victim}", dead)
+        with pytest.raises(RunError, match="ActorDied") as caught:
+            run_by(executor, store, config_for("openai", server, samples=24))
+        assert "Resume the run" in (caught.value.remedy or "")
+        assert get_run(store, "last").status == "interrupted"
+        assert partition_files(tmp_path) == []
+        assert resume(store).status == "finished"
 
 
 def test_what_cannot_be_partitioned_is_refused(tmp_path):

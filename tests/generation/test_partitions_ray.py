@@ -83,8 +83,8 @@ def of_ray(pid: int) -> dict[int, str]:
 
 
 def workers_of(pid: int) -> list[int]:
-    """Those that do an assignment just now; one that waits for its next calls itself otherwise."""
-    return [child for child, name in below(pid).items() if name.startswith("ray::run_assignment")]
+    """Those that are workers of the run; Ray's spare processes call themselves otherwise."""
+    return [child for child, name in below(pid).items() if name.startswith("ray::Worker")]
 
 
 def until(condition: Callable[[], Any], seconds: float = 180.0) -> Any:
