@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RayWish:
-    """Ray settings: how many tasks run at once, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
+    """Ray settings: how many workers there are, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
 
     partitions: int
     address: str | None = None
@@ -98,7 +98,7 @@ def sit(
 ) -> RunProgress:
     """Work on *run* to its end, or run only *stage*. The first Ctrl-C stops cleanly (status "interrupted"), the second at once.
 
-    With *ray*, Ray tasks process the items (needs the extra ``ray``).
+    With *ray*, Ray workers process the items (needs the extra ``ray``).
     """
     stop = StopSignal()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.outcomes import plan_indexes
+from piiloom.corpus.store.progress import load_rejects
 from piiloom.corpus.store.runs import RunRow, set_run_status
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.call_channel import CallPolicy, close_open_sends
@@ -32,6 +33,8 @@ from piiloom.generation.settings.configuration import RunConfig
 
 # With fewer wanted items per worker than this, another worker does not pay off.
 LEAST_EACH = 4
+# This many passes more, in which a worker died before another item was decided, end the run.
+_MOST_IN_VAIN = 2
 
 
 async def generate_partitioned(
@@ -72,7 +75,7 @@ async def generate_on(
 ) -> RunProgress:
     """Let the workers of *executor* process the run; *folder* and *returned* as for ``Workers``. Returns the final progress.
 
-    When a worker dies, all partitions are merged and the run goes on with new workers. Raises ``RunError`` if nothing was done before.
+    When a worker dies, all partitions are merged and the run goes on with new workers. Raises ``RunError`` if workers die in vain.
     """
     policy = policy or call_policy(config)
     merge_leftover_partitions(store, run.id)
@@ -84,10 +87,13 @@ async def generate_on(
         budget_usd=policy.budget_usd,
         spent_usd=CallTotals.after(spending(store, run.id)).spent_usd,
     )
-    unstored = CallTotals()  # of the passes that a lost worker ended
+    unstored, decided, in_vain = CallTotals(), -1, 0
     async with aclosing(SharedLimits(coordinator, "driver", concurrency=policy.concurrency, budget_usd=policy.budget_usd)) as limits:
         policy = replace(policy, limiter=limits, budget=limits)
         while True:
+            accepted = len(plan_indexes(store, run.id))
+            before, decided = decided, accepted + len(load_rejects(store, run.id))
+            in_vain = in_vain + 1 if decided == before else 0
             workers = Workers(
                 executor=executor,
                 coordinator=coordinator,
@@ -96,16 +102,16 @@ async def generate_on(
                 run=run,
                 config=config,
                 policy=policy,
-                count=min(executor.workers, max(0, config.samples - len(plan_indexes(store, run.id))) // LEAST_EACH),
+                count=min(executor.workers, max(0, config.samples - accepted) // LEAST_EACH),
                 folder=folder,
                 returned=returned,
             )
             try:
                 progress = await _pass(workers, stop, watch)
             except WorkerLost as lost:
-                if not workers.worked:
+                if in_vain == _MOST_IN_VAIN:
                     remedy = "Resume the run without --ray; what was paid for is kept"
-                    raise RunError(f"no worker came to anything ({lost.cause})", where=run.id, remedy=remedy) from lost
+                    raise RunError(f"workers died again and again ({lost.cause})", where=run.id, remedy=remedy) from lost
                 unstored.add(workers.unstored)
             else:
                 progress.totals.add(unstored)

@@ -55,7 +55,7 @@ class Workers:
 
     Leaving it closes the workers and merges their partitions; the store must be free by then. *limits* are those of this process.
     *folder*: where partition stores are created (None: next to the store). *returned*: no folder is shared, so their bytes are sent to
-    the workers and back. ``worked``: how many items came back.
+    the workers and back.
     """
 
     executor: RayExecutor
@@ -68,11 +68,11 @@ class Workers:
     count: int
     folder: Path | None
     returned: bool
-    worked: int = 0
     # The calls of this process, to whose totals those of the workers are added.
     _calls: Calls | None = None
     _members: list[_Member] = field(default_factory=list)
     _looking: asyncio.Task[None] | None = None
+    _ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def __aenter__(self) -> Self:
         """Start the workers. Raises the error with which one cannot open, or ``WorkerLost``."""
@@ -99,7 +99,6 @@ class Workers:
         index = outcome.item.plan.index
         work = WorkItem(index=index, done=outcome.done, payload=item_to_json(outcome.item), draws=ctx.drawn(str(index)))
         came: WorkItem = await self._ask(self._members[self._number_of(index)], "advance", work)
-        self.worked += 1
         rejection: Any = came.rejection.rebuilt() if came.rejection else None
         return Outcome(item=item_from_json(came.payload), done=came.done, rejection=rejection)
 
@@ -142,9 +141,10 @@ class Workers:
         return reply
 
     async def _look_regularly(self) -> None:
-        """Pass on what the workers report, until cancelled. Whoever sends an item to a dead one, or asks for a slot, gets the error."""
-        while True:
-            await asyncio.sleep(_LOOK_PACE_S)
+        """Pass on what the workers report. An error of a dead one, or of the coordinator, is left to whoever sends an item or a call."""
+        while not self._ending.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), _LOOK_PACE_S)
             with suppress(WorkerLost, RunError):
                 await self.limits.refresh()
                 for member in self._members:
@@ -159,9 +159,9 @@ class Workers:
 
     async def _end(self) -> PortableError | None:
         """Close the workers and merge their partitions; returns the error of one that could not be closed, if any."""
+        self._ending.set()
         if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.gather(self._looking, return_exceptions=True)
+            await self._looking
         members, self._members = self._members, []
         failures = await asyncio.gather(*map(self._closed, members))
         merge_leftover_partitions(self.store, self.run.id)

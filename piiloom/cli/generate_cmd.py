@@ -69,7 +69,7 @@ EstimateOption = Annotated[
 ]
 ShowOption = Annotated[int, typer.Option("--show", min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")]
 RayOption = Annotated[
-    int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
+    int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items with N Ray workers (extra ray); same records.")
 ]
 RayAddressOption = Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")]
 RayFolderOption = Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")]
