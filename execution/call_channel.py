@@ -17,10 +17,10 @@ from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.execution.batches.batch_scheduler import BatchScheduler
 from piiloom.execution.batches.batch_status import BatchModeState
 from piiloom.execution.call_entries import failure_entry
+from piiloom.execution.call_limits import CallBudget, CallLimiter
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls, Sender
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.desk.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.journal import Journal
 from piiloom.execution.limits.limiter import Limiter, LimiterState
 from piiloom.execution.live import LiveCalls

@@ -23,6 +23,14 @@ class CallTotals(Spending):
         """Start from the totals of the earlier sessions."""
         return cls(**asdict(earlier))
 
+    def __sub__(self, other: CallTotals) -> CallTotals:
+        return CallTotals(**{name: count - getattr(other, name) for name, count in asdict(self).items()})
+
+    def add(self, more: CallTotals) -> None:
+        """Add *more* to these totals, in place."""
+        for name, count in asdict(more).items():
+            setattr(self, name, getattr(self, name) + count)
+
     @property
     def spent_usd(self) -> float:
         """What counts against the budget, in USD: the cost of replies plus charges for calls that may have been billed."""

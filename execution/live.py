@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 from piiloom.execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
+from piiloom.execution.call_limits import CallBudget, CallLimiter, CallReservation, CallSlot
 from piiloom.execution.call_request import Request
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
-from piiloom.execution.desk.shared_limits import CallBudget, CallLimiter, CallReservation, CallSlot
 from piiloom.execution.money.worst_case import estimated_tokens, worst_case_usd
 from piiloom.execution.prompt_notes import PromptNotes
 from piiloom.execution.retrying import RetryPolicy

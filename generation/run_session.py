@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RayOptions:
-    """Ray settings: how many tasks run at once, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
+    """Ray settings: how many workers there are, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
 
     partitions: int
     address: str | None = None
@@ -44,7 +44,7 @@ def run_to_end(
 ) -> RunProgress:
     """Work on the run *opened* to its end, or run only *stage*. The first Ctrl-C stops cleanly (status "interrupted"), the second at once.
 
-    With *ray*, Ray tasks process the items (needs the extra ``ray``).
+    With *ray*, Ray workers process the items (needs the extra ``ray``).
     """
     stop = StopSignal()
 
@@ -53,7 +53,7 @@ def run_to_end(
             if ray is not None:
                 from piiloom.generation.distributed.partitioned import generate_partitioned  # noqa: PLC0415 - few runs want it, all would load it
 
-                await opened.provider.aclose()  # each partition has its own
+                await opened.provider.aclose()  # each pass has its own
                 return await generate_partitioned(
                     opened, partitions=ray.partitions, address=ray.address, folder=ray.folder, stop=stop, watch=watch, policy=policy
                 )

@@ -74,6 +74,12 @@ class Slot:
             self._gates.failed(self._admission, self._clock())
             self._close()
 
+    def release(self) -> None:
+        """Give the place and its share of the rates back, for a call of which nothing was sent."""
+        if self._open:
+            self._gates.withdraw(self._admission, self._clock())
+            self._close()
+
     def _close(self) -> None:
         self._open = False
         self._queue.look()

@@ -1,1 +1,1 @@
-"""One run in several processes, with Ray: shares of the plan, and the one account of all of them."""
+"""One run in several processes, with Ray: the driver, its workers, and the one account of all of them."""

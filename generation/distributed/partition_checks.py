@@ -26,13 +26,13 @@ def check_partitioned(config: RunConfig, *, returned: bool) -> None:
         )
 
 
-def check_ray(partitions: int, address: str | None) -> Any:
+def check_ray(workers: int, address: str | None) -> Any:
     """Import Ray and return the module.
 
-    Raises ``UsageError`` if it is not installed or *partitions* is below 1, ``RunError`` if no cluster answers at *address*.
+    Raises ``UsageError`` if it is not installed or *workers* is below 1, ``RunError`` if no cluster answers at *address*.
     """
-    if partitions < 1:
-        raise UsageError("at least one partition is needed", where="--ray")
+    if workers < 1:
+        raise UsageError("at least one worker is needed", where="--ray")
     ray = _import_ray()
     _check_reachable(address)
     return ray
@@ -44,7 +44,7 @@ def _import_ray() -> Any:
     try:
         return importlib.import_module("ray")
     except ImportError:
-        raise UsageError("partitions need Ray, which is not installed", where="--ray", remedy=how_to_install("ray")) from None
+        raise UsageError("--ray needs Ray, which is not installed", where="--ray", remedy=how_to_install("ray")) from None
 
 
 def _check_reachable(address: str | None) -> None:

@@ -1,12 +1,12 @@
 """The item runner: takes plan items through their stages concurrently, and stores what became of each, in plan order.
 
 ``run_items`` is a session on a run; what it works on is a ``Strategy``: a whole run (``whole_run``) or one stage (``single_stage``).
-A partition of a distributed run uses ``ItemRunner`` alone.
+Where several processes work on a run, ``through`` has them take the items through the stages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,6 +36,10 @@ class Outcome:
     item: Item
     done: str | None = None
     rejection: ItemRejected | None = None
+
+
+# Takes an item through the given stages: ``advance``, or what has another process do it.
+Advance = Callable[[Outcome, StageContext, Sequence[Stage]], Awaitable[Outcome]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +87,11 @@ async def run_items(
     stop: StopSignal | None = None,
     watch: Watch = noop,
     policy: CallPolicy | None = None,
+    through: Advance | None = None,
 ) -> RunProgress:
     """Work on *opened* until *strategy* has what it wants, nothing is left to plan, or *stop* is requested; returns the final progress.
+
+    *through* takes the items through their stages (None: ``advance``, in this process).
 
     The status of the run is stored. If it stops early (see ``stopping``), ``progress.stopped`` says why. Fatal errors (wrong key,
     unreachable endpoint, full disk) propagate; the run can be resumed afterwards.
@@ -96,7 +103,14 @@ async def run_items(
             session.ctx.draws = strategy.earlier.named_draws
             session.catalog.note = _noting(session, progress, watch)
             runner = ItemRunner(
-                session, strategy.stages, strategy.earlier.under_way, progress, screening=strategy.screening, stop=stop, watch=watch
+                session,
+                strategy.stages,
+                strategy.earlier.under_way,
+                progress,
+                screening=strategy.screening,
+                stop=stop,
+                watch=watch,
+                through=through or advance,
             )
             session.start_committing()
             try:
@@ -140,11 +154,12 @@ class ItemRunner:
         *,
         screening: Screening | None = None,
         stop: StopSignal,
-        watch: Watch = noop,
+        watch: Watch,
+        through: Advance,
     ) -> None:
         self._session, self._stages, self._under_way = session, stages, under_way
         self._progress, self._screening, self._stop, self._watch = progress, screening, stop, watch
-        self._places = {stage.name: place for place, stage in enumerate(stages, 1)}
+        self._advance = through
         self._streak = streak_of(session.ctx, session.run.id, stop=stop.request)
 
     @property
@@ -181,8 +196,7 @@ class ItemRunner:
                 start = Outcome(item=self._session.planned(index))
             except ItemRejected as rejection:
                 return index, rejection
-        left = self._stages if start.done is None else self._stages[self._places[start.done] :]
-        return index, await advance(start, self._session.ctx, left)
+        return index, await self._advance(start, self._session.ctx, stages_after(start.done, self._stages))
 
     def _store(self, result: tuple[int, Outcome | ItemRejected]) -> None:
         """Screen the next item in plan order, store it and count it."""
@@ -200,6 +214,11 @@ class ItemRunner:
         self._session.committer.put(batch)
         self._watch(self._progress)
         self._streak.tell(rejection, index)
+
+
+def stages_after(done: str | None, stages: Sequence[Stage]) -> Sequence[Stage]:
+    """Return those of *stages* that follow the stage called *done* (None: all of them)."""
+    return stages if done is None else stages[[stage.name for stage in stages].index(done) + 1 :]
 
 
 async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) -> Outcome:

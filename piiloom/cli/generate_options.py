@@ -38,7 +38,7 @@ class GenerateOptions:
     ] = False
     show: Annotated[int, typer.Option("--show", min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0
     ray: Annotated[
-        int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items in N Ray tasks (extra ray); same records.")
+        int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items with N Ray workers (extra ray); same records.")
     ] = None
     ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")] = None
     ray_folder: Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")] = None

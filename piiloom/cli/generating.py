@@ -22,7 +22,6 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.watching.events import fan_out
 from piiloom.execution.watching.telemetry import check_telemetry, telemetry
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
-from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
 from piiloom.generation.run_session import RayOptions, run_to_end
 from piiloom.generation.running.opening import new_run, resumed_run
 from piiloom.generation.running.progress import RunProgress
@@ -66,7 +65,7 @@ def _check(options: GenerateOptions) -> None:
     if options.retry is not None and options.resume is None:
         raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
     if (options.ray_address or options.ray_folder) and options.ray is None:
-        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many tasks are to work, as in --ray 8")
+        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many workers there are to be, as in --ray 8")
     if options.resume is not None:
         _check_changes(options)
 
@@ -122,6 +121,8 @@ def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:
         if options.otel:
             check_telemetry()
         if options.ray is not None:
+            from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray  # noqa: PLC0415 - few runs want it
+
             check_ray(options.ray, options.ray_address)
             check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)
 

@@ -79,7 +79,7 @@ def test_the_keeper_tells_what_went_wrong_and_goes_on(store_path: Path) -> None:
 def test_an_idle_store_gets_no_second_snapshot_because_an_old_one_cannot_be_deleted(store_path: Path) -> None:
     shared = SharedStore(Store.open(store_path))
     (snapshot_folder(store_path) / "2026-11-01T120000.000Z.duckdb" / "held").mkdir(parents=True)
-    keeper = SnapshotKeeper(shared, every_s=0.05, keep=1)
+    keeper = PeriodicSnapshots(shared, every_s=0.05, keep=1)
     keeper.start()
     until(lambda: keeper.fault is not None)
     time.sleep(0.3)

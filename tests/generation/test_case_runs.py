@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import load_judgements
@@ -14,8 +12,6 @@ from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.distributed.partition_round import dealt
-from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import start_run
 from piiloom.generation.settings.setting_checks import make_config
@@ -25,7 +21,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, exported, read_back, resume, set_keys, start
-from tests.generation.partition_crews import HereCrew, run_by
+from tests.generation.partition_executors import LocalExecutor, run_by
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +115,7 @@ def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
             if how == "one at a time":
                 start(store, config.model_copy(update={"concurrency": 1}))
             elif how == "three partitions":
-                run_by(HereCrew(3), store, config)
+                run_by(LocalExecutor(3), store, config)
             elif how == "half, then more":
                 start(store, config.model_copy(update={"samples": 5}))
                 resume(store, samples=10)
@@ -132,23 +128,24 @@ def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
 
 def test_partitions_ask_for_a_text_once_too(tmp_path):
     with LLMServer(CaseAuthor(3)) as server, Store.open(tmp_path / "s.duckdb") as store:
-        run_by(HereCrew(3), store, config_for("openai", server, recipe="case"))
+        run_by(LocalExecutor(3), store, config_for("openai", server, recipe="case"))
         posts = Counter(row.item_id for row in read_back(store).completions if row.stage == "post" and row.attempt == 0)
         asked = Counter(map(name_of, server.bodies))
     assert set(posts.values()) == {1}
     assert asked["case_post"] == len(posts)
 
 
-@given(indexes=st.sets(st.integers(0, 200)), partitions=st.integers(1, 9), together=st.integers(1, 4))
-def test_items_of_one_text_go_to_one_partition(indexes, partitions, together):
-    starts = [Start(index=index, done=None, payload="") for index in sorted(indexes)]
-    hands = dealt(starts, partitions, together=together)
-    assert sorted(start.index for hand in hands for start in hand) == sorted(indexes)
+@pytest.mark.parametrize("together", [2, 3])
+def test_items_of_one_text_go_to_one_worker(tmp_path, together):
+    with LLMServer(CaseAuthor(3)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        executor = LocalExecutor(3)
+        run_by(executor, store, config_for("openai", server, recipe="case", samples=12, questions_per_text=together))
     of_text = defaultdict(set)
-    for number, hand in enumerate(hands):
-        for start_ in hand:
-            of_text[start_.index // together].add(number)
-    assert all(len(numbers) == 1 for numbers in of_text.values())
+    for number, indexes in executor.indexes.items():
+        for index in indexes:
+            of_text[index // together].add(number)
+    assert {len(numbers) for numbers in of_text.values()} == {1}
+    assert set.union(*of_text.values()) == {0, 1, 2}
 
 
 def test_a_judge_of_its_own_is_asked_alone_and_shares_the_budget(tmp_path):

@@ -17,9 +17,6 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered, ItemRejected, StagePassed
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.distributed import partition_round
-from piiloom.generation.distributed.partition_round import dealt
-from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.partitioned import generate_partitioned
 from piiloom.generation.running.run_providers import call_policy
 from piiloom.generation.settings.setting_checks import make_config
@@ -30,7 +27,7 @@ from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.llm_runs import QUICK, check_exact, config_for, exported, read_back, resume, set_keys, start
-from tests.generation.partition_crews import HalfCrew, HereCrew, partition_files, run_by, run_by_ray
+from tests.generation.partition_executors import HalfExecutor, LocalExecutor, partition_files, run_by, run_by_ray
 
 pytestmark = pytest.mark.long
 
@@ -66,11 +63,11 @@ def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_
             expected = told(store, tmp_path / "one")
         once = prompts(server)
         with Store.open(tmp_path / "many.duckdb") as store:
-            crew = HereCrew(partitions)
-            progress = run_by(crew, store, config, returned=returned)
+            executor = LocalExecutor(partitions)
+            progress = run_by(executor, store, config, returned=returned)
             assert told(store, tmp_path / "many") == expected
         assert prompts(server, once) == once
-    assert len(crew.assignments) >= partitions
+    assert sorted(executor.indexes) == list(range(partitions))
     assert whole.rejected > 0  # else further rounds would not have been needed
     assert (progress.status, progress.accepted, progress.rejected, progress.reasons) == ("finished", 48, whole.rejected, whole.reasons)
     assert progress.totals.answered == progress.totals.answered_now == whole.totals.answered
@@ -78,18 +75,17 @@ def test_partitions_give_what_one_process_gives(name, partitions, returned, tmp_
     assert partition_files(tmp_path) == []
 
 
-def test_the_composer_in_partitions_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(partition_round, "ITEMS_AT_MOST", 9)
+def test_the_composer_in_partitions_too(tmp_path):
     config = make_config(COMPOSED)
     with Store.open(tmp_path / "one.duckdb") as store:
         whole = start(store, config)
         expected = exported(store, tmp_path / "one"), read_back(store).rejects
     with Store.open(tmp_path / "many.duckdb") as store:
-        crew = HereCrew(4)
-        progress = run_by(crew, store, config)
+        executor = LocalExecutor(4)
+        progress = run_by(executor, store, config)
         assert (exported(store, tmp_path / "many"), read_back(store).rejects) == expected
     assert progress.rejected == whole.rejected > 5
-    assert max(len(assignment.starts) for assignment in crew.assignments) <= 9
+    assert sorted(executor.indexes) == [0, 1, 2, 3]
     assert progress.totals.answered == whole.totals.answered
 
 
@@ -99,18 +95,21 @@ def test_judgements_come_through(tmp_path):
         found = []
         for name in ("one", "many"):
             with Store.open(tmp_path / f"{name}.duckdb") as store:
-                start(store, config) if name == "one" else run_by(HereCrew(2), store, config)
+                start(store, config) if name == "one" else run_by(LocalExecutor(2), store, config)
                 found.append(load_judgements(store))
         assert found[0] == found[1] != []
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, 1203])
-def test_cards_are_dealt_once_each_and_evenly(count):
-    starts = [Start(index=index, done=None, payload="") for index in range(count)]
-    hands = dealt(starts, 3)
-    assert sorted(start.index for hand in hands for start in hand) == list(range(count))
-    assert len(hands) == (min(count, 3) if count <= 1500 else 5)
-    assert max(map(len, hands), default=0) - min(map(len, hands), default=0) <= 1
+@pytest.mark.parametrize(("samples", "workers"), [(3, 0), (9, 2), (40, 3)])
+def test_no_more_workers_than_pay_off_and_each_gets_its_share(tmp_path, samples, workers):
+    with Store.open(tmp_path / "s.duckdb") as store:
+        executor = LocalExecutor(3)
+        assert run_by(executor, store, make_config(COMPOSED | {"samples": samples})).accepted == samples
+    assert len(executor.assignments) == workers
+    worked = [index for indexes in executor.indexes.values() for index in indexes]
+    assert len(worked) == len(set(worked))
+    shares = [len(indexes) for indexes in executor.indexes.values()]
+    assert max(shares, default=0) - min(shares, default=0) <= 1
 
 
 def test_together_partitions_never_pass_the_budget(tmp_path):
@@ -118,10 +117,10 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
     with LLMServer(Author(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
         config, reached, budget = config_for("openai", server, samples=24, price=PRICE, budget_usd=16.0), 0, 16.0
         while True:
-            crew = HereCrew(3)
+            executor = LocalExecutor(3)
             try:
-                changes = {"budget_usd": budget}
-                progress = run_by(crew, store, config) if not reached else run_by(crew, store, config, resumed=True, changes=changes)
+                resumed = {"resumed": True, "changes": {"budget_usd": budget}} if reached else {}
+                progress = run_by(executor, store, config, **resumed)
             except BudgetReached:
                 bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
                 assert bill <= budget
@@ -149,21 +148,21 @@ def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
             expected = exported(store, tmp_path / "one")
         once = prompts(server)
         with Store.open(tmp_path / "many.duckdb") as store:
-            crew = HalfCrew(3, victim=1)
-            progress = run_by(crew, store, config)
+            executor = HalfExecutor(3, victim=1, items=6)
+            progress = run_by(executor, store, config)
             assert exported(store, tmp_path / "many") == expected
         assert prompts(server, once) == once  # what the dead one had paid for was merged
     assert progress.status == "finished"
-    assert len(crew.assignments) > 3
-    assert crew.desk is not None
-    assert crew.desk.limiter.snapshot().in_flight == 0
-    assert crew.desk.budget.reserved_usd == 0
-    assert crew.desk.budget.spent_usd == pytest.approx(progress.totals.cost_usd + 0.5)
+    assert len(executor.assignments) > 3
+    assert executor.coordinator is not None
+    assert executor.coordinator.limiter.snapshot().in_flight == 0
+    assert executor.coordinator.budget.reserved_usd == 0
+    assert executor.coordinator.budget.spent_usd == pytest.approx(progress.totals.cost_usd + 0.5)
 
 
 def test_what_a_lost_node_had_spent_is_set_aside(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "many.duckdb") as store:
-        progress = run_by(HalfCrew(3, victim=1), store, config_for("openai", server, samples=36, price=PRICE), returned=True)
+        progress = run_by(HalfExecutor(3, victim=1, items=6), store, config_for("openai", server, samples=36, price=PRICE), returned=True)
         spec = parse_prices(PRICE)
         bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
         assert progress.status == "finished"
@@ -180,7 +179,7 @@ def test_an_edit_of_the_last_stage_replays_the_others_in_partitions(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("openai", server, samples=24))
         asked, mine = server.requests, edited(tmp_path / "mine", "paraphrase", "{% block user %}", "{% block user %}\nKeep it plain.")
-        progress = run_by(HereCrew(3), store, config_for("openai", server, samples=24, prompts=mine))
+        progress = run_by(LocalExecutor(3), store, config_for("openai", server, samples=24, prompts=mine))
         assert {entry.schema_name for entry in server.log[asked:]} <= {"paraphrase", "span_retrieval"}
         assert progress.totals.replayed > 5 * 24
         used = store.rows("SELECT count(*) FROM call_events WHERE run_id = ? AND kind = 'used'", [progress.run_id])[0][0]
@@ -202,7 +201,7 @@ def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
                 if sum(isinstance(one, StagePassed) for one in seen) > 60:
                     stop.request()
 
-            interrupted = run_by(HereCrew(3), store, config, stop=stop, policy=conduct_heard(config, heard))
+            interrupted = run_by(LocalExecutor(3), store, config, stop=stop, policy=heard_by(config, heard))
             assert interrupted.status == "interrupted"
             assert 0 < prompts(server, once).total() < once.total()
             assert resume(store).status == "finished"
@@ -210,7 +209,7 @@ def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
         assert prompts(server, once) == once
 
 
-def conduct_heard(config, heard):
+def heard_by(config, heard):
     return replace(call_policy(config), retry=QUICK, sink=heard)
 
 
@@ -218,18 +217,21 @@ def test_whoever_watches_sees_it_run(tmp_path):
     with LLMServer(Author(1), latency_s=0.02) as server, Store.open(tmp_path / "s.duckdb") as store:
         config, events, said = config_for("openai", server, samples=24), [], []
         progress = run_by(
-            HereCrew(3), store, config, policy=conduct_heard(config, events.append), watch=lambda seen: said.append(seen.preparing)
+            LocalExecutor(3),
+            store,
+            config,
+            policy=heard_by(config, events.append),
+            watch=lambda seen: said.append((seen.preparing, seen.accepted)),
         )
         assert sum(isinstance(event, CallAnswered) for event in events) == server.requests == progress.totals.answered
-    assert any(text.startswith("topics") for text in said)
-    assert any(text.startswith("items") and text.endswith("/24") for text in said)
-    assert said[-1] == ""
+    assert any(text.startswith("topics") for text, _ in said)
+    assert [accepted for text, accepted in said if not text][-24:] == list(range(1, 25))
 
 
 def test_whoever_watches_is_told_of_each_reject_in_a_partition_once(tmp_path):
     with LLMServer(Author(1, {"wrong_keys": 0.03})) as server, Store.open(tmp_path / "s.duckdb") as store:
         config, events = config_for("openai", server, samples=24, max_attempts=1), []
-        run_by(HereCrew(2), store, config, policy=conduct_heard(config, events.append))
+        run_by(LocalExecutor(2), store, config, policy=heard_by(config, events.append))
         stored = {(row.stage, str(row.plan_index)) for row in load_rejects(store, get_run(store, "last").id) if row.plan_index is not None}
     told = [(event.stage, event.item_id) for event in events if isinstance(event, ItemRejected) and event.item_id.isdecimal()]
     apart = {one for one in stored if one[0] != screen.NAME}
@@ -248,7 +250,7 @@ def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_pat
                 set_keys(monkeypatch)
 
         with pytest.raises(AuthFailed, match="ANTHROPIC_API_KEY"):
-            run_by(HereCrew(3, before=locked_out), store, config)
+            run_by(LocalExecutor(3, before=locked_out), store, config)
         assert get_run(store, "last").status == "interrupted"
         assert partition_files(tmp_path) == []
         set_keys(monkeypatch)
@@ -260,15 +262,38 @@ def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_pat
 def test_another_piiloom_on_a_node_is_refused(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         config = config_for("openai", server, samples=24)
-        crew = HereCrew(2)
-        work = crew.work
+        executor = LocalExecutor(2)
+        start_worker = executor.start_worker
 
-        async def elsewhere(assignment, link):
-            return await work(replace(assignment, run=replace(assignment.run, config_digest="another")), link)
+        def elsewhere(assignment, coordinator):
+            return start_worker(replace(assignment, run=replace(assignment.run, config_digest="another")), coordinator)
 
-        crew.work = elsewhere
+        executor.start_worker = elsewhere
         with pytest.raises(RunError, match="another piiloom"):
-            run_by(crew, store, config)
+            run_by(executor, store, config)
+        assert server.requests == 0
+        assert get_run(store, "last").status == "interrupted"
+        assert partition_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("victim", ["worker", "coordinator"])
+def test_what_dies_again_and_again_is_an_error_that_says_what_to_do(tmp_path, victim):
+    with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
+        executor = LocalExecutor(2)
+        start_actor = getattr(executor, f"start_{victim}")
+
+        def dead(*given, **options):
+            handle = start_actor(*given, **options)
+            handle.die()
+            return handle
+
+        setattr(executor, f"start_{victim}", dead)
+        with pytest.raises(RunError, match="ActorDied") as caught:
+            run_by(executor, store, config_for("openai", server, samples=24))
+        assert "Resume the run" in (caught.value.remedy or "")
+        assert get_run(store, "last").status == "interrupted"
+        assert partition_files(tmp_path) == []
+        assert resume(store).status == "finished"
 
 
 def test_what_cannot_be_partitioned_is_refused(tmp_path):

@@ -23,7 +23,7 @@ from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
-from tests.generation.partition_crews import HereCrew, partition_files, run_by
+from tests.generation.partition_executors import LocalExecutor, partition_files, run_by
 from tests.generation.test_llm_kill import PatientServer, prompts
 
 pytestmark = pytest.mark.long
@@ -37,7 +37,7 @@ import json, os, shutil, signal, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.generation.settings.setting_checks import make_config
-from tests.generation.partition_crews import HereCrew, run_by
+from tests.generation.partition_executors import LocalExecutor, run_by
 
 def after(assignment):
     if assignment.partition.number == int(sys.argv[4]):
@@ -46,7 +46,7 @@ def after(assignment):
         shutil.copy(assignment.partition.path, sys.argv[1] + ".copy")
 
 with Store.open(Path(sys.argv[1])) as store:
-    progress = run_by(HereCrew(3, after=after), store, make_config(json.loads(sys.argv[2])))
+    progress = run_by(LocalExecutor(3, after=after), store, make_config(json.loads(sys.argv[2])))
     sys.exit(0 if progress.status == "finished" else 3)
 """
 
@@ -93,7 +93,7 @@ def test_killed_between_the_end_of_a_partition_and_its_merge(by_partitions, serv
         run_id = get_run(store, "last").id
         answered = spending(store, run_id).answered
         if by_partitions:
-            run_by(HereCrew(PARTITIONS), store, None, resumed=True)
+            run_by(LocalExecutor(PARTITIONS), store, None, resumed=True)
         else:
             resume(store)
         assert exported(store, tmp_path / "killed") == files

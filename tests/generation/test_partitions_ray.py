@@ -28,7 +28,7 @@ from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.generation.llm_runs import KEY, QUICK, config_for, exported, read_back, resume, set_keys, start
-from tests.generation.partition_crews import partition_files, run_by_ray
+from tests.generation.partition_executors import partition_files, run_by_ray
 from tests.generation.test_llm_kill import PatientServer, prompts
 from tests.one_at_a_time import one_at_a_time
 
@@ -42,7 +42,7 @@ import json, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.generation.settings.setting_checks import make_config
-from tests.generation.partition_crews import run_by_ray
+from tests.generation.partition_executors import run_by_ray
 
 with Store.open(Path(sys.argv[1])) as store:
     run_by_ray(store, make_config(json.loads(sys.argv[2])), 2)
@@ -83,8 +83,8 @@ def of_ray(pid: int) -> dict[int, str]:
 
 
 def workers_of(pid: int) -> list[int]:
-    """Those that do an assignment just now; one that waits for its next calls itself otherwise."""
-    return [child for child, name in below(pid).items() if name.startswith("ray::run_assignment")]
+    """Those that are workers of the run; Ray's spare processes call themselves otherwise."""
+    return [child for child, name in below(pid).items() if name.startswith("ray::Worker")]
 
 
 def until(condition: Callable[[], Any], seconds: float = 180.0) -> Any:

@@ -19,7 +19,7 @@ from tests.execution.batch_sessions import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.generation.llm_runs import config_for, read_back, resume, set_keys, start
-from tests.generation.partition_crews import HereCrew, run_by
+from tests.generation.partition_executors import LocalExecutor, run_by
 from tests.generation.scripted_provider import bench
 from tests.longer import mostly_long
 
@@ -119,7 +119,7 @@ def test_by_batch_too(tmp_path):
 @pytest.mark.long
 def test_in_partitions_too(tmp_path):
     with LLMServer(without("situation")) as server, Store.open(tmp_path / "s.duckdb") as store:
-        progress = run_by(HereCrew(2), store, config_for("openai", server, **{**FEW, "samples": 40}))
+        progress = run_by(LocalExecutor(2), store, config_for("openai", server, **{**FEW, "samples": 40}))
         kept = read_back(store)
         assert progress.status == kept.run.status == "interrupted"
         assert progress.stopped is not None

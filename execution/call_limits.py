@@ -1,11 +1,10 @@
-"""Interfaces of a limiter and a budget, so that both may live in another process (``desk.client``, ``desk.remote_limits``).
+"""What a call needs before it is sent: a slot of a limiter and, under a budget, a reservation.
 
-``limiter.Limiter`` and ``budget.Budget`` implement them within one process.
+Within one process these are ``limiter.Limiter`` and ``budget.Budget``; processes that share an account use ``shared_limits.SharedLimits``.
 """
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Protocol, Self
 
 from piiloom.execution.limits.limiter import LimiterState
@@ -13,11 +12,9 @@ from piiloom.providers.rate_headers import RateReport
 
 
 class CallSlot(Protocol):
-    """A permit for one call; see ``limiter.Slot``."""
+    """A permit for one call; see ``limiter.Slot``. Entering waits until the call may start."""
 
     async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
     def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
         """Report an answer."""
@@ -36,11 +33,7 @@ class CallLimiter(Protocol):
     """Decides when calls may start; see ``limiter.Limiter``."""
 
     def slot(self, tokens: int, stage: str = "") -> CallSlot:
-        """Return a permit for one call."""
-        ...
-
-    def brake(self, seconds: float) -> None:
-        """Start no call for *seconds*."""
+        """Return a permit for one call of about *tokens* tokens."""
         ...
 
     def observe(self, rates: RateReport) -> None:
@@ -70,26 +63,6 @@ class CallReservation(Protocol):
 
 class CallBudget(Protocol):
     """What a run may spend; see ``budget.Budget``."""
-
-    @property
-    def limit_usd(self) -> float | None:
-        """The limit, or None."""
-        ...
-
-    @property
-    def spent_usd(self) -> float:
-        """What has been spent."""
-        ...
-
-    @property
-    def reserved_usd(self) -> float:
-        """What is reserved for calls in progress."""
-        ...
-
-    @property
-    def reached(self) -> bool:
-        """Whether a call has been turned away."""
-        ...
 
     async def reserve(self, worst_usd: float | None) -> CallReservation:
         """Reserve *worst_usd* for a call."""

@@ -1,0 +1,176 @@
+"""A limiter and a budget that several processes share: both ask the ``coordinator.Coordinator``, which runs elsewhere.
+
+A request is one call of the coordinator, which returns once it is granted. What needs no answer, such as how a call ended, goes along
+with the next request, or by itself a few milliseconds later: with Ray, each call of an actor takes about 1 ms of CPU time at both ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from piiloom.execution.coordinator import Note
+from piiloom.execution.limits.limiter import LimiterState
+from piiloom.foundation.errors import RunError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.providers.rate_headers import RateReport
+
+T = TypeVar("T")
+
+_NOTES_PACE_S = 0.005
+
+
+async def answer(reply: Awaitable[T]) -> T:
+    """Wait for a reply of the coordinator; raises ``RunError`` if it is gone."""
+    try:
+        return await reply
+    except Exception as error:  # any error of the transport, or of the coordinator itself
+        name = type(error).__name__
+        raise RunError(f"the limiter and budget that the workers share cannot be asked ({name})", remedy="Resume the run") from error
+
+
+class SharedLimits:
+    """The ``CallLimiter`` and ``CallBudget`` of one process, called *worker*. Close it, so that nothing stays unsaid (``aclosing``).
+
+    *coordinator* is the Ray handle of a ``Coordinator``; *concurrency* and *budget_usd* are those that it was made with.
+    """
+
+    def __init__(self, coordinator: Any, worker: str, *, concurrency: int, budget_usd: float | None) -> None:
+        self._coordinator, self._worker, self._budget_usd = coordinator, worker, budget_usd
+        self._last_ticket = 0
+        self._notes: list[Note] = []
+        self._failure: RunError | None = None
+        self._state = LimiterState(limit=concurrency, in_flight=0, waiting=0, rpm=None, tpm=None, braking_for_s=0.0, refused=0)
+
+    async def aclose(self) -> None:
+        """Send what is still to be said."""
+        with suppress(RunError):  # the coordinator is gone already
+            await answer(self._coordinator.note.remote(self._worker, self._taken_notes()))
+
+    def slot(self, tokens: int, stage: str = "") -> SharedSlot:
+        """Return a permit for one call of about *tokens* tokens."""
+        return SharedSlot(self, tokens, stage)
+
+    def observe(self, rates: RateReport) -> None:
+        """Apply the rate limits that a response's headers declare."""
+        self.note("observe", rates)
+
+    def snapshot(self) -> LimiterState:
+        """Return the limiter's state at the last ``refresh``."""
+        return self._state
+
+    async def refresh(self) -> None:
+        """Ask for the limiter's state."""
+        self._state = await answer(self._coordinator.snapshot.remote())
+
+    async def reserve(self, worst_usd: float | None) -> SharedReservation:
+        """Reserve *worst_usd* as ``Budget.reserve`` does; without a limit, only what is spent is reported."""
+        ticket = None if self._budget_usd is None else await self.request("reserve", worst_usd)
+        return SharedReservation(self, ticket, worst_usd or 0.0)
+
+    async def request(self, method: str, *arguments: Any) -> int:
+        """Wait until the coordinator's *method* grants something, and return the ticket for it. Withdraws the request if cancelled.
+
+        Raises the error with which it was denied, or ``RunError`` if the coordinator is gone; nothing may be sent without it.
+        """
+        if self._failure is not None:
+            raise self._failure
+        self._last_ticket += 1
+        ticket = self._last_ticket
+        try:
+            reply: Awaitable[PortableError | None] = getattr(self._coordinator, method).remote(
+                self._worker, ticket, self._taken_notes(), *arguments
+            )
+            denied = await answer(reply)
+        except asyncio.CancelledError:
+            self.note("withdraw", ticket)
+            raise
+        except RunError as failure:
+            self._failure = failure
+            raise
+        if denied is not None:
+            raise denied.rebuilt()
+        return ticket
+
+    def note(self, method: str, *arguments: Any) -> None:
+        """Call the coordinator's *method*, which answers nothing, a little later."""
+        if not self._notes:
+            asyncio.get_running_loop().call_later(_NOTES_PACE_S, self._send_notes)
+        self._notes.append((method, arguments))
+
+    def _taken_notes(self) -> list[Note]:
+        notes, self._notes = self._notes, []
+        return notes
+
+    def _send_notes(self) -> None:
+        if self._notes:
+            self._coordinator.note.remote(self._worker, self._taken_notes())
+
+
+class SharedSlot:
+    """Like ``limiter.Slot``, but granted by the coordinator."""
+
+    __slots__ = ("_limits", "_request", "_ticket")
+
+    def __init__(self, limits: SharedLimits, tokens: int, stage: str) -> None:
+        self._limits, self._request = limits, (tokens, stage)
+        self._ticket: int | None = None
+
+    async def __aenter__(self) -> Self:
+        self._ticket = await self._limits.request("enter", *self._request)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.failed()
+
+    def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
+        """Report an answer after *latency_s* seconds that took *tokens* in all (None: not known)."""
+        self._end("answered", tokens=tokens, latency_s=latency_s, stage=stage)
+
+    def refused(self, *, retry_after: float | None) -> None:
+        """Report a refusal; *retry_after* is the requested wait in seconds, if any."""
+        self._end("refused", retry_after=retry_after)
+
+    def failed(self) -> None:
+        """Report any other end."""
+        self._end("failed")
+
+    def _end(self, how: str, **details: Any) -> None:
+        if self._ticket is not None:
+            self._limits.note("end", self._ticket, how, details)
+            self._ticket = None
+
+
+class SharedReservation:
+    """Like ``budget.Reservation``, but held by the coordinator; *ticket* None: there is no limit, and nothing was reserved."""
+
+    __slots__ = ("_limits", "_open", "_ticket", "_worst_usd")
+
+    def __init__(self, limits: SharedLimits, ticket: int | None, worst_usd: float) -> None:
+        self._limits, self._ticket, self._worst_usd = limits, ticket, worst_usd
+        self._open = True
+
+    def settle(self, actual_usd: float) -> None:
+        """Book the real cost. Raises ``ValueError`` if the reservation has ended."""
+        self._end("settle", actual_usd, actual_usd=actual_usd)
+
+    def charge_in_full(self) -> None:
+        """Book the whole amount. Raises ``ValueError`` if the reservation has ended."""
+        self._end("charge_in_full", self._worst_usd)
+
+    def release(self) -> None:
+        """Return the money; does nothing if the reservation has ended."""
+        if self._open:
+            self._end("release", 0.0)
+
+    def _end(self, how: str, usd: float, **details: Any) -> None:
+        if not self._open:
+            raise ValueError("the reservation has ended already")
+        self._open = False
+        if self._ticket is None:
+            self._limits.note("spend", usd)
+        else:
+            self._limits.note("end", self._ticket, how, details)
