@@ -48,7 +48,7 @@ from piiloom.generation.running.progress import RunProgress, Watch, unwatched
 from piiloom.generation.settings.run_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.sitting import sit
-from piiloom.surrogates.running_progress import RunReport
+from piiloom.surrogates.progress import RunReport
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 

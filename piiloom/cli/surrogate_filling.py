@@ -13,18 +13,18 @@ from piiloom.cli.surrogate_reading import Reading
 from piiloom.cli.surrogate_values import Asked, values_by_model
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress
-from piiloom.surrogates.casting.groups import Weights
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.persona_assignment.groups import Weights
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.surrogates.placeholders.survey import Survey
+from piiloom.surrogates.progress import Progress, RunReport
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.running_progress import Progress, RunReport
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
 
@@ -78,7 +78,7 @@ def fill_corpus(reading: Reading, options: Mapping[str, Any], audience: Audience
     mapping = None if inputs.use_spans else tag_mapping(placeholders, inputs)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
-    factory = WorkFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
+    factory = EngineFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
     if (warning := warning_of_language(settings.locale)) is not None:
         audience.tell(warning)
     if vault is not None:
@@ -100,7 +100,7 @@ def fill_corpus(reading: Reading, options: Mapping[str, Any], audience: Audience
             force=options["force"],
             vault=vault,
             about=about,
-            beside=drawn.put_rejects if drawn is not None else None,
+            add_files=drawn.put_rejects if drawn is not None else None,
         )
 
 

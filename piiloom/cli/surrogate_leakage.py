@@ -20,10 +20,10 @@ from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions
 from piiloom.surrogates.leakage.pool_simulation import family_attack
 from piiloom.surrogates.leakage.recognising import STRATEGIES, Leakage, leakage
-from piiloom.surrogates.originals import name_parts
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.planning import Planner
 from piiloom.surrogates.settings import Settings

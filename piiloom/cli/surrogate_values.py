@@ -17,8 +17,8 @@ from piiloom.cli.terminal import error_console, say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
 from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.work import WorkFactory
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Asked:
 def values_by_model(
     asked: Asked,
     inputs: InputSettings,
-    factory: WorkFactory,
+    factory: EngineFactory,
     out: Path,
     *,
     agree: Callable[[str], bool] | None,
     asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]],
-) -> Iterator[tuple[WorkFactory, Drawn | None]]:
+) -> Iterator[tuple[EngineFactory, Drawn | None]]:
     """The factory that knows the model's values, and what was drawn; the factory as it is where code draws all values.
 
     *agree* None: nobody is there to agree to what would leave this machine. *asking* opens a view of the progress.

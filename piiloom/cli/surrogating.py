@@ -20,8 +20,8 @@ from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.rejects import REJECTS
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders.mapping_file import dump_mapping
-from piiloom.surrogates.running_progress import Progress as RunProgress
-from piiloom.surrogates.running_progress import RunReport
+from piiloom.surrogates.progress import Progress as RunProgress
+from piiloom.surrogates.progress import RunReport
 
 _SHOWN: Final = 12
 

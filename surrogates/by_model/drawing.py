@@ -1,4 +1,4 @@
-"""Draw values by a model before the texts are filled: collect the requests, get the user's consent, ask, and keep the values.
+"""Draw values by a model before the texts are replaced: collect the requests, get the user's consent, ask, and keep the values.
 
 ::
 
@@ -37,10 +37,10 @@ from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
 from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
 from piiloom.surrogates.by_model.terms import ModelWish, Terms
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import iter_documents
-from piiloom.surrogates.work import WorkFactory
 
 VALUES: Final = "values.sqlite"
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
@@ -68,7 +68,7 @@ class AskProgress:
 class Drawn:
     """The result of ``draw_by_model``.
 
-    ``values`` is the file for ``WorkFactory.given``, ``rejects`` the file with the rejected values; both are in the folder passed to it.
+    ``values`` is the file for ``EngineFactory.given``, ``rejects`` the file with the rejected values; both are in the folder passed to it.
     """
 
     values: Path
@@ -93,7 +93,7 @@ def _unwatched(progress: AskProgress) -> None:
 
 def draw_by_model(
     inputs: InputSettings,
-    factory: WorkFactory,
+    factory: EngineFactory,
     wish: ModelWish,
     *,
     store: Path,
@@ -116,7 +116,7 @@ def draw_by_model(
         terms = Terms.of(wish, factory.settings)
         with ExitStack() as stack:
             spool = stack.enter_context(RequestSpool(folder))
-            plan = collect(iter_documents(inputs), factory().engine.plan, terms, provider, spool)
+            plan = collect(iter_documents(inputs), factory().plan, terms, provider, spool)
             if plan.values and not agree(describe(plan)):
                 raise UsageError("nothing was sent: it was not agreed to", where="--values llm", remedy="Agree, or give --yes")
             desk = _Desk(plan, terms, wish, watch, folder)

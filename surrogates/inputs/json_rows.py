@@ -31,9 +31,9 @@ def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) ->
 
 
 class JsonReader:
-    """Reads the rows of one part, whose text is *raw*. With *looking*, also notes JSON keys that look like placeholders."""
+    """Reads the rows of one part, whose text is *raw*. With *note_keys*, also notes JSON keys that look like placeholders."""
 
-    def __init__(self, part: Part, raw: str, settings: InputSettings, *, looking: bool) -> None:
+    def __init__(self, part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
         self.texts = settings.text_fields or _DEFAULT_TEXTS
         self.several = len(settings.text_fields) > 1
@@ -45,7 +45,7 @@ class JsonReader:
         self.keys: tuple[str, ...] = ()
         self.rows = 0
         self.line = 0
-        self._look = settings.look_at_key if looking else None
+        self._look = settings.look_at_key if note_keys else None
         self._known_keys: dict[str, bool] = {}
         self._scan = key_scanner(self._see if self._look else None)
 
@@ -130,9 +130,9 @@ class JsonReader:
         return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys)
 
 
-def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
+def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
     """Read a part of a file with one object per line. Raises ``DataError`` for a malformed line."""
-    reader = JsonReader(part, raw, settings, looking=looking)
+    reader = JsonReader(part, raw, settings, note_keys=note_keys)
     lines = 0
     for start, end in _lines(raw):
         reader.line = lines
@@ -150,9 +150,9 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) 
     return reader.parsed(raw.count("\n"))
 
 
-def read_array(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
+def read_array(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
     """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` for a malformed element."""
-    reader = JsonReader(part, raw, settings, looking=looking)
+    reader = JsonReader(part, raw, settings, note_keys=note_keys)
     at, seen = blank_end(raw, 0), 0
     if part.start == 0 and raw[at : at + 1] == "[":
         at += 1

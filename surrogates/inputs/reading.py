@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.decoding import UTF8_BOM
 from piiloom.surrogates.inputs.faults import cannot_read, line_at, undecodable
 from piiloom.surrogates.inputs.json_rows import read_array, read_lines
@@ -27,10 +27,10 @@ class TextSlot:
     def __init__(self, end: int) -> None:
         self.start, self.end = 0, end
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``."""
         del raw
-        return filled.text
+        return replaced.text
 
 
 class PartReader:
@@ -40,8 +40,8 @@ class PartReader:
         self._settings = settings
         self._parquet = ParquetReader()
 
-    def read(self, part: Part, *, looking: bool = False) -> Parsed:
-        """Read *part*. With *looking*, JSON keys that look like placeholders are noted, too; needed only in the first pass.
+    def read(self, part: Part, *, note_keys: bool = False) -> Parsed:
+        """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
 
         Raises ``DataError`` with file and line if it cannot be read.
         """
@@ -54,18 +54,18 @@ class PartReader:
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
-        parsed = self._parse(part, raw, looking=looking)
+        parsed = self._parse(part, raw, note_keys=note_keys)
         parsed.bom = bom
         return parsed
 
-    def _parse(self, part: Part, raw: str, *, looking: bool) -> Parsed:
+    def _parse(self, part: Part, raw: str, *, note_keys: bool) -> Parsed:
         layout = part.file.layout
         if isinstance(layout, TableLayout):
             return read_table(part, raw, layout)
         if part.file.format == "jsonl":
-            return read_lines(part, raw, self._settings, looking=looking)
+            return read_lines(part, raw, self._settings, note_keys=note_keys)
         if part.file.format == "json":
-            return read_array(part, raw, self._settings, looking=looking)
+            return read_array(part, raw, self._settings, note_keys=note_keys)
         if part.file.format == "xml":
             return read_xml(part, raw)
         found = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw else []

@@ -67,6 +67,13 @@ class Source:
         """Total bytes of all files as they are read: unpacked, and as UTF-8."""
         return sum(size for size, _ in self._stamps)
 
+    def bytes_of(self, part: Part) -> int:
+        """The bytes that *part* has of ``size``. Those of a Parquet file are shared out over its rows."""
+        if not isinstance(part.file.layout, ParquetLayout):
+            return part.end - part.start
+        size, rows = self._stamps[part.file.number][0], max(part.file.size, 1)
+        return size * part.end // rows - size * part.start // rows
+
     def _unpack(self, listed: Listed) -> None:
         self.archives[listed.name] = listed.path
         with open_archive(listed.path, listed.name) as archive:

@@ -13,12 +13,12 @@ from piiloom.corpus.store.spending import spending
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.surrogates.by_model.drawing import draw_by_model
 from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 from tests.providers.provider_calls import MODELS
 
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)
@@ -58,7 +58,7 @@ class Corpus:
         self.inputs = InputSettings(path=folder / "in.jsonl", chunk_bytes=300)
         rows = [json.dumps({"id": f"d{number}", "text": text}, ensure_ascii=False) for number, text in enumerate(self.texts)]
         self.inputs.path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        self.factory = WorkFactory(settings=Settings(seed=seed), mapping=Mapping(), scan=False)
+        self.factory = EngineFactory(settings=Settings(seed=seed), mapping=Mapping(), scan=False)
         self.store = folder / "store.duckdb"
         self.said = []
 

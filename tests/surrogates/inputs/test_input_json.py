@@ -43,9 +43,9 @@ def test_json_lines_come_back_as_they_were_and_changed_only_where_told(
     path.write_bytes((ends.join(lines) + (ends if last else "")).encode())
     assert [one.text for one in read(path, chunk_bytes=chunk)] == [text for text, _ in rows]
     assert mirrored(path, chunk_bytes=chunk)[0] == path.read_bytes()
-    data, filled = mirrored(path, TagEngine(), chunk_bytes=chunk)
+    data, replaced = mirrored(path, TagEngine(), chunk_bytes=chunk)
     assert [json.loads(line) for line in data.split(b"\n") if line.strip()] == [
-        {**extra, "text": done.text} for (_, extra), done in zip(rows, filled, strict=True)
+        {**extra, "text": done.text} for (_, extra), done in zip(rows, replaced, strict=True)
     ]
     assert mirrored(path, TagEngine(), chunk_bytes=chunk + 37)[0] == data
     if style["ensure_ascii"]:
@@ -60,8 +60,8 @@ def test_a_json_array_does_too(tmp_path_factory: pytest.TempPathFactory, rows, i
         json.dumps([{**extra, "text": text} for text, extra in rows], indent=indent, ensure_ascii=ensure_ascii), "utf-8", newline=""
     )
     assert mirrored(path, chunk_bytes=chunk)[0] == path.read_bytes()
-    data, filled = mirrored(path, TagEngine(), chunk_bytes=chunk)
-    assert json.loads(data) == [{**extra, "text": done.text} for (_, extra), done in zip(rows, filled, strict=True)]
+    data, replaced = mirrored(path, TagEngine(), chunk_bytes=chunk)
+    assert json.loads(data) == [{**extra, "text": done.text} for (_, extra), done in zip(rows, replaced, strict=True)]
 
 
 @given(
