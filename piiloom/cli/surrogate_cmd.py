@@ -8,38 +8,7 @@ from typing import Annotated
 import typer
 
 from piiloom.cli.options import JsonOption, examples
-from piiloom.cli.surrogate_options import (
-    BaseUrlOption,
-    BudgetUsdOption,
-    ConcurrencyOption,
-    EnglishOnlyOption,
-    ForceOption,
-    GroupsOption,
-    KeepOption,
-    KeepWeekdaysOption,
-    LeakageOption,
-    LocaleOption,
-    ModelOption,
-    NamesOption,
-    OnUnknownOption,
-    OutOption,
-    PlaceholdersOption,
-    PriceOption,
-    ProviderOption,
-    ScanOption,
-    ScopeOption,
-    ScriptOption,
-    SeedOption,
-    StoreOption,
-    StrategyOption,
-    UnpricedOption,
-    ValuesOption,
-    VaultOption,
-    WeightsOption,
-    WorkersOption,
-    YesOption,
-)
-from piiloom.cli.surrogate_reading import Reading, reads_input
+from piiloom.cli.surrogate_options import InputOptions, KeepOption, LocaleOption, PlaceholdersOption, RunOptions, takes_options
 
 _RUN = (
     "piiloom surrogate run notes/ --out filled",
@@ -61,54 +30,22 @@ surrogate_app = typer.Typer(
 
 
 @surrogate_app.command("run", epilog=examples(*_RUN))
-@reads_input()
-def run(
-    reading: Reading,
-    out: OutOption,
-    placeholders: PlaceholdersOption = "auto",
-    on_unknown: OnUnknownOption = "keep",
-    locale: LocaleOption = "en_US",
-    seed: SeedOption = 7,
-    scope: ScopeOption = "document",
-    strategy: StrategyOption = "consistent",
-    keep: KeepOption = 0.5,
-    groups: GroupsOption = "exact",
-    weights: WeightsOption = "",
-    english_only: EnglishOnlyOption = False,
-    script: ScriptOption = "latin",
-    names: NamesOption = None,
-    keep_weekdays: KeepWeekdaysOption = False,
-    values: ValuesOption = "code",
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    concurrency: ConcurrencyOption = 16,
-    budget_usd: BudgetUsdOption = None,
-    price: PriceOption = None,
-    unpriced: UnpricedOption = False,
-    store: StoreOption = Path("outputs/surrogates.duckdb"),
-    yes: YesOption = False,
-    leakage: LeakageOption = "",
-    scan: ScanOption = True,
-    workers: WorkersOption = "auto",
-    vault: VaultOption = None,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Fill a redacted corpus with surrogates: one person for each role and number, groups in balance, every offset exact.
+@surrogate_app.command("fill", epilog=examples(*(line.replace(" run ", " fill ", 1) for line in _RUN)))
+@takes_options()
+def run(inputs: InputOptions, options: RunOptions, as_json: JsonOption = False) -> None:
+    """Put surrogates into a redacted corpus: one person for each role and number, groups in balance, every offset exact.
 
-    DIR appears when everything is there; a run that is stopped leaves nothing.
+    DIR appears when everything is there; a run that is stopped leaves nothing. run and fill are one command.
     """
-    options = dict(locals())
     from piiloom.cli.surrogating import run_and_report
 
-    run_and_report(reading, options)
+    run_and_report(inputs, options, as_json=as_json)
 
 
 @surrogate_app.command("survey", epilog=examples(*_SURVEY))
-@reads_input(spans=False)
+@takes_options(spans=False)
 def survey(
-    reading: Reading,
+    inputs: InputOptions,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the mapping here, to be edited; on standard output when not given.")
     ] = None,
@@ -118,13 +55,13 @@ def survey(
     """Learn the placeholders of a corpus: what each means, how sure that is, what is unknown, what is left alone."""
     from piiloom.cli.surrogating import survey_and_report
 
-    survey_and_report(reading, out, force=force, as_json=as_json)
+    survey_and_report(inputs, out, force=force, as_json=as_json)
 
 
 @surrogate_app.command("leakage", epilog=examples(*_LEAKAGE))
-@reads_input()
+@takes_options()
 def leakage(
-    reading: Reading,
+    inputs: InputOptions,
     miss: Annotated[
         str, typer.Option("--miss", metavar="RATE,…", help="Shares of mentions that de-identification misses.")
     ] = "0.001,0.005,0.01,0.02,0.05,0.1",
@@ -143,7 +80,7 @@ def leakage(
     """
     from piiloom.cli.surrogate_leakage import estimate_and_report
 
-    estimate_and_report(reading, miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
+    estimate_and_report(inputs, miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
 
 
 @surrogate_app.command("check", epilog=examples(*_CHECK))

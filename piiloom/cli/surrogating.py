@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from piiloom.cli.surrogate_checks import written_whole
-from piiloom.cli.surrogate_filling import Audience, fill_corpus, input_settings, learnt_mapping
-from piiloom.cli.surrogate_reading import Reading
+from piiloom.cli.surrogate_options import InputOptions, RunOptions
+from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping, run_corpus
 from piiloom.cli.surrogate_values import AskingLine, agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.foundation.counting import counted
@@ -26,30 +26,30 @@ from piiloom.surrogates.progress import RunReport
 _SHOWN: Final = 12
 
 
-def run_and_report(reading: Reading, options: Mapping[str, Any]) -> None:
+def run_and_report(inputs: InputOptions, options: RunOptions, *, as_json: bool) -> None:
     """Run with a progress bar on standard error, and print what was done."""
-    there = options["yes"] or sys.stdin.isatty()
-    audience = Audience(
-        agree=agreement(options["yes"]) if there else None,
+    there = options.yes or sys.stdin.isatty()
+    observer = Observer(
+        agree=agreement(options.yes) if there else None,
         tell=lambda warning: say_aside(f"warning: {warning}"),
         asking=AskingLine,
-        filling=_Bar,
+        running=_Bar,
     )
-    report = fill_corpus(reading, options, audience)
+    report = run_corpus(inputs, options, observer)
     rejects = report.out / REJECTS
     if rejects.exists():
         say_aside(f"values that the model could not give, with reasons: {rejects}")
-    if options["as_json"]:
+    if as_json:
         say_json({"out": str(report.out), **report.report})
     else:
         _print(report)
 
 
-def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_json: bool) -> None:
+def survey_and_report(inputs: InputOptions, out: Path | None, *, force: bool, as_json: bool) -> None:
     """Survey the input; write or print the mapping."""
     if out is not None and out.exists() and not force:
         raise OutputError("the file exists", where=str(out), remedy="Name another one, or use --force")
-    documents, mapping = learnt_mapping(input_settings(reading), limit=None)
+    documents, mapping = learnt_mapping(input_settings(inputs), limit=None)
     text = dump_mapping(mapping)
     if out is not None:
         with written_whole(out) as draft:
@@ -66,7 +66,7 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     if out is None:
         say(text.rstrip("\n"))
         return
-    table = Table(title=f"placeholders of {harmless(reading.source.name)}: {counted(documents, 'document')}")
+    table = Table(title=f"placeholders of {harmless(inputs.source.name)}: {counted(documents, 'document')}")
     for name, right in (("pattern", False), ("kind", False), ("role", False), ("same", False), ("count", True), ("sure", True)):
         table.add_column(name, justify="right" if right else "left")
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -91,6 +92,8 @@ class TagEngine:
                 os.kill(os.getpid(), signal.SIGKILL)
             case "fails":
                 raise ValueError("secret words of the text")
+            case "breaks":
+                raise OSError(errno.ENOSPC, "No space left on device")
             case "refuses":
                 raise DataError("an unknown tag", where=next(d.id for d in documents if self.at in d.text))
 

@@ -68,6 +68,15 @@ def test_an_error_of_ours_comes_through(tmp_path: Path, workers: int, when: str,
     assert left(tmp_path) == ["in.jsonl"]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("when", ["scan", "replace"])
+def test_an_error_of_the_system_comes_through(tmp_path: Path, workers: int, when: str) -> None:
+    path = many(tmp_path / "in.jsonl")
+    with pytest.raises(OutputError, match="No space left on device"):
+        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} breaks", at="HERE"), workers=workers)
+    assert left(tmp_path) == ["in.jsonl"]
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_of_two_faults_the_first_in_the_input_is_told(tmp_path: Path, workers: int) -> None:
     path = many(tmp_path / "in.jsonl")

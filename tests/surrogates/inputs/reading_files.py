@@ -28,7 +28,7 @@ def mirrored(path: Path, engine: TagEngine | None = None, **settings: object) ->
         ascii_only = source.files[0].path.read_bytes().isascii()
         for chunk in source.chunks():
             for part in chunk.parts:
-                parsed = reader.read(part._replace(ascii=ascii_only), looking=True)
+                parsed = reader.read(part._replace(ascii=ascii_only), note_keys=True)
                 replaced = [engine.replaced(document) for document in documents_of(part, parsed, len(every))]
                 every += replaced
                 out.append(parsed.mirrored(replaced))

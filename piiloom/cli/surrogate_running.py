@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
-from piiloom.cli.surrogate_reading import Reading
-from piiloom.cli.surrogate_values import Asked, values_by_model
+from piiloom.cli.surrogate_options import InputOptions, RunOptions
+from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress
 from piiloom.surrogates.engine import EngineFactory
@@ -34,71 +34,68 @@ def _unwatched(_: object) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audience:
+class Observer:
     """Who follows a run. ``tell`` is given warnings before the work begins.
 
     ``agree`` is told what would leave this machine for a model, and says whether it may; None: nobody is there to agree.
-    ``asking`` and ``filling`` open a view of the progress of either.
+    ``asking`` and ``running`` open a view of the progress of either.
     """
 
     agree: Callable[[str], bool] | None = None
     tell: Callable[[str], object] = _unwatched
     asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]] = lambda: nullcontext(_unwatched)
-    filling: Callable[[], AbstractContextManager[Callable[[Progress], None]]] = lambda: nullcontext(_unwatched)
+    running: Callable[[], AbstractContextManager[Callable[[Progress], None]]] = lambda: nullcontext(_unwatched)
 
 
-def input_settings(reading: Reading) -> InputSettings:
-    """*reading* as ``surrogates`` takes it; raises ``UsageError`` for what cannot be."""
-    use_spans = reading.spans or bool(reading.spans_field)
+def input_settings(options: InputOptions) -> InputSettings:
+    """*options* as ``surrogates`` takes them; raises ``UsageError`` for what cannot be."""
+    use_spans = options.spans or bool(options.spans_field)
     return InputSettings(
-        path=reading.source,
-        format=reading.file_format,
-        text_fields=tuple(reading.text_field or ()),
-        id_field=reading.id_field,
-        encoding=reading.encoding,
-        header=reading.header,
-        delimiter={"\\t": "\t", "tab": "\t"}.get(reading.delimiter or "", reading.delimiter),
-        spans_field=reading.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
+        path=options.source,
+        format=options.file_format,
+        text_fields=tuple(options.text_field or ()),
+        id_field=options.id_field,
+        encoding=options.encoding,
+        header=options.header,
+        delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
+        spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
         use_spans=use_spans,
         kind_of=kind_of_span if use_spans else None,
-        quoting=reading.quoting,
-        max_unpacked=reading.max_unpacked * 2**20,
+        quoting=options.quoting,
+        max_unpacked=options.max_unpacked * 2**20,
     )
 
 
-def fill_corpus(reading: Reading, options: Mapping[str, Any], audience: Audience) -> RunReport:
-    """Run as *reading* and the other *options* of the command say; all that can be known to be wrong is found before the work."""
-    if options["weights"] and options["groups"] != "weights":
+def run_corpus(input_options: InputOptions, options: RunOptions, observer: Observer) -> RunReport:
+    """Run as the options of the command say; all that can be known to be wrong is found before the work."""
+    if options.weights and options.groups != "weights":
         raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
     settings = _settings(options)
-    out, vault, placeholders = options["out"], options["vault"], options["placeholders"]
-    count, rates = worker_count(options["workers"]), miss_rates(options["leakage"], "--leakage")
-    inputs = input_settings(reading)
-    check_places(out, reading.source, vault, force=options["force"])
-    mapping = None if inputs.use_spans else tag_mapping(placeholders, inputs)
+    count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
+    inputs = input_settings(input_options)
+    check_places(options.out, inputs.path, options.vault, force=options.force)
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
-    factory = EngineFactory(settings=settings, mapping=mapping, on_unknown=options["on_unknown"], scan=options["scan"], miss_rates=rates)
+    factory = EngineFactory(settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates)
     if (warning := warning_of_language(settings.locale)) is not None:
-        audience.tell(warning)
-    if vault is not None:
-        audience.tell(f"{vault} will hold what was redacted, where it is known; keep it apart from the corpus")
-    about = {
-        "placeholders": "spans" if mapping is None else "auto" if placeholders == "auto" else Path(placeholders).name,
-        **settings.to_json(),
-    }
-    by_model = values_by_model(Asked.of(options), inputs, factory, out, agree=audience.agree, asking=audience.asking)
-    with by_model as (working, drawn), audience.filling() as progress:
+        observer.tell(warning)
+    if options.vault is not None:
+        observer.tell(f"{options.vault} will hold what was redacted, where it is known; keep it apart from the corpus")
+    placeholders = "auto" if options.placeholders == "auto" else Path(options.placeholders).name
+    about = {"placeholders": "spans" if mapping is None else placeholders, **settings.to_json()}
+    by_model = values_by_model(options, inputs, factory, agree=observer.agree, asking=observer.asking)
+    with by_model as (working, drawn), observer.running() as progress:
         return run_surrogates(
             inputs,
-            out,
+            options.out,
             working,
             seed=settings.seed,
             locale=settings.locale,
             workers=count,
             progress=progress,
-            force=options["force"],
-            vault=vault,
+            force=options.force,
+            vault=options.vault,
             about=about,
             add_files=drawn.put_rejects if drawn is not None else None,
         )
@@ -123,17 +120,17 @@ def learnt_mapping(inputs: InputSettings, *, limit: int | None) -> tuple[int, Ta
     return documents, survey.mapping()
 
 
-def _settings(options: Mapping[str, Any]) -> Settings:
+def _settings(options: RunOptions) -> Settings:
     return Settings(
-        seed=options["seed"],
-        locale=checked_locale(options["locale"]),
-        scope=options["scope"],
-        strategy=options["strategy"],
-        keep=options["keep"],
-        balance=options["groups"],
-        weights=Weights.parse(options["weights"]),
-        english_only=options["english_only"],
-        script=options["script"],
-        names=str(options["names"]) if options["names"] else None,
-        keep_weekdays=options["keep_weekdays"],
+        seed=options.seed,
+        locale=checked_locale(options.locale),
+        scope=options.scope,
+        strategy=options.strategy,
+        keep=options.keep,
+        balance=options.groups,
+        weights=Weights.parse(options.weights),
+        english_only=options.english_only,
+        script=options.script,
+        names=str(options.names) if options.names else None,
+        keep_weekdays=options.keep_weekdays,
     )
