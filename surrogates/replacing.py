@@ -9,18 +9,7 @@ from typing import Final
 
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import (
-    ANY,
-    NOTHING_ASKED,
-    Place,
-    asked_of_age,
-    asked_of_place,
-    asked_of_values,
-    capitalised,
-    notable_places,
-    sounds,
-    takes_genitive,
-)
+from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
 from piiloom.surrogates.kinds.ages import age as draw_age
 from piiloom.surrogates.kinds.ages import near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
@@ -28,12 +17,13 @@ from piiloom.surrogates.kinds.date_formats import parse
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.name_styles import name_styles
 from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
 from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES, written
-from piiloom.surrogates.persona_assignment.name_styles import name_styles
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.registers import register_of
 from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan
+from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_age, asked_of_place, asked_of_values
 from piiloom.surrogates.seeds import below, mix
 from piiloom.surrogates.settings import Settings
 
