@@ -13,7 +13,7 @@ from piiloom.surrogates.inputs.faults import no_text
 from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
 from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
 from piiloom.surrogates.inputs.source import Source
-from piiloom.surrogates.worker import PartCount
+from piiloom.surrogates.jobs import PartCount
 
 _FREE: Final = ("txt", "xml")
 

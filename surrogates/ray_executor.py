@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.foundation.extras import how_to_install
-from piiloom.surrogates.executors import WINDOW, outcome_of, result_of
-from piiloom.surrogates.worker import ChunkResult, Job, Worker, WorkerSettings, place_of
+from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
 _OBJECT_STORE: Final = 256 * 2**20
 
@@ -54,7 +54,7 @@ class RayExecutor:
         self._actors = [make.remote(shared) for _ in range(count)]
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """See ``executors.Executor``."""
+        """See ``jobs.Executor``."""
         pool = import_module("ray.util").ActorPool(self._actors)
         pending: deque[Job] = deque()
         source = iter(jobs)
@@ -73,7 +73,7 @@ class RayExecutor:
             yield job, result_of(outcome)
 
     def close(self) -> None:
-        """See ``executors.Executor``."""
+        """See ``jobs.Executor``."""
         for actor in self._actors:
             self._ray.kill(actor)
         self._actors = []

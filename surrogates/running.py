@@ -18,16 +18,16 @@ from typing import Any, Final, Literal
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.surrogates.document_ids import IdDigests, RepeatedIds
-from piiloom.surrogates.executors import Executor, InlineExecutor, ProcessExecutor
 from piiloom.surrogates.input_counts import InputCounts
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import Source
+from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
 from piiloom.surrogates.outputs.tallies import Tally, most_common
 from piiloom.surrogates.outputs.vault import VaultFile
 from piiloom.surrogates.progress import Phase, Progress, RunReport
-from piiloom.surrogates.worker import ChunkReplaced, ChunkScanned, Job, RunEngine, Worker, WorkerSettings
+from piiloom.surrogates.worker import InlineExecutor, Worker
 
 SCHEMA: Final = 1
 OnProgress = Callable[[Progress], None]
@@ -114,6 +114,8 @@ class _Run:
 
             self._executor = RayExecutor(self._settings, address=ray_address)
         elif workers > 1:
+            from piiloom.surrogates.process_executor import ProcessExecutor  # noqa: PLC0415 - one worker needs no other processes
+
             self._executor = ProcessExecutor(self._settings, workers)
         self._stack.callback(self._executor.close)
 

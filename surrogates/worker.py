@@ -1,120 +1,22 @@
-"""What a worker process does with a chunk of the input: count and scan its documents, or replace their mentions and make the output lines.
-
-A run reads the input twice: to count the documents and scan them for people, and to replace and write them. If the engine's scan needs
-the documents' numbers, counting is a reading of its own before that. The documents are the same each time.
-"""
+"""What a worker does with a chunk of the input: count and scan its documents, or replace their mentions and make the output lines."""
 
 from __future__ import annotations
 
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Any
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
-from piiloom.surrogates.document_ids import RepeatedIds, digests_of, unique_ids
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.surrogates.document_ids import digests_of, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.faults import line_at
-from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.reading import PartReader, documents_of
-from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, vault_lines
 from piiloom.surrogates.outputs.tallies import Tally
-
-
-class RunEngine(Protocol):
-    """What a run needs of the engine (``engine.Engine``), made in each process by a picklable factory.
-
-    Chunks may come to any process, in any order.
-    """
-
-    @property
-    def scan_needs_numbers(self) -> bool:
-        """Whether ``scan`` reads the numbers of documents. If not, they are not yet known then: numbers, lines and ids may be wrong."""
-        ...
-
-    def scan(self, documents: Sequence[Document]) -> bytes:
-        """Pass 1: return what ``assign`` needs to know of this chunk."""
-        ...
-
-    def assign(self, scans: Iterable[bytes]) -> bytes:
-        """Between the passes, in one process: combine the scans, one per chunk in input order. Return the bytes for every ``load``."""
-        ...
-
-    def load(self, assigned: bytes) -> None:
-        """In each process, before the first ``replace``: take over the result of ``assign``."""
-        ...
-
-    def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
-        """Pass 2: replace the mentions of the documents of chunk number *chunk*."""
-        ...
-
-    def report(self, tallies: Counter[str]) -> dict[str, object]:
-        """Return the engine's part of ``report.json``. *tallies* are sums over all documents. Called in the process that ran ``assign``."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerSettings:
-    """Picklable settings that every worker needs. ``vault``: workers also make the lines of the vault."""
-
-    factory: Callable[[], RunEngine]
-    inputs: InputSettings
-    locale: str
-    vault: bool = False
-
-
-class Job(NamedTuple):
-    """A task for one chunk.
-
-    ``first`` is the number of its first document, None before documents were counted. ``ids`` is set if ids repeat, ``assigned``
-    (the file with the result of ``assign``) for the task "replace".
-    """
-
-    task: Literal["count", "scan", "count and scan", "replace"]
-    chunk: Chunk
-    first: int | None = None
-    ids: RepeatedIds | None = None
-    assigned: Path | None = None
-
-
-class PartCount(NamedTuple):
-    """Counts of one part; ``keys`` are the fields of its first row."""
-
-    documents: int
-    rows: int
-    lines: int
-    ascii: bool
-    notes: Notes
-    keys: tuple[str, ...]
-
-
-class ChunkScanned(NamedTuple):
-    """Result of counting and scanning; what the task left out is empty. ``scan`` is for ``assign``.
-
-    ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id. ``tildes``: see ``document_ids``.
-    """
-
-    parts: list[PartCount]
-    ids: bytes
-    tildes: int
-    scan: bytes
-
-
-class ChunkReplaced(NamedTuple):
-    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part."""
-
-    records: bytes
-    maps: bytes
-    vault: bytes
-    mirrors: list[bytes]
-    tally: Tally
-
-
-ChunkResult = ChunkScanned | ChunkReplaced
 
 
 class Worker:
@@ -196,6 +98,41 @@ class Worker:
             tally.take(document, done)
         mirrors = _mirrors(parts, documents, replaced)
         return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally)
+
+
+class InlineExecutor:
+    """Does all jobs in this process, one after another."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """See ``jobs.Executor``."""
+        for job in jobs:
+            yield job, self._worker.do(job)
+
+    def close(self) -> None:
+        """See ``jobs.Executor``."""
+
+
+def outcome_of(worker: Worker, job: Job) -> object:
+    """Do *job* and return its result, or its ``PiiloomError`` or ``OSError`` in a form that can be pickled, for ``result_of``."""
+    try:
+        return worker.do(job)
+    except PiiloomError as error:
+        return PortableError.of(error)
+    except OSError as error:
+        return OSError(error.errno, error.strerror, error.filename)
+
+
+def result_of(outcome: Any) -> ChunkResult:
+    """Return the result that ``outcome_of`` sent, or raise its error."""
+    if isinstance(outcome, PortableError):
+        raise outcome.rebuilt()
+    if isinstance(outcome, OSError):
+        raise outcome
+    result: ChunkResult = outcome
+    return result
 
 
 def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:

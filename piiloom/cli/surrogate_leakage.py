@@ -19,7 +19,7 @@ from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions
 from piiloom.surrogates.leakage.pool_simulation import family_attack

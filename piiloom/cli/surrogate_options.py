@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Final, Literal
 
 import typer
 
 _INPUT, _TAGS, _PEOPLE, _MODEL, _WORK = "What is read", "Placeholders", "Surrogates", "Values by a model", "Running"
-_OF_SPANS: Final = ("spans", "spans_field")
 # Values with an old spelling that goes on working: option -> old spelling -> new one.
 RENAMED: Final[Mapping[str, Mapping[str, str]]] = {"groups": {"exact": "balanced"}, "values": {"code": "local"}}
-
-Command = Callable[..., None]
 
 
 def warning_of_old_value(option: str, value: object) -> str | None:
@@ -230,35 +225,3 @@ class RunOptions:
         ),
     ] = None
     force: Annotated[bool, typer.Option("--force", rich_help_panel=_WORK, help="Replace a folder that an earlier run made.")] = False
-
-
-def takes_options(*, spans: bool = True) -> Callable[[Command], Command]:
-    """Give a command the options of each of its parameters that is a dataclass of options; those of spans only with *spans*."""
-
-    def decorate(command: Command) -> Command:
-        signature = inspect.signature(command, eval_str=True)
-        groups = {name: own.annotation for name, own in signature.parameters.items() if own.annotation in {InputOptions, RunOptions}}
-        taken = {name: _parameters(group, leave_out=() if spans else _OF_SPANS) for name, group in groups.items()}
-
-        @wraps(command)
-        def call(**given: Any) -> None:
-            made = {name: groups[name](**{one.name: given.pop(one.name) for one in parameters}) for name, parameters in taken.items()}
-            command(**made, **given)
-
-        parameters: list[inspect.Parameter] = []
-        for own in signature.parameters.values():
-            parameters += taken.get(own.name) or [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
-        vars(call)["__signature__"] = signature.replace(parameters=parameters)  # where Typer looks for the options
-        return call
-
-    return decorate
-
-
-def _parameters(group: type[InputOptions | RunOptions], leave_out: tuple[str, ...]) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [_parameter(field, hints[field.name]) for field in fields(group) if field.name not in leave_out]
-
-
-def _parameter(field: Field[Any], annotation: Any) -> inspect.Parameter:
-    default = inspect.Parameter.empty if field.default is MISSING else field.default
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

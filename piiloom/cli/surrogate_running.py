@@ -15,8 +15,8 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
+from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import iter_documents
 from piiloom.surrogates.persona_assignment.groups import Weights
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.placeholders.mapping_file import load_mapping

@@ -39,8 +39,8 @@ from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
 from piiloom.surrogates.by_model.terms import ModelWish, Terms
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
+from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import iter_documents
 
 VALUES: Final = "values.sqlite"
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty

@@ -13,7 +13,7 @@ from tests.surrogates.running_fakes import Keeping, TagEngine
 
 def read(path: Path, **settings: object) -> list[Document]:
     """All documents of *path*."""
-    from piiloom.surrogates.inputs.source import iter_documents
+    from piiloom.surrogates.inputs.reading import iter_documents
 
     return list(iter_documents(InputSettings(path=path, **settings)))  # type: ignore[arg-type]
 

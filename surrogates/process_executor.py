@@ -1,4 +1,4 @@
-"""Executors: this process alone, or worker processes (``concurrent.futures``). That on Ray is in ``ray_executor``.
+"""Executor of worker processes, on ``concurrent.futures``.
 
 Worker processes are started by a fork server: a fresh interpreter without the threads, locks and open stores of this process (``fork``
 in a process with a thread for the progress display may hang). It loads the engine's modules once for all workers.
@@ -26,44 +26,12 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.forkserver import ensure_running
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import Any, Final, Protocol
+from typing import Any
 
-from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.errors import RunError
 from piiloom.foundation.interrupts import held_interrupts
-from piiloom.foundation.portable_errors import PortableError
-from piiloom.surrogates.worker import ChunkResult, Job, Worker, WorkerSettings, place_of
-
-WINDOW: Final = 4  # jobs per worker that are submitted and whose results are not yet taken; bounds the memory
-
-
-class Executor(Protocol):
-    """Interface of an executor."""
-
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """Do *jobs* and yield each with its result, in their order. A bounded number of jobs is taken ahead.
-
-        An error of a job is raised when its result is due. Raises ``RunError`` when a worker dies.
-        """
-        ...
-
-    def close(self) -> None:
-        """Stop all workers at once. May be called again."""
-        ...
-
-
-class InlineExecutor:
-    """Does all jobs in this process, one after another."""
-
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
-
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """See ``Executor``."""
-        for job in jobs:
-            yield job, self._worker.do(job)
-
-    def close(self) -> None:
-        """See ``Executor``."""
+from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
 
 class ProcessExecutor:
@@ -87,7 +55,7 @@ class ProcessExecutor:
             raise
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """See ``Executor``."""
+        """See ``jobs.Executor``."""
         pending: deque[tuple[int, Job, Future[object]]] = deque()
         source = enumerate(jobs)
         while True:
@@ -109,7 +77,7 @@ class ProcessExecutor:
             yield job, result_of(outcome)
 
     def close(self) -> None:
-        """See ``Executor``."""
+        """See ``jobs.Executor``."""
         for process in self._processes:
             process.kill()  # nothing is lost: workers only read
         self._pool.shutdown()
@@ -138,26 +106,6 @@ class _RecordingContext(ForkServerContext):
         process = ForkServerContext.Process(*args, **options)
         self.started.append(process)
         return process
-
-
-def outcome_of(worker: Worker, job: Job) -> object:
-    """Do *job* and return its result, or its ``PiiloomError`` or ``OSError`` in a form that can be pickled, for ``result_of``."""
-    try:
-        return worker.do(job)
-    except PiiloomError as error:
-        return PortableError.of(error)
-    except OSError as error:
-        return OSError(error.errno, error.strerror, error.filename)
-
-
-def result_of(outcome: Any) -> ChunkResult:
-    """Return the result that ``outcome_of`` sent, or raise its error."""
-    if isinstance(outcome, PortableError):
-        raise outcome.rebuilt()
-    if isinstance(outcome, OSError):
-        raise outcome
-    result: ChunkResult = outcome
-    return result
 
 
 # The state of a worker process, set by ``_begin``.

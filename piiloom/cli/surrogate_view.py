@@ -1,4 +1,4 @@
-"""The work behind ``piiloom surrogate``: requests checked, runs watched, reports printed."""
+"""What ``piiloom surrogate`` shows on a terminal: the progress of a run, and what came of run, survey and check."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from piiloom.cli.surrogate_checks import written_whole
-from piiloom.cli.surrogate_options import InputOptions, RunOptions
-from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping, run_corpus
+from piiloom.cli.surrogate_options import InputOptions
+from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
 from piiloom.cli.surrogate_values import AskingLine, agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.foundation.counting import counted
@@ -26,16 +26,19 @@ from piiloom.surrogates.progress import RunReport
 _SHOWN: Final = 12
 
 
-def run_and_report(inputs: InputOptions, options: RunOptions, *, as_json: bool) -> None:
-    """Run with a progress bar on standard error, and print what was done."""
-    there = options.yes or sys.stdin.isatty()
-    observer = Observer(
-        agree=agreement(options.yes) if there else None,
+def terminal_observer(*, yes: bool) -> Observer:
+    """Follow a run on this terminal. *yes*: what leaves the machine was agreed to beforehand."""
+    there = yes or sys.stdin.isatty()
+    return Observer(
+        agree=agreement(yes) if there else None,
         tell=lambda warning: say_aside(f"warning: {warning}"),
         asking=AskingLine,
         running=_Bar,
     )
-    report = run_corpus(inputs, options, observer)
+
+
+def print_report(report: RunReport, *, as_json: bool) -> None:
+    """Print what a run did."""
     rejects = report.out / REJECTS
     if rejects.exists():
         say_aside(f"values that the model could not give, with reasons: {rejects}")
