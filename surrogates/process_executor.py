@@ -1,142 +1,127 @@
-"""Executor of worker processes, on ``concurrent.futures``.
+"""Executor of worker processes: one process and one pipe for each thread of a ``ThreadPoolExecutor``.
 
 Worker processes are started by a fork server: a fresh interpreter without the threads, locks and open stores of this process (``fork``
 in a process with a thread for the progress display may hang). It loads the engine's modules once for all workers.
 
-``ProcessPoolExecutor`` alone breaks three promises of a run, which is why some code here is our own. It cannot stop a worker in the
-middle of a job (``kill_workers`` comes with Python 3.14), so Ctrl-C would wait for it. Its workers live on when this process is killed,
-as each of them holds the other end of the pipe that it reads. And it does not tell which job a worker died of.
+The processes are our own, since ``ProcessPoolExecutor`` (Python 3.11) breaks promises of a run. All its workers share one pipe, whose
+end it holds itself: if a worker dies while a result is on its way, it waits for ever; if another does, it does not tell which job that
+had. If this process is killed, its workers live on. On Ctrl-C it waits for the jobs at work (``kill_workers`` comes with 3.14). With a
+pipe for each process, the death of either side is the end of the stream for the other.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
-from multiprocessing.connection import wait
-from multiprocessing.context import ForkServerContext
+from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
-from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
 from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
+_END_S: Final = 5.0
+
 
 class ProcessExecutor:
     """*workers* processes, all started by the constructor."""
 
     def __init__(self, settings: WorkerSettings, workers: int) -> None:
-        context = _RecordingContext()
+        context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, _module_of(settings.factory)])
-        self._processes = context.started
-        self._marks = context.RawArray("q", WINDOW * workers)  # process id of the worker that began a job, by the job's number
-        begin = (settings, self._marks, context.Barrier(workers))
-        self._pool = ProcessPoolExecutor(workers, context, _begin, begin)
+        self._workers: list[_WorkerProcess] = []
+        self._idle: SimpleQueue[_WorkerProcess] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(workers, "surrogates")
         try:
             with _main_left_alone(settings.factory):
                 _start_fork_server_deaf_to_ctrl_c()
-                for _ in range(workers):  # a pool starts a process per job as long as none is idle, so each of these starts one
+                for _ in range(workers):
                     with held_interrupts():  # a worker that gets only half of its start data prints a traceback
-                        self._pool.submit(_meet)
+                        self._workers.append(_WorkerProcess(context, settings))
         except BaseException:
             self.close()
             raise
+        for worker in self._workers:
+            self._idle.put(worker)
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
         """See ``jobs.Executor``."""
-        pending: deque[tuple[int, Job, Future[object]]] = deque()
-        source = enumerate(jobs)
+        pending: deque[tuple[Job, Future[object]]] = deque()
+        source = iter(jobs)
         while True:
-            while len(pending) < len(self._marks) and (numbered := next(source, None)) is not None:
-                number, job = numbered
-                self._marks[number % len(self._marks)] = 0
-                try:
-                    pending.append((number, job, self._pool.submit(_do, number, job)))
-                except BrokenProcessPool:
-                    raise self._died(pending) from None
+            while len(pending) < WINDOW * len(self._workers) and (job := next(source, None)) is not None:
+                pending.append((job, self._threads.submit(self._do, job)))
             if not pending:
                 return
-            _, job, future = pending[0]
-            try:
-                outcome = future.result()
-            except BrokenProcessPool:
-                raise self._died(pending) from None
-            pending.popleft()
-            yield job, result_of(outcome)
+            job, future = pending.popleft()
+            yield job, result_of(future.result())
+
+    def _do(self, job: Job) -> object:
+        worker = self._idle.get()  # there is one, as there are no more threads than workers
+        try:
+            return worker.do(job)
+        finally:
+            self._idle.put(worker)
 
     def close(self) -> None:
         """See ``jobs.Executor``."""
-        for process in self._processes:
-            process.kill()  # nothing is lost: workers only read
-        self._pool.shutdown()
+        for worker in self._workers:
+            worker.kill()
+        self._threads.shutdown(cancel_futures=True)  # those who waited for a worker have seen its end
+        for worker in self._workers:
+            worker.close()
+        self._workers = []
 
-    def _died(self, pending: Iterable[tuple[int, Job, Future[object]]]) -> RunError:
-        self._pool.shutdown()  # now all have ended: the pool terminates the others
-        ended = [one for one in self._processes if one.exitcode not in {0, None, -signal.SIGTERM}] or self._processes
-        dead = ended[0]
-        lost = [(number, job) for number, job, future in pending if not future.done() or future.exception() is not None]
-        at_work = [job for number, job in lost if self._marks[number % len(self._marks)] == dead.pid]
-        code = dead.exitcode
+
+class _WorkerProcess:
+    """A worker process and the pipe to it, used by one thread at a time."""
+
+    def __init__(self, context: Any, settings: WorkerSettings) -> None:
+        self._wire, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, settings), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def do(self, job: Job) -> object:
+        """Have *job* done and return the outcome (``worker.outcome_of``). Raises ``RunError`` if the process dies."""
+        try:
+            self._wire.send(job)
+            return self._wire.recv()
+        except (EOFError, OSError):
+            self._process.join(_END_S)
+        code = self._process.exitcode
         how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-        job = at_work[-1] if at_work else lost[0][1] if lost else None
         remedy = "It may have run out of memory: use fewer workers, or look at the lines named here"
-        return RunError(f"a worker process ended unexpectedly ({how})", where=place_of(job.chunk) if job else None, remedy=remedy)
+        raise RunError(f"a worker process ended unexpectedly ({how})", where=place_of(job.chunk), remedy=remedy)
+
+    def kill(self) -> None:
+        """End the process at once; nothing is lost, as workers only read."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Release what the operating system holds for the ended process."""
+        self._wire.close()
+        self._process.join()
+        self._process.close()
 
 
-class _RecordingContext(ForkServerContext):
-    """A context that keeps the processes which it starts, so that they can be killed and their exit codes be read."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.started: list[BaseProcess] = []
-
-    def Process(self, *args: Any, **options: Any) -> BaseProcess:  # type: ignore[override]  # noqa: N802 - a class there
-        process = ForkServerContext.Process(*args, **options)
-        self.started.append(process)
-        return process
-
-
-# The state of a worker process, set by ``_begin``.
-_worker: Worker
-_marks: Any
-_all_started: Any
-
-
-def _begin(settings: WorkerSettings, marks: Any, all_started: Any) -> None:
-    """Set up a worker process. It ignores Ctrl-C, which is the parent's to handle, and ends with the parent."""
-    global _worker, _marks, _all_started
+def _serve(wire: Connection, settings: WorkerSettings) -> None:
+    """Main loop of a worker process: receive jobs and send outcomes until the parent closes the pipe. Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # even if the parent ignores it: the pool ends its processes by it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker, _marks, _all_started = Worker(settings), marks, all_started
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _meet() -> None:
-    _all_started.wait()
-
-
-def _do(number: int, job: Job) -> object:
-    _marks[number % len(_marks)] = os.getpid()
-    return outcome_of(_worker, job)
+    worker = Worker(settings)
+    with suppress(EOFError, ConnectionResetError, BrokenPipeError):
+        while True:
+            wire.send(outcome_of(worker, wire.recv()))
 
 
 def _start_fork_server_deaf_to_ctrl_c() -> None:
