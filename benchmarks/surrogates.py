@@ -124,7 +124,7 @@ def presidio(count: int) -> dict[str, Any]:
 
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
-    from piiloom.surrogates.engine import EngineFactory
+    from piiloom.surrogates.engine_factory import EngineFactory
     from piiloom.surrogates.inputs.settings import InputSettings
     from piiloom.surrogates.placeholders.mapping import Mapping
     from piiloom.surrogates.running import run_surrogates

@@ -13,7 +13,7 @@ from piiloom.cli.surrogate_options import InputOptions, RunOptions
 from piiloom.cli.surrogate_values import values_by_model
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress
-from piiloom.surrogates.engine import EngineFactory
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.json_rows import SPANS
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings

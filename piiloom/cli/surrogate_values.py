@@ -17,7 +17,7 @@ from piiloom.cli.terminal import error_console, say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
 from piiloom.surrogates.by_model.terms import ModelWish
-from piiloom.surrogates.engine import EngineFactory
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 
 

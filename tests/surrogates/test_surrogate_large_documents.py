@@ -10,7 +10,7 @@ import json
 import pytest
 
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine import EngineFactory
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap

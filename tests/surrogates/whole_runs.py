@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine import EngineFactory
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Gender, Mention

@@ -13,7 +13,7 @@ from piiloom.corpus.store.spending import spending
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.surrogates.by_model.drawing import draw_by_model
 from piiloom.surrogates.by_model.terms import ModelWish
-from piiloom.surrogates.engine import EngineFactory
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.mapping import Mapping
