@@ -16,7 +16,7 @@ from piiloom.cli.surrogate_options import RunOptions
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
-from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 
@@ -43,7 +43,7 @@ def values_by_model(
         raise UsageError("who is to be asked?", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
     if agree is None:
         raise UsageError("sentences would leave this machine, and nobody is here to agree", where="--values llm", remedy="Add --yes.")
-    wish = ModelWish(
+    model_options = ModelOptions(
         provider=options.provider,
         model=options.model,
         base_url=options.base_url,
@@ -56,7 +56,7 @@ def values_by_model(
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
         with asking() as watch:
-            drawn = draw_by_model(inputs, factory, wish, store=options.store, folder=Path(spool), agree=agree, watch=watch)
+            drawn = draw_by_model(inputs, factory, model_options, store=options.store, folder=Path(spool), agree=agree, watch=watch)
         yield replace(factory, given=drawn.values), drawn
 
 

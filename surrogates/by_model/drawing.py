@@ -2,7 +2,7 @@
 
 ::
 
-    drawn = draw_by_model(inputs, factory, wish, store=…, folder=…, agree=…)
+    drawn = draw_by_model(inputs, factory, options, store=…, folder=…, agree=…)
     run_surrogates(inputs, out, replace(factory, given=drawn.values), …)
     drawn.put_rejects(out)
 
@@ -36,7 +36,7 @@ from piiloom.providers.protocol import Provider
 from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
 from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
-from piiloom.surrogates.by_model.terms import ModelWish, Terms
+from piiloom.surrogates.by_model.terms import ModelOptions, Terms
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
 from piiloom.surrogates.inputs.reading import iter_documents
@@ -94,7 +94,7 @@ def _unwatched(progress: AskProgress) -> None:
 def draw_by_model(
     inputs: InputSettings,
     factory: EngineFactory,
-    wish: ModelWish,
+    options: ModelOptions,
     *,
     store: Path,
     folder: Path,
@@ -103,7 +103,7 @@ def draw_by_model(
     sink: EventSink = unheard,
     retry: RetryPolicy | None = None,
 ) -> Drawn:
-    """Ask the model of *wish* for the free-text values of all documents. Code draws those that it cannot give; each gets a reject row.
+    """Ask the model of *options* for the free-text values of all documents. Code draws those it cannot give; each gets a reject row.
 
     *agree* gets the text of ``describe`` and returns whether the sentences may be sent; it is not called if there are none. *folder*
     must exist and be readable by all workers. Replies are kept in the DuckDB file *store*. *watch* is called after each value.
@@ -111,25 +111,25 @@ def draw_by_model(
     Raises ``UsageError`` (no consent, unknown provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and
     stores. Replies that were paid for are kept in any case.
     """
-    provider = _open_provider(wish)
+    provider = _open_provider(options)
     try:
-        terms = Terms.of(wish, factory.settings)
+        terms = Terms.of(options, factory.settings)
         with ExitStack() as stack:
             spool = stack.enter_context(RequestSpool(folder))
             plan = collect(iter_documents(inputs), factory().plan, terms, provider, spool)
             if plan.values and not agree(describe(plan)):
                 raise UsageError("nothing was sent: it was not agreed to", where="--values llm", remedy="Agree, or give --yes")
-            desk = _Desk(plan, terms, wish, watch, folder)
-            return desk.asked(spool, store, provider, sink, retry or RetryPolicy())
+            session = _AskSession(plan, terms, options, watch, folder)
+            return session.run(spool, store, provider, sink, retry or RetryPolicy())
     finally:
         _in_a_loop(provider.aclose)
 
 
-def _open_provider(wish: ModelWish) -> Provider:
-    prices = parse_prices(wish.prices) if wish.prices else None
-    provider = make_provider(wish.provider, model=wish.model, base_url=wish.base_url, timeout_s=wish.timeout_s, prices=prices)
-    budget = wish.budget_usd is not None
-    check_priced(wish.provider, provider.model, wish.base_url, provider.spec, unpriced=wish.unpriced, budget=budget)
+def _open_provider(options: ModelOptions) -> Provider:
+    prices = parse_prices(options.prices) if options.prices else None
+    provider = make_provider(options.provider, model=options.model, base_url=options.base_url, timeout_s=options.timeout_s, prices=prices)
+    budget = options.budget_usd is not None
+    check_priced(options.provider, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
     return provider
 
 
@@ -144,29 +144,31 @@ def _in_a_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         thread.submit(lambda: asyncio.run(work())).result()
 
 
-class _Desk:
+class _AskSession:
     """One asking session: opens the run in the store, sends the requests to the provider, and records each value as it is decided."""
 
-    def __init__(self, plan: AskPlan, terms: Terms, wish: ModelWish, watch: Watch, folder: Path) -> None:
-        self._plan, self._terms, self._wish, self._watch = plan, terms, wish, watch
+    def __init__(self, plan: AskPlan, terms: Terms, options: ModelOptions, watch: Watch, folder: Path) -> None:
+        self._plan, self._terms, self._options, self._watch = plan, terms, options, watch
         self._values, self._rejects = folder / VALUES, folder / REJECTS
         self._drawn: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
 
-    def asked(self, spool: RequestSpool, store_path: Path, provider: Provider, sink: EventSink, retry: RetryPolicy) -> Drawn:
+    def run(self, spool: RequestSpool, store_path: Path, provider: Provider, sink: EventSink, retry: RetryPolicy) -> Drawn:
         with GivenFile(self._values) as values, RejectRows(self._rejects) as rejects:
             if self._plan.values:
                 with Store.open(store_path) as store:
-                    self._sit(spool, store, provider, self._conduct(sink, retry), values, rejects)
+                    self._ask(spool, store, provider, self._conduct(sink, retry), values, rejects)
             report = self._report()
             values.tell(report)
         return Drawn(self._values, self._rejects, self._plan, report)
 
     def _conduct(self, sink: EventSink, retry: RetryPolicy) -> Conduct:
-        wish = self._wish
-        return Conduct(concurrency=wish.concurrency, rpm=wish.rpm, tpm=wish.tpm, budget_usd=wish.budget_usd, retry=retry, sink=sink)
+        options = self._options
+        return Conduct(
+            concurrency=options.concurrency, rpm=options.rpm, tpm=options.tpm, budget_usd=options.budget_usd, retry=retry, sink=sink
+        )
 
-    def _sit(self, spool: RequestSpool, store: Store, provider: Provider, conduct: Conduct, values: GivenFile, rejects: RejectRows) -> None:
+    def _ask(self, spool: RequestSpool, store: Store, provider: Provider, conduct: Conduct, values: GivenFile, rejects: RejectRows) -> None:
         run = self._run(store)
         committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
         line = open_line(store, run.id, provider, committer, conduct, seed=self._terms.seed)
@@ -185,8 +187,8 @@ class _Desk:
             set_run_status(store, run.id, status)
 
     async def _answer(self, spool: RequestSpool, line: Line, provider: Provider, consume: Callable[[Outcome], None]) -> None:
-        at_once = self._wish.concurrency + self._wish.concurrency // 2  # more than in flight: some outcomes are still being stored
-        asker = Asker(line.calls, self._terms, self._wish.concurrency)
+        at_once = self._options.concurrency + self._options.concurrency // 2  # more than in flight: some outcomes are still being stored
+        asker = Asker(line.calls, self._terms, self._options.concurrency)
         try:
             await OrderedRun(
                 source=iter(spool),

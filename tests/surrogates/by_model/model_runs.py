@@ -12,7 +12,7 @@ from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.surrogates.by_model.drawing import draw_by_model
-from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
@@ -66,14 +66,14 @@ class Corpus:
         self.said.append(words)
         return True
 
-    def draw(self, server, name="openai", *, agree=None, watch=None, **wishes):
+    def draw(self, server, name="openai", *, agree=None, watch=None, **options):
         url = server.anthropic_url if name == "anthropic" else server.openai_url
-        wish = ModelWish(provider=name, model=MODELS[name], base_url=url, **wishes)
+        model_options = ModelOptions(provider=name, model=MODELS[name], base_url=url, **options)
         spool = self.folder / "spool"
         spool.mkdir(exist_ok=True)
         told = {"watch": watch} if watch else {}
         return draw_by_model(
-            self.inputs, self.factory, wish, store=self.store, folder=spool, agree=agree or self.agree, retry=QUICK, **told
+            self.inputs, self.factory, model_options, store=self.store, folder=spool, agree=agree or self.agree, retry=QUICK, **told
         )
 
     def fill(self, drawn, out="out", *, workers=1):
@@ -83,8 +83,8 @@ class Corpus:
         drawn.put_rejects(target)
         return report.report
 
-    def run(self, server, name="openai", *, out="out", workers=1, **wishes):
-        drawn = self.draw(server, name, **wishes)
+    def run(self, server, name="openai", *, out="out", workers=1, **options):
+        drawn = self.draw(server, name, **options)
         return drawn, self.fill(drawn, out, workers=workers)
 
     def records(self, out="out"):
