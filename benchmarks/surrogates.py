@@ -77,15 +77,15 @@ def ours(count: int) -> dict[str, Any]:
     ]
     engine = Engine(Settings(seed=7), NamePools(open_names(None)))
     started = time.perf_counter()
-    deque(engine.fill_all(documents[:2000]), maxlen=0)  # names and words of all groups are read
+    deque(engine.replace_all(documents[:2000]), maxlen=0)  # names and words of all groups are read
     warm = time.perf_counter() - started
     started = time.perf_counter()
     replaced = 0
-    for done in engine.fill_all(documents):
+    for done in engine.replace_all(documents):
         replaced += len(done.placed)
     seconds = time.perf_counter() - started
     assert replaced == count * len(_KINDS)
-    for document, done in zip(documents, engine.fill_all(documents), strict=True):
+    for document, done in zip(documents, engine.replace_all(documents), strict=True):
         offsets = OffsetMap((one.start, one.end, one.new_start, one.new_end) for one in done.placed)
         assert offsets.agrees(document.text, done.text)
     return {"seconds": seconds, "example": done.text[:160], "warm": warm, "characters": sum(len(d.text) for d in documents) / count}
@@ -93,11 +93,11 @@ def ours(count: int) -> dict[str, Any]:
 
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
+    from piiloom.surrogates.engine_factory import EngineFactory
     from piiloom.surrogates.inputs.settings import InputSettings
     from piiloom.surrogates.placeholders.mapping import Mapping
     from piiloom.surrogates.running import run_surrogates
     from piiloom.surrogates.settings import Settings
-    from piiloom.surrogates.work import WorkFactory
 
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "input.jsonl"
@@ -105,7 +105,7 @@ def cores(count: int, workers: int) -> dict[str, Any]:
             block = [json.dumps({"text": text}) + "\n" for text, _ in material(min(count, 5000))]
             for at in range(0, count, len(block)):
                 out.writelines(block[: count - at])
-        factory = WorkFactory(settings=Settings(seed=7), mapping=Mapping(), scan=False)
+        factory = EngineFactory(settings=Settings(seed=7), mapping=Mapping(), scan=False)
         started = time.perf_counter()
         run_surrogates(InputSettings(path=source), Path(folder) / "out", factory, seed=7, workers=workers)
         return {"seconds": time.perf_counter() - started, "megabytes": source.stat().st_size / 1e6}

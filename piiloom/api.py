@@ -28,7 +28,7 @@ from typing import Any, Unpack
 from piiloom.cli.importing import import_into
 from piiloom.cli.options import DEFAULT_STORE
 from piiloom.cli.reporting import Choice, make_report
-from piiloom.cli.surrogate_keywords import SurrogateOptions, told
+from piiloom.cli.surrogate_keywords import SurrogateOptions, options_of
 from piiloom.corpus.formats.base import Format, read_records
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import ImportReport, OnConflict
@@ -49,7 +49,7 @@ from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.run_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.surrogates.running_progress import RunReport
+from piiloom.surrogates.progress import RunReport
 from piiloom.taxonomy.own_types import types_in_force
 from piiloom.taxonomy.own_types_file import read_types_file
 
@@ -229,12 +229,11 @@ def surrogate(source: str | Path, out: str | Path, **options: Unpack[SurrogateOp
     leave this machine then, ``yes=True`` only. Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers;
     whatever happens, nothing half-written stays.
     """
-    from piiloom.cli.surrogate_filling import Audience, fill_corpus  # noqa: PLC0415 - few scripts want them, all would load them
+    from piiloom.cli.surrogate_running import Observer, run_corpus  # noqa: PLC0415 - few scripts want them, all would load them
 
-    reading, chosen = told(Path(source), Path(out), options)
-    warnings: list[str] = []
-    audience = Audience(agree=(lambda _: True) if chosen["yes"] else None, tell=warnings.append)
-    report = fill_corpus(reading, chosen, audience)
+    inputs, chosen, warnings = options_of(Path(source), Path(out), options)
+    observer = Observer(agree=(lambda _: True) if chosen.yes else None, tell=warnings.append)
+    report = run_corpus(inputs, chosen, observer)
     return replace(report, warnings=(*warnings, *report.warnings))
 
 

@@ -1,4 +1,4 @@
-"""The engine's input (``Document``) and output (``Filled``)."""
+"""The engine's input (``Document``) and output (``Replaced``)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(slots=True)
-class Filled:
+class Replaced:
     """The output text of a document and its surrogates, in text order.
 
     ``unknown`` (placeholders of unknown meaning) and ``left`` (brackets that are no placeholders) are ranges of the input text.

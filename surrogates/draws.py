@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import Persona
 
 
 class Draw(NamedTuple):

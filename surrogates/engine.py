@@ -1,4 +1,4 @@
-"""The surrogate engine: plans all documents, assigns people to groups over the whole corpus, and fills each document.
+"""The surrogate engine: plans all documents, assigns people to groups over the whole corpus, and replaces what each document marks.
 
 The same seed gives the same bytes for any number of workers and any chunk size. A document's result depends on its position in the
 input; a person's group depends on the position among all people of the corpus.
@@ -12,28 +12,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.casting.cast import Caster, Pools
-from piiloom.surrogates.casting.groups import CODES, GROUPS, OPEN, assign, spread
-from piiloom.surrogates.documents import Document, Filled
-from piiloom.surrogates.filling import NOTHING_GIVEN, Filler
+from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Pools
+from piiloom.surrogates.persona_assignment.groups import OPEN, assign_groups
 from piiloom.surrogates.placeholders.finder import Found
 from piiloom.surrogates.planning import Plan, Planner
+from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
 from piiloom.surrogates.seeds import mix, seed_of
 from piiloom.surrogates.settings import Settings
 from piiloom.surrogates.strategies import apart
 
+if TYPE_CHECKING:
+    from piiloom.surrogates.engine_report import EngineStatistics
+
 _DOCUMENT = 0xD0C
-_GENDER_NAMES: dict[int, str] = {CODES["female"]: "female", CODES["male"]: "male", OPEN: "open"}
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
 
 
-class Finder(Protocol):
+class PlaceholderFinder(Protocol):
     """Finds placeholders in a text."""
 
     def find(self, text: str, where: str = "document") -> Found:
@@ -42,32 +43,38 @@ class Finder(Protocol):
 
 
 class Engine:
-    """Plans documents, assigns groups to all people, and fills the documents. Without ``finder`` the documents must bring mentions.
+    """Plans documents, assigns groups to all people, and replaces the mentions. Without ``finder`` the documents must bring mentions.
 
     ``genders`` maps folded given names to genders. ``given`` maps a document's number to the values that were drawn elsewhere (by a
-    model): value number in the plan -> value.
+    model): value number in the plan -> value. With ``statistics`` documents are counted for the report.
     """
 
     def __init__(
         self,
         settings: Settings,
         pools: Pools,
-        finder: Finder | None = None,
+        finder: PlaceholderFinder | None = None,
         *,
-        genders: dict[str, Gender] | None = None,
+        genders: Mapping[str, Gender] | None = None,
         given: Given | None = None,
+        statistics: EngineStatistics | None = None,
     ) -> None:
         self.settings = settings
         self._finder = finder
         self._planner = Planner(settings.language, scope=settings.scope, genders=genders)
-        self._filler = Filler(settings, Caster(pools, settings.country))
+        self._replacer = Replacer(settings, PersonaDrawer(pools, settings.country))
         self._given = given
+        self._statistics = statistics
         self._seed = seed_of("surrogates", settings.seed)
         self._first_seed = mix(self._seed, _DOCUMENT)
         self._groups: bytes = b""
         self._starts: list[int] = []
         self._shared: Shared = {}
-        self.plans: list[Plan] = []  # plans of the documents that were filled last
+
+    @property
+    def scan_needs_numbers(self) -> bool:
+        """Whether ``scan`` reads the documents' numbers: only the runs of the Markov strategy depend on them."""
+        return self.settings.strategy == "markov"
 
     # Pass 1
 
@@ -91,8 +98,8 @@ class Engine:
             plan = apart(plan, self._document_seed(document.number), keep)
         return plan, found
 
-    def look(self, documents: Sequence[Document]) -> bytes:
-        """Return the people this chunk needs, as marshalled bytes.
+    def scan(self, documents: Sequence[Document]) -> bytes:
+        """Return the people of a chunk, as marshalled bytes.
 
         One gender code per document-local person, and (role, index, code, size) for each person shared across the corpus.
         """
@@ -100,27 +107,30 @@ class Engine:
         shared: dict[tuple[str, str], list[int]] = {}
         for document in documents:
             plan, _ = self.plan(document)
-            note_people(plan, codes, shared)
+            _note_people(plan, codes, shared)
         return marshal.dumps((bytes(codes), [(*key, *entry) for key, entry in shared.items()]))
 
-    def gather(self, looks: Iterable[bytes]) -> bytes:
-        """Assign a group to each person of the corpus, from the ``look`` results in input order. Return the bytes that ``open`` reads."""
+    def assign(self, scans: Iterable[bytes]) -> bytes:
+        """Assign a group to each person of the corpus, from the ``scan`` results in input order. Return the bytes that ``load`` reads."""
         parts: list[bytes] = []
         sizes: list[int] = []
         shared: dict[tuple[str, str], list[int]] = {}
-        for look in looks:
-            codes, entries = marshal.loads(look)  # noqa: S302 - written by ``look`` a moment ago
+        for scan in scans:
+            codes, entries = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
             sizes.append(len(codes))
             for role, index, code, size in entries:
                 _note_shared(shared, (role, index), code, size)
-        return self._hand_out(b"".join(parts), sizes, shared)
+        assigned = self._assign(b"".join(parts), sizes, shared)
+        if self._statistics is not None:
+            self._statistics.note_groups(assigned)
+        return assigned
 
-    def _hand_out(self, codes: bytes, sizes: list[int], shared: dict[tuple[str, str], list[int]]) -> bytes:
+    def _assign(self, codes: bytes, sizes: list[int], shared: dict[tuple[str, str], list[int]]) -> bytes:
         for code, size in shared.values():
             codes += bytes([code, *[OPEN] * (size - 1)])
-        weights = None if self.settings.balance == "exact" else self.settings.weights
-        groups = assign(codes, self._seed, weights).tobytes()
+        weights = self.settings.weights if self.settings.balance != "balanced" else None
+        groups = assign_groups(codes, self._seed, weights).tobytes()
         at = sum(sizes)
         people = []
         for key, (_, size) in shared.items():
@@ -131,58 +141,64 @@ class Engine:
 
     # Pass 2
 
-    def open(self, gathered: Path) -> None:
-        """Load the file that holds the result of ``gather``."""
-        self.take(gathered.read_bytes())
-
-    def take(self, gathered: bytes) -> None:
-        """Load the result of ``gather`` from memory."""
-        self._groups, self._starts, people, _ = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
+    def load(self, assigned: bytes) -> None:
+        """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
+        self._groups, self._starts, people, _ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
         self._shared = {(role, index): (seed_of("shared", self._seed, role, index), groups) for role, index, groups in people}
 
-    def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
-        """Fill the documents of a chunk. *first_look* is the chunk's number, in the order in which ``gather`` got the looks."""
-        with unhurried():
+    def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
+        """Replace the mentions of the documents of chunk number *chunk*, in the order in which ``assign`` got the scans."""
+        with gc_paused():
             planned = [self.plan(document) for document in documents]
-            self.plans = [plan for plan, _ in planned]
-            return list(self._each(documents, planned, self._starts[first_look]))
+            replaced = list(self._each(documents, planned, self._starts[chunk]))
+        if self._statistics is not None:
+            for (plan, _), done in zip(planned, replaced, strict=True):
+                done.tallies.update(self._statistics.tallies(plan, done))
+        return replaced
 
-    def _each(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> Iterator[Filled]:
+    def _each(self, documents: Sequence[Document], planned: Sequence[tuple[Plan, Found | None]], at: int) -> Iterator[Replaced]:
         for document, (plan, found) in zip(documents, planned, strict=True):
             after = at + len(plan.codes)
-            done = self.fill_plan(plan, document.number, self._groups[at:after])
+            done = self.replace_plan(plan, document.number, self._groups[at:after])
             at = after
             if found is not None:
                 done.unknown = [(one.start, one.end) for one in found.unknown]
                 done.left = list(found.left)
             yield done
 
-    def fill_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Filled:
-        """Fill one planned document; *number* is its position in the input, *groups* has one group per document-local person."""
+    def replace_plan(self, plan: Plan, number: int, groups: Sequence[int]) -> Replaced:
+        """Replace the mentions of one planned document.
+
+        *number* is its position in the input, *groups* has one group per document-local person.
+        """
         given = self._given(number) if self._given is not None else NOTHING_GIVEN
-        return self._filler.fill(plan, self._document_seed(number), groups, self._shared, given)
+        return self._replacer.replace(plan, self._document_seed(number), groups, self._shared, given)
 
     def _document_seed(self, number: int) -> int:
         return mix(self._first_seed, number)
 
-    def fill_all(self, documents: Sequence[Document]) -> Iterator[Filled]:
-        """Run both passes over documents in memory. Each document is planned once, and filled when the iterator reaches it."""
-        with unhurried():
+    def report(self, tallies: Counter[str]) -> dict[str, object]:
+        """Return the engine's part of the report; *tallies* are summed over all documents. Empty without ``statistics``."""
+        return self._statistics.report(tallies) if self._statistics is not None else {}
+
+    def replace_all(self, documents: Sequence[Document]) -> Iterator[Replaced]:
+        """Run both passes over documents in memory. Each is planned once, and replaced when the iterator reaches it."""
+        with gc_paused():
             yield from self._both_passes(documents)
 
-    def _both_passes(self, documents: Sequence[Document]) -> Iterator[Filled]:
+    def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
         planned = [self.plan(document) for document in documents]
         codes = bytearray()
         shared: dict[tuple[str, str], list[int]] = {}
         for plan, _ in planned:
-            note_people(plan, codes, shared)
-        self.take(self._hand_out(bytes(codes), [len(codes)], shared))
+            _note_people(plan, codes, shared)
+        self.load(self._assign(bytes(codes), [len(codes)], shared))
         yield from self._each(documents, planned, 0)
 
 
 @contextmanager
-def unhurried() -> Iterator[None]:
-    """Disable the cyclic garbage collector in the block: filling makes no reference cycles, and collecting took a fifth of the time."""
+def gc_paused() -> Iterator[None]:
+    """Disable the cyclic garbage collector in the block: replacing makes no reference cycles, and collecting took a fifth of the time."""
     running = gc.isenabled()
     gc.disable()
     try:
@@ -192,7 +208,7 @@ def unhurried() -> Iterator[None]:
             gc.enable()
 
 
-def note_people(plan: Plan, codes: bytearray, shared: dict[tuple[str, str], list[int]]) -> None:
+def _note_people(plan: Plan, codes: bytearray, shared: dict[tuple[str, str], list[int]]) -> None:
     """Add the people of *plan*: document-local ones to *codes*, those shared across the corpus to *shared* (key -> [code, size])."""
     for cluster in plan.clusters:
         if cluster.corpus:
@@ -204,21 +220,3 @@ def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str],
     entry = shared.setdefault(key, [code, size])
     entry[0] = entry[0] or code
     entry[1] = max(entry[1], size)
-
-
-def group_report(gathered: bytes, *, own_names: bool = False) -> dict[str, object]:
-    """Summarize *gathered* for the report: people by group and by known gender, and the largest difference between two groups.
-
-    ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
-    """
-    groups, _, _, told = marshal.loads(gathered)  # noqa: S302 - written by ``gather``
-    counts = Counter(groups)
-    named: Counter[str] = Counter()
-    for number, (gender, region) in enumerate(GROUPS):
-        named[gender if own_names else f"{gender} {region}"] += counts.get(number, 0)
-    return {
-        "people": len(groups),
-        "groups": dict(named),
-        "largest_difference": spread(named),
-        "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
-    }

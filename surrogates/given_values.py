@@ -1,4 +1,4 @@
-"""Store for the values that a model gave: an SQLite file, written before the run fills documents and read by every worker."""
+"""Store for the values that a model gave: an SQLite file, written before the run replaces anything and read by every worker."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from piiloom.surrogates.casting.name_forms import SUBTYPES
-from piiloom.surrogates.casting.registers import Register
-from piiloom.surrogates.originals import form_of, name_parts
+from piiloom.surrogates.known_names import form_of, name_parts
+from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES
+from piiloom.surrogates.persona_assignment.registers import Register
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.seeds import mix
 

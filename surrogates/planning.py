@@ -1,6 +1,6 @@
 """Decide which mentions of a document are the same person or value, and which person a value belongs to.
 
-Nothing is drawn here. A plan depends on the text and its mentions alone, so the first pass over a corpus can count the people to be cast.
+Nothing is drawn here. A plan depends on the text and its mentions alone, so the first pass over a corpus can count the people to be drawn.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from piiloom.surrogates.casting.cues import AFTER, Cues, cues_of, gender_after, gender_before
-from piiloom.surrogates.casting.groups import CODES, OPEN
 from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.mentions import Gender, Mention
-from piiloom.surrogates.originals import OriginalNames
+from piiloom.surrogates.persona_assignment.gender_cues import AFTER, Cues, cues_of, gender_after, gender_before
+from piiloom.surrogates.persona_assignment.groups import CODES, OPEN
 
 PERSON: Final = "person"
 NOBODY: Final = -1
@@ -25,7 +25,8 @@ NOBODY: Final = -1
 class Cluster:
     """The mentions of one person, or of two people named together (``size`` 2).
 
-    ``key`` is (role, index) of the first mention. ``code`` is the gender code (``casting.groups``). ``places`` are mention numbers.
+    ``key`` is (role, index) of the first mention. ``code`` is the gender code (``persona_assignment.groups``). ``places`` are mention
+    numbers.
     ``corpus``: the person is shared across the corpus. If ``parts`` is set, the cluster refers to the people of these other
     clusters together and has none of its own (``size`` 0).
     """
@@ -77,7 +78,7 @@ class Planner:
     def __init__(self, language: str, *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
         self._cues: Cues | None = cues_of(language)
         self._everywhere = scope == "corpus"
-        self._names = OriginalNames(genders)
+        self._names = KnownNames(genders)
         self._owned = owned_kinds()
 
     def plan(self, text: str, mentions: Sequence[Mention]) -> Plan:
@@ -155,14 +156,14 @@ class _People:
 
     __slots__ = ("_by_key", "_everywhere", "_names", "_names_here", "clusters", "numbers", "originals")
 
-    def __init__(self, everywhere: bool, names: OriginalNames) -> None:
+    def __init__(self, everywhere: bool, names: KnownNames) -> None:
         self.clusters: list[Cluster] = []
         self.numbers: list[int] = []
         self.originals = False
         self._by_key: dict[tuple[str, str] | None, int] = {}  # no entry has the key None: it means a person of one mention
         self._everywhere = everywhere
         self._names = names
-        self._names_here: OriginalNames | None = None
+        self._names_here: KnownNames | None = None
 
     def add(self, number: int, mention: Mention) -> int:
         """Add mention *number* to the cluster of its person, or to a new cluster. Return the cluster's number."""

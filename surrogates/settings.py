@@ -6,19 +6,19 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Literal
 
-from piiloom.surrogates.casting.groups import Weights
+from piiloom.surrogates.persona_assignment.groups import Weights
 
 Strategy = Literal["consistent", "per-mention", "markov"]
 Scope = Literal["document", "corpus"]
 OnUnknown = Literal["keep", "error", "generic"]
-Balance = Literal["exact", "weights", "cue"]
+Balance = Literal["balanced", "weights", "cue"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Settings of the engine. ``locale`` is the language and country of the texts ("nl_NL").
 
-    ``balance``: "exact" and "weights" distribute people over the groups of gender and region (by ``weights``). With "cue", or with
+    ``balance``: "balanced" and "weights" distribute people over the groups of gender and region (by ``weights``). With "cue", or with
     ``script`` "native" (the script of the texts' country), all names are of the texts' country and only genders are distributed.
     ``keep`` is the probability with which the Markov strategy repeats the surrogate of the previous mention. ``names`` is the path of
     a names index, None for the default. Dates that the text does not tell are drawn relative to ``anchor``; all known dates of a
@@ -30,7 +30,7 @@ class Settings:
     scope: Scope = "document"
     strategy: Strategy = "consistent"
     keep: float = 0.5
-    balance: Balance = "exact"
+    balance: Balance = "balanced"
     weights: Weights = field(default_factory=Weights)
     english_only: bool = False
     script: Literal["latin", "native"] = "latin"
@@ -59,7 +59,7 @@ class Settings:
             "strategy": self.strategy,
             "keep": self.keep if self.strategy == "markov" else None,
             "scope": self.scope,
-            "groups": self.balance,
+            "groups": "exact" if self.balance == "balanced" else self.balance,  # its name in reports from the beginning
             "weights": asdict(self.weights) if self.balance == "weights" else None,
             "english_only": self.english_only,
             "script": self.script,

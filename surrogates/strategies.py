@@ -6,7 +6,7 @@ else replaced by a new one. So a name that de-identification missed does not sta
 
 from __future__ import annotations
 
-from piiloom.surrogates.casting.groups import OPEN
+from piiloom.surrogates.persona_assignment.groups import OPEN
 from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan, codes_of
 from piiloom.surrogates.seeds import mix
 
@@ -15,7 +15,7 @@ _UNIT = float(1 << 64)
 
 
 def apart(plan: Plan, seed: int, keep: float) -> Plan:
-    """Return *plan* with each person's mentions split into runs, each cast as a person of its own.
+    """Return *plan* with each person's mentions split into runs, each replaced as a person of its own.
 
     *keep* is the probability that a mention continues the run before it; 0 makes each mention a run. The runs depend on *seed*, the
     document's seed. Each run keeps the person's known gender.

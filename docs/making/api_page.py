@@ -20,7 +20,7 @@ from piiloom.corpus.releases.exporting import ExportReport
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.foundation.errors import PiiloomError, ProviderError
 from piiloom.generation.running.progress import RunProgress
-from piiloom.surrogates.running_progress import RunReport
+from piiloom.surrogates.progress import RunReport
 
 # In the order in which people use them.
 FUNCTIONS = ("generate", "import_file", "release", "export", "load", "report", "probe", "surrogate")

@@ -25,6 +25,7 @@ from piiloom.evaluation.probe.models import RelevanceJudge, SpanDetector
 from piiloom.evaluation.probe.scores import Figures, Interval, TypeScore, count_table, figures, intervals, type_scores
 from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.noop import noop
 
 DEFAULT_SEED = 7
 
@@ -95,7 +96,7 @@ def run_probe(
     _check_sizes(chosen, train)
     shuffled = list(train.records)
     random.Random(seed).shuffle(shuffled)  # not ``derive_rng``: gives the same order as the shared probe tool for the same seed
-    trainings = [_training(train, shuffled[:size], tests, seed, watch or _unwatched) for size in chosen]
+    trainings = [_training(train, shuffled[:size], tests, seed, watch or noop) for size in chosen]
     return ProbeResult(corpus=train, seed=seed, trainings=tuple(trainings))
 
 
@@ -142,7 +143,3 @@ def _tested(test: ProbeCorpus, detector: SpanDetector, judge: RelevanceJudge, se
 def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
     relevances = [span.relevance for record in records for span in record.spans]
     return relevances.count("high"), relevances.count("low")
-
-
-def _unwatched(step: ProbeStep) -> None:
-    """Ignore all progress (the default watcher)."""

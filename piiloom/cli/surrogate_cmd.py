@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
 from piiloom.cli.options import JsonOption, examples
-from piiloom.cli.surrogate_options import (
-    BaseUrlOption,
-    BudgetUsdOption,
-    ConcurrencyOption,
-    EnglishOnlyOption,
-    ForceOption,
-    GroupsOption,
-    KeepOption,
-    KeepWeekdaysOption,
-    LeakageOption,
-    LocaleOption,
-    ModelOption,
-    NamesOption,
-    OnUnknownOption,
-    OutOption,
-    PlaceholdersOption,
-    PriceOption,
-    ProviderOption,
-    ScanOption,
-    ScopeOption,
-    ScriptOption,
-    SeedOption,
-    StoreOption,
-    StrategyOption,
-    UnpricedOption,
-    ValuesOption,
-    VaultOption,
-    WeightsOption,
-    WorkersOption,
-    YesOption,
-)
-from piiloom.cli.surrogate_reading import Reading, reads_input
+from piiloom.cli.surrogate_options import InputOptions, KeepOption, LocaleOption, PlaceholdersOption, RunOptions
+
+_OF_SPANS: Final = ("spans", "spans_field")
+Command = Callable[..., None]
 
 _RUN = (
     "piiloom surrogate run notes/ --out filled",
@@ -60,55 +36,56 @@ surrogate_app = typer.Typer(
 )
 
 
+def takes_options(*, spans: bool = True) -> Callable[[Command], Command]:
+    """Give a command the options of each of its parameters that is a dataclass of options; those of spans only with *spans*."""
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        groups = {name: own.annotation for name, own in signature.parameters.items() if own.annotation in {InputOptions, RunOptions}}
+        taken = {name: _parameters(group, leave_out=() if spans else _OF_SPANS) for name, group in groups.items()}
+
+        @wraps(command)
+        def call(**given: Any) -> None:
+            made = {name: groups[name](**{one.name: given.pop(one.name) for one in parameters}) for name, parameters in taken.items()}
+            command(**made, **given)
+
+        parameters: list[inspect.Parameter] = []
+        for own in signature.parameters.values():
+            parameters += taken.get(own.name) or [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+        vars(call)["__signature__"] = signature.replace(parameters=parameters)  # where Typer looks for the options
+        return call
+
+    return decorate
+
+
+def _parameters(group: type[InputOptions | RunOptions], leave_out: tuple[str, ...]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [_parameter(field, hints[field.name]) for field in fields(group) if field.name not in leave_out]
+
+
+def _parameter(field: Field[Any], annotation: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 @surrogate_app.command("run", epilog=examples(*_RUN))
-@reads_input()
-def run(
-    reading: Reading,
-    out: OutOption,
-    placeholders: PlaceholdersOption = "auto",
-    on_unknown: OnUnknownOption = "keep",
-    locale: LocaleOption = "en_US",
-    seed: SeedOption = 7,
-    scope: ScopeOption = "document",
-    strategy: StrategyOption = "consistent",
-    keep: KeepOption = 0.5,
-    groups: GroupsOption = "exact",
-    weights: WeightsOption = "",
-    english_only: EnglishOnlyOption = False,
-    script: ScriptOption = "latin",
-    names: NamesOption = None,
-    keep_weekdays: KeepWeekdaysOption = False,
-    values: ValuesOption = "code",
-    provider: ProviderOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    concurrency: ConcurrencyOption = 16,
-    budget_usd: BudgetUsdOption = None,
-    price: PriceOption = None,
-    unpriced: UnpricedOption = False,
-    store: StoreOption = Path("outputs/surrogates.duckdb"),
-    yes: YesOption = False,
-    leakage: LeakageOption = "",
-    scan: ScanOption = True,
-    workers: WorkersOption = "auto",
-    vault: VaultOption = None,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Fill a redacted corpus with surrogates: one person for each role and number, groups in balance, every offset exact.
+@surrogate_app.command("fill", epilog=examples(*(line.replace(" run ", " fill ", 1) for line in _RUN)))
+@takes_options()
+def run(inputs: InputOptions, options: RunOptions, as_json: JsonOption = False) -> None:
+    """Put surrogates into a redacted corpus: one person for each role and number, groups in balance, every offset exact.
 
-    DIR appears when everything is there; a run that is stopped leaves nothing.
+    DIR appears when everything is there; a run that is stopped leaves nothing. run and fill are one command.
     """
-    options = dict(locals())
-    from piiloom.cli.surrogating import run_and_report
+    from piiloom.cli.surrogate_running import run_corpus
+    from piiloom.cli.surrogate_view import print_report, terminal_observer
 
-    run_and_report(reading, options)
+    print_report(run_corpus(inputs, options, terminal_observer(yes=options.yes)), as_json=as_json)
 
 
 @surrogate_app.command("survey", epilog=examples(*_SURVEY))
-@reads_input(spans=False)
+@takes_options(spans=False)
 def survey(
-    reading: Reading,
+    inputs: InputOptions,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the mapping here, to be edited; on standard output when not given.")
     ] = None,
@@ -116,15 +93,15 @@ def survey(
     as_json: JsonOption = False,
 ) -> None:
     """Learn the placeholders of a corpus: what each means, how sure that is, what is unknown, what is left alone."""
-    from piiloom.cli.surrogating import survey_and_report
+    from piiloom.cli.surrogate_view import survey_and_report
 
-    survey_and_report(reading, out, force=force, as_json=as_json)
+    survey_and_report(inputs, out, force=force, as_json=as_json)
 
 
 @surrogate_app.command("leakage", epilog=examples(*_LEAKAGE))
-@reads_input()
+@takes_options()
 def leakage(
-    reading: Reading,
+    inputs: InputOptions,
     miss: Annotated[
         str, typer.Option("--miss", metavar="RATE,…", help="Shares of mentions that de-identification misses.")
     ] = "0.001,0.005,0.01,0.02,0.05,0.1",
@@ -143,7 +120,7 @@ def leakage(
     """
     from piiloom.cli.surrogate_leakage import estimate_and_report
 
-    estimate_and_report(reading, miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
+    estimate_and_report(inputs, miss, out, placeholders=placeholders, locale=locale, keep=keep, names=names, as_json=as_json)
 
 
 @surrogate_app.command("check", epilog=examples(*_CHECK))
@@ -153,6 +130,6 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Prove that nothing but the placeholders changed: the input is read again and compared code point by code point."""
-    from piiloom.cli.surrogating import check_and_report
+    from piiloom.cli.surrogate_view import check_and_report
 
     check_and_report(folder, source, as_json=as_json)

@@ -10,8 +10,8 @@ from typing import Any, Final
 from rich.table import Table
 
 from piiloom.cli.surrogate_checks import checked_locale, miss_rates, written_whole
-from piiloom.cli.surrogate_filling import input_settings, tag_mapping
-from piiloom.cli.surrogate_reading import Reading
+from piiloom.cli.surrogate_options import InputOptions
+from piiloom.cli.surrogate_running import input_settings, tag_mapping
 from piiloom.cli.terminal import console, harmless, say, say_aside
 from piiloom.cli.terminal import say_json as print_json
 from piiloom.foundation.counting import counted
@@ -19,11 +19,11 @@ from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.inputs.source import iter_documents
+from piiloom.surrogates.inputs.reading import iter_documents
+from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions
 from piiloom.surrogates.leakage.pool_simulation import family_attack
 from piiloom.surrogates.leakage.recognising import STRATEGIES, Leakage, leakage
-from piiloom.surrogates.originals import name_parts
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.planning import Planner
 from piiloom.surrogates.settings import Settings
@@ -32,7 +32,7 @@ _SEED: Final = 7
 
 
 def estimate_and_report(
-    reading: Reading,
+    inputs: InputOptions,
     miss: str,
     out: Path | None,
     *,
@@ -49,7 +49,7 @@ def estimate_and_report(
     settings = Settings(locale=checked_locale(locale))
     if out is not None and out.exists() and not out.is_dir():
         raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
-    sizes, originals = _sizes(reading, placeholders, settings)
+    sizes, originals = _sizes(inputs, placeholders, settings)
     found = [leakage(sizes, rate, keep=keep) for rate in rates]
     index = open_names(names)
     pools = NamePools(index)
@@ -71,16 +71,16 @@ def estimate_and_report(
     if as_json:
         print_json(report)
     else:
-        _print(report, found, reading.source)
+        _print(report, found, inputs.source)
 
 
-def _sizes(reading: Reading, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
+def _sizes(inputs: InputOptions, placeholders: str, settings: Settings) -> tuple[list[list[int]], list[str]]:
     """How often each person of each document is named, and the family names that are known."""
-    inputs = input_settings(reading)
-    finder = None if inputs.use_spans else Finder(tag_mapping(placeholders, inputs))
+    source = input_settings(inputs)
+    finder = None if source.use_spans else Finder(tag_mapping(placeholders, source))
     planner = Planner(settings.language)
     sizes, originals = [], []
-    for document in iter_documents(inputs):
+    for document in iter_documents(source):
         mentions = document.mentions if finder is None else finder.find(document.text).mentions
         plan = planner.plan(document.text, mentions or ())
         sizes.append([len(cluster.places) for cluster in plan.clusters])

@@ -1,13 +1,41 @@
-"""The options of ``piiloom surrogate`` but those of ``Reading``, declared once. Imports nothing heavy: help must be quick."""
+"""The options of ``piiloom surrogate``, declared once. Imports nothing heavy: help must be quick."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
-_TAGS, _CAST, _MODEL, _WORK = "Placeholders", "Surrogates", "Values by a model", "Running"
+_INPUT, _TAGS, _PEOPLE, _MODEL, _WORK = "What is read", "Placeholders", "Surrogates", "Values by a model", "Running"
+# Values with an old spelling that goes on working: option -> old spelling -> new one.
+RENAMED: Final[Mapping[str, Mapping[str, str]]] = {"groups": {"exact": "balanced"}, "values": {"code": "local"}}
+
+
+def warning_of_old_value(option: str, value: object) -> str | None:
+    """Return what to write instead of *value*, if that is an old spelling for the option called *option*; else None."""
+    new = RENAMED.get(option, {}).get(value) if isinstance(value, str) else None
+    return None if new is None else f"--{option} {value} is an old spelling: write --{option} {new}"
+
+
+def _one_of(option: str, *values: str) -> Callable[[str], str]:
+    """Return a parser of one of *values*, which also takes the old spellings, with a warning."""
+
+    def parse(value: str) -> str:
+        warning = warning_of_old_value(option, value)
+        if warning is not None:
+            from piiloom.cli.terminal import say_aside  # noqa: PLC0415 - help does not need it
+
+            say_aside(f"warning: {warning}")
+            return RENAMED[option][value]
+        if value not in values:
+            raise typer.BadParameter(f"{value!r} is none of {', '.join(values)}.", param_hint=f"--{option}")
+        return value
+
+    return parse
+
 
 PlaceholdersOption = Annotated[
     str,
@@ -18,106 +46,182 @@ PlaceholdersOption = Annotated[
         help="auto learns the tags of the input; or a mapping that survey wrote.",
     ),
 ]
-LocaleOption = Annotated[str, typer.Option("--locale", rich_help_panel=_CAST, help="Language and country of the texts, as in nl_NL.")]
+LocaleOption = Annotated[str, typer.Option("--locale", rich_help_panel=_PEOPLE, help="Language and country of the texts, as in nl_NL.")]
 KeepOption = Annotated[
-    float, typer.Option("--keep", min=0.0, max=1.0, rich_help_panel=_CAST, help="Markov: how likely the next mention keeps the surrogate.")
+    float,
+    typer.Option("--keep", min=0.0, max=1.0, rich_help_panel=_PEOPLE, help="Markov: how likely the next mention keeps the surrogate."),
 ]
-OutOption = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The folder to make: records.jsonl, mirror/, map.jsonl, report.json.")
-]
-OnUnknownOption = Annotated[
-    Literal["keep", "error", "generic"],
-    typer.Option(
-        "--on-unknown",
-        rich_help_panel=_TAGS,
-        help="What looks like a placeholder of no known meaning: keep and report it, stop, or a neutral value.",
-    ),
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", rich_help_panel=_CAST, help="Same seed and input, same bytes, for any number of workers.")
-]
-ScopeOption = Annotated[
-    Literal["document", "corpus"],
-    typer.Option("--scope", rich_help_panel=_CAST, help="Whether numbered people and roles are the same ones in all documents."),
-]
-StrategyOption = Annotated[
-    Literal["consistent", "per-mention", "markov"],
-    typer.Option("--strategy", rich_help_panel=_CAST, help="Whether a person keeps one surrogate."),
-]
-GroupsOption = Annotated[
-    Literal["exact", "weights", "cue"],
-    typer.Option(
-        "--groups",
-        rich_help_panel=_CAST,
-        help="People in equal groups of gender and UN region, by --weights, or with names of the texts' own country (cue).",
-    ),
-]
-WeightsOption = Annotated[
-    str,
-    typer.Option("--weights", metavar="NAME=N,…", rich_help_panel=_CAST, help="For --groups weights: female=2,Africa=3; others weigh 1."),
-]
-ScriptOption = Annotated[
-    Literal["latin", "native"],
-    typer.Option(
-        "--script", rich_help_panel=_CAST, help="native: names of the texts' own country in its own script (zh_CN, ko_KR, ru_RU, ar_EG …)."
-    ),
-]
-EnglishOnlyOption = Annotated[
-    bool, typer.Option("--english-only", rich_help_panel=_CAST, help="Only names that are also in use in English-speaking countries.")
-]
-NamesOption = Annotated[
-    Path | None, typer.Option("--names", metavar="FILE", rich_help_panel=_CAST, help="A names index that piiloom names build made.")
-]
-KeepWeekdaysOption = Annotated[bool, typer.Option("--keep-weekdays", rich_help_panel=_CAST, help="Known dates move by whole weeks.")]
-ValuesOption = Annotated[
-    Literal["code", "llm"],
-    typer.Option("--values", rich_help_panel=_MODEL, help="Who words organisations, courses, occupations and the like."),
-]
-ProviderOption = Annotated[str | None, typer.Option("--provider", rich_help_panel=_MODEL, help="openai, anthropic or compatible.")]
-ModelOption = Annotated[
-    str | None, typer.Option("--model", rich_help_panel=_MODEL, help="The provider's model, as the provider spells it.")
-]
-BaseUrlOption = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", rich_help_panel=_MODEL, help="Where a compatible server listens.")
-]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, rich_help_panel=_MODEL, help="Calls in flight at once; never changes a value.")
-]
-BudgetUsdOption = Annotated[
-    float | None, typer.Option("--budget-usd", min=0.0, rich_help_panel=_MODEL, help="Stop asking when this much is spent.")
-]
-PriceOption = Annotated[
-    str | None,
-    typer.Option("--price", metavar="IN,OUT", rich_help_panel=_MODEL, help="USD per million tokens, for models we know no price of."),
-]
-UnpricedOption = Annotated[bool, typer.Option("--unpriced", rich_help_panel=_MODEL, help="Go on although the model's price is unknown.")]
-StoreOption = Annotated[
-    Path,
-    typer.Option("--store", metavar="FILE", rich_help_panel=_MODEL, help="Where replies are kept, so that none is paid for twice."),
-]
-YesOption = Annotated[bool, typer.Option("--yes", rich_help_panel=_MODEL, help="Agree beforehand to send what leaves the machine.")]
-LeakageOption = Annotated[
-    str,
-    typer.Option(
-        "--leakage",
-        metavar="RATE,…",
-        rich_help_panel=_WORK,
-        help="Estimate for these miss rates how often a document leaks recognisably.",
-    ),
-]
-ScanOption = Annotated[
-    bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that nobody put in.")
-]
-WorkersOption = Annotated[
-    str, typer.Option("--workers", metavar="N|auto|ray", rich_help_panel=_WORK, help="Processes, or Ray for a cluster.")
-]
-VaultOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--vault",
-        metavar="FILE",
-        rich_help_panel=_WORK,
-        help="Also write what stood where, so that the run can be reversed. Keep it apart.",
-    ),
-]
-ForceOption = Annotated[bool, typer.Option("--force", rich_help_panel=_WORK, help="Replace a folder that an earlier run made.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """How the input is read; each field is an option (``source`` the argument)."""
+
+    source: Annotated[
+        Path, typer.Argument(metavar="INPUT", help="A .txt, .jsonl, .json, .csv, .tsv, .parquet, .xml or .zip file, or a folder of these.")
+    ]
+    text_field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--text-field",
+            metavar="NAME",
+            rich_help_panel=_INPUT,
+            help="Field or column of the text (may be repeated; note.text goes deeper; columns also by number).",
+        ),
+    ] = None
+    id_field: Annotated[
+        str | None, typer.Option("--id-field", metavar="NAME", rich_help_panel=_INPUT, help="Field of the id (default id).")
+    ] = None
+    file_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format", rich_help_panel=_INPUT, help="txt, jsonl, json, csv, tsv, parquet, xml or zip, where the suffix tells none."
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", rich_help_panel=_INPUT, help="Of files that are not UTF-8 (cp1252, latin-1 …).")
+    ] = None
+    header: Annotated[
+        bool, typer.Option("--header/--no-header", rich_help_panel=_INPUT, help="Whether the first row of a table names its columns.")
+    ] = True
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", rich_help_panel=_INPUT, help="What separates the columns of a table (found out when not given)."),
+    ] = None
+    quoting: Annotated[
+        Literal["auto", "csv", "none"], typer.Option("--quoting", rich_help_panel=_INPUT, help="Whether fields of tables are quoted.")
+    ] = "auto"
+    max_unpacked: Annotated[
+        int, typer.Option("--max-unpacked", metavar="MB", min=1, rich_help_panel=_INPUT, help="The most that zip files may unpack to.")
+    ] = 4096
+    spans: Annotated[
+        bool,
+        typer.Option(
+            "--spans", rich_help_panel=_INPUT, help="Rows bring spans (start, end, type): replace what they mark instead of placeholders."
+        ),
+    ] = False
+    spans_field: Annotated[
+        str | None, typer.Option("--spans-field", metavar="NAME", rich_help_panel=_INPUT, help="Field of the spans (default spans).")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What is put in, how, and where; each field is an option of ``piiloom surrogate run``."""
+
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make: records.jsonl, mirror/, map.jsonl, report.json.")]
+    placeholders: PlaceholdersOption = "auto"
+    on_unknown: Annotated[
+        Literal["keep", "error", "generic"],
+        typer.Option(
+            "--on-unknown",
+            rich_help_panel=_TAGS,
+            help="What looks like a placeholder of no known meaning: keep and report it, stop, or a neutral value.",
+        ),
+    ] = "keep"
+    locale: LocaleOption = "en_US"
+    seed: Annotated[
+        int, typer.Option("--seed", rich_help_panel=_PEOPLE, help="Same seed and input, same bytes, for any number of workers.")
+    ] = 7
+    scope: Annotated[
+        Literal["document", "corpus"],
+        typer.Option("--scope", rich_help_panel=_PEOPLE, help="Whether numbered people and roles are the same ones in all documents."),
+    ] = "document"
+    strategy: Annotated[
+        Literal["consistent", "per-mention", "markov"],
+        typer.Option("--strategy", rich_help_panel=_PEOPLE, help="Whether a person keeps one surrogate."),
+    ] = "consistent"
+    keep: KeepOption = 0.5
+    groups: Annotated[
+        Literal["balanced", "weights", "cue"],
+        typer.Option(
+            "--groups",
+            metavar="balanced|weights|cue",
+            parser=_one_of("groups", "balanced", "weights", "cue"),
+            rich_help_panel=_PEOPLE,
+            help="People balanced over gender and UN region, by --weights, or with names of the texts' own country (cue).",
+        ),
+    ] = "balanced"
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights", metavar="NAME=N,…", rich_help_panel=_PEOPLE, help="For --groups weights: female=2,Africa=3; others weigh 1."
+        ),
+    ] = ""
+    english_only: Annotated[
+        bool, typer.Option("--english-only", rich_help_panel=_PEOPLE, help="Only names that are also in use in English-speaking countries.")
+    ] = False
+    script: Annotated[
+        Literal["latin", "native"],
+        typer.Option(
+            "--script",
+            rich_help_panel=_PEOPLE,
+            help="native: names of the texts' own country in its own script (zh_CN, ko_KR, ru_RU, ar_EG …).",
+        ),
+    ] = "latin"
+    names: Annotated[
+        Path | None, typer.Option("--names", metavar="FILE", rich_help_panel=_PEOPLE, help="A names index that piiloom names build made.")
+    ] = None
+    keep_weekdays: Annotated[bool, typer.Option("--keep-weekdays", rich_help_panel=_PEOPLE, help="Known dates move by whole weeks.")] = (
+        False
+    )
+    values: Annotated[
+        Literal["local", "llm"],
+        typer.Option(
+            "--values",
+            metavar="local|llm",
+            parser=_one_of("values", "local", "llm"),
+            rich_help_panel=_MODEL,
+            help="Who words organisations, courses, occupations and the like: local (no model, nothing leaves the machine) or llm.",
+        ),
+    ] = "local"
+    provider: Annotated[str | None, typer.Option("--provider", rich_help_panel=_MODEL, help="openai, anthropic or compatible.")] = None
+    model: Annotated[
+        str | None, typer.Option("--model", rich_help_panel=_MODEL, help="The provider's model, as the provider spells it.")
+    ] = None
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", rich_help_panel=_MODEL, help="Where a compatible server listens.")
+    ] = None
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, rich_help_panel=_MODEL, help="Calls in flight at once; never changes a value.")
+    ] = 16
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", min=0.0, rich_help_panel=_MODEL, help="Stop asking when this much is spent.")
+    ] = None
+    price: Annotated[
+        str | None,
+        typer.Option("--price", metavar="IN,OUT", rich_help_panel=_MODEL, help="USD per million tokens, for models we know no price of."),
+    ] = None
+    unpriced: Annotated[bool, typer.Option("--unpriced", rich_help_panel=_MODEL, help="Go on although the model's price is unknown.")] = (
+        False
+    )
+    store: Annotated[
+        Path,
+        typer.Option("--store", metavar="FILE", rich_help_panel=_MODEL, help="Where replies are kept, so that none is paid for twice."),
+    ] = Path("outputs/surrogates.duckdb")
+    yes: Annotated[bool, typer.Option("--yes", rich_help_panel=_MODEL, help="Agree beforehand to send what leaves the machine.")] = False
+    leakage: Annotated[
+        str,
+        typer.Option(
+            "--leakage",
+            metavar="RATE,…",
+            rich_help_panel=_WORK,
+            help="Estimate for these miss rates how often a document leaks recognisably.",
+        ),
+    ] = ""
+    scan: Annotated[
+        bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that nobody put in.")
+    ] = True
+    workers: Annotated[
+        str, typer.Option("--workers", metavar="N|auto|ray", rich_help_panel=_WORK, help="Processes, or Ray for a cluster.")
+    ] = "auto"
+    vault: Annotated[
+        Path | None,
+        typer.Option(
+            "--vault",
+            metavar="FILE",
+            rich_help_panel=_WORK,
+            help="Also write what stood where, so that the run can be reversed. Keep it apart.",
+        ),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", rich_help_panel=_WORK, help="Replace a folder that an earlier run made.")] = False

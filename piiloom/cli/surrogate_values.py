@@ -3,80 +3,60 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
 
 import typer
 
+from piiloom.cli.surrogate_options import RunOptions
 from piiloom.cli.terminal import error_console, say_aside
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.by_model.drawing import AskProgress, Drawn, draw_by_model
-from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.by_model.terms import ModelOptions
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.work import WorkFactory
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The options about a model."""
-
-    values: Literal["code", "llm"]
-    provider: str | None
-    model: str | None
-    base_url: str | None
-    concurrency: int
-    budget_usd: float | None
-    price: str | None
-    unpriced: bool
-    store: Path
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Asked:
-        """What the options of the command say."""
-        return cls(**{field.name: options[field.name] for field in fields(cls)})
 
 
 @contextmanager
 def values_by_model(
-    asked: Asked,
+    options: RunOptions,
     inputs: InputSettings,
-    factory: WorkFactory,
-    out: Path,
+    factory: EngineFactory,
     *,
     agree: Callable[[str], bool] | None,
     asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]],
-) -> Iterator[tuple[WorkFactory, Drawn | None]]:
+) -> Iterator[tuple[EngineFactory, Drawn | None]]:
     """The factory that knows the model's values, and what was drawn; the factory as it is where code draws all values.
 
     *agree* None: nobody is there to agree to what would leave this machine. *asking* opens a view of the progress.
     """
-    if asked.values == "code":
-        if asked.provider or asked.model or asked.base_url:
+    if options.values == "local":
+        if options.provider or options.model or options.base_url:
             raise UsageError("a provider is asked for values only", where="--provider", remedy="Add --values llm.")
         yield factory, None
         return
-    if not asked.provider:
+    if not options.provider:
         raise UsageError("who is to be asked?", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
     if agree is None:
         raise UsageError("sentences would leave this machine, and nobody is here to agree", where="--values llm", remedy="Add --yes.")
-    wish = ModelWish(
-        provider=asked.provider,
-        model=asked.model,
-        base_url=asked.base_url,
-        concurrency=asked.concurrency,
-        budget_usd=asked.budget_usd,
-        prices=asked.price,
-        unpriced=asked.unpriced,
+    model_options = ModelOptions(
+        provider=options.provider,
+        model=options.model,
+        base_url=options.base_url,
+        concurrency=options.concurrency,
+        budget_usd=options.budget_usd,
+        prices=options.price,
+        unpriced=options.unpriced,
     )
+    out = options.out
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}.values-", dir=out.parent) as spool:
         with asking() as watch:
-            drawn = draw_by_model(inputs, factory, wish, store=asked.store, folder=Path(spool), agree=agree, watch=watch)
+            drawn = draw_by_model(inputs, factory, model_options, store=options.store, folder=Path(spool), agree=agree, watch=watch)
         yield replace(factory, given=drawn.values), drawn
 
 

@@ -1,8 +1,8 @@
-"""Draw values by a model before the texts are filled: collect the requests, get the user's consent, ask, and keep the values.
+"""Draw values by a model before the texts are replaced: collect the requests, get the user's consent, ask, and keep the values.
 
 ::
 
-    drawn = draw_by_model(inputs, factory, wish, store=…, folder=…, agree=…)
+    drawn = draw_by_model(inputs, factory, options, store=…, folder=…, agree=…)
     run_surrogates(inputs, out, replace(factory, given=drawn.values), …)
     drawn.put_rejects(out)
 
@@ -37,11 +37,11 @@ from piiloom.providers.protocol import Provider
 from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
 from piiloom.surrogates.by_model.rejects import REJECTS, RejectRows, put_rejects
-from piiloom.surrogates.by_model.terms import ModelWish, Terms
+from piiloom.surrogates.by_model.terms import ModelOptions, Terms
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
+from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import iter_documents
-from piiloom.surrogates.work import WorkFactory
 
 VALUES: Final = "values.sqlite"
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
@@ -69,7 +69,7 @@ class AskProgress:
 class Drawn:
     """The result of ``draw_by_model``.
 
-    ``values`` is the file for ``WorkFactory.given``, ``rejects`` the file with the rejected values; both are in the folder passed to it.
+    ``values`` is the file for ``EngineFactory.given``, ``rejects`` the file with the rejected values; both are in the folder passed to it.
     """
 
     values: Path
@@ -88,23 +88,19 @@ class Drawn:
 Watch = Callable[[AskProgress], None]
 
 
-def _unwatched(progress: AskProgress) -> None:
-    del progress
-
-
 def draw_by_model(
     inputs: InputSettings,
-    factory: WorkFactory,
-    wish: ModelWish,
+    factory: EngineFactory,
+    options: ModelOptions,
     *,
     store: Path,
     folder: Path,
     agree: Callable[[str], bool],
-    watch: Watch = _unwatched,
+    watch: Watch = noop,
     sink: EventSink = noop,
     retry: RetryPolicy | None = None,
 ) -> Drawn:
-    """Ask the model of *wish* for the free-text values of all documents. Code draws those that it cannot give; each gets a reject row.
+    """Ask the model of *options* for the free-text values of all documents. Code draws those it cannot give; each gets a reject row.
 
     *agree* gets the text of ``describe`` and returns whether the sentences may be sent; it is not called if there are none. *folder*
     must exist and be readable by all workers. Replies are kept in the DuckDB file *store*. *watch* is called after each value.
@@ -112,25 +108,25 @@ def draw_by_model(
     Raises ``UsageError`` (no consent, unknown provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and
     stores. Replies that were paid for are kept in any case.
     """
-    provider = _open_provider(wish)
+    provider = _open_provider(options)
     try:
-        terms = Terms.of(wish, factory.settings)
+        terms = Terms.of(options, factory.settings)
         with ExitStack() as stack:
             spool = stack.enter_context(RequestSpool(folder))
-            plan = collect(iter_documents(inputs), factory().engine.plan, terms, provider, spool)
+            plan = collect(iter_documents(inputs), factory().plan, terms, provider, spool)
             if plan.values and not agree(describe(plan)):
                 raise UsageError("nothing was sent: it was not agreed to", where="--values llm", remedy="Agree, or give --yes")
-            desk = _Desk(plan, terms, wish, watch, folder)
-            return desk.asked(spool, store, provider, sink, retry or RetryPolicy())
+            session = _AskSession(plan, terms, options, watch, folder)
+            return session.run(spool, store, provider, sink, retry or RetryPolicy())
     finally:
         _in_a_loop(provider.aclose)
 
 
-def _open_provider(wish: ModelWish) -> Provider:
-    prices = parse_prices(wish.prices) if wish.prices else None
-    provider = make_provider(wish.provider, model=wish.model, base_url=wish.base_url, timeout_s=wish.timeout_s, prices=prices)
-    budget = wish.budget_usd is not None
-    check_priced(wish.provider, provider.model, wish.base_url, provider.spec, unpriced=wish.unpriced, budget=budget)
+def _open_provider(options: ModelOptions) -> Provider:
+    prices = parse_prices(options.prices) if options.prices else None
+    provider = make_provider(options.provider, model=options.model, base_url=options.base_url, timeout_s=options.timeout_s, prices=prices)
+    budget = options.budget_usd is not None
+    check_priced(options.provider, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
     return provider
 
 
@@ -145,29 +141,31 @@ def _in_a_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         thread.submit(lambda: asyncio.run(work())).result()
 
 
-class _Desk:
+class _AskSession:
     """One asking session: opens the run in the store, sends the requests to the provider, and records each value as it is decided."""
 
-    def __init__(self, plan: AskPlan, terms: Terms, wish: ModelWish, watch: Watch, folder: Path) -> None:
-        self._plan, self._terms, self._wish, self._watch = plan, terms, wish, watch
+    def __init__(self, plan: AskPlan, terms: Terms, options: ModelOptions, watch: Watch, folder: Path) -> None:
+        self._plan, self._terms, self._options, self._watch = plan, terms, options, watch
         self._values, self._rejects = folder / VALUES, folder / REJECTS
         self._drawn: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
 
-    def asked(self, spool: RequestSpool, store_path: Path, provider: Provider, sink: EventSink, retry: RetryPolicy) -> Drawn:
+    def run(self, spool: RequestSpool, store_path: Path, provider: Provider, sink: EventSink, retry: RetryPolicy) -> Drawn:
         with GivenFile(self._values) as values, RejectRows(self._rejects) as rejects:
             if self._plan.values:
                 with Store.open(store_path) as store:
-                    self._sit(spool, store, provider, self._policy(sink, retry), values, rejects)
+                    self._ask(spool, store, provider, self._policy(sink, retry), values, rejects)
             report = self._report()
             values.tell(report)
         return Drawn(self._values, self._rejects, self._plan, report)
 
     def _policy(self, sink: EventSink, retry: RetryPolicy) -> CallPolicy:
-        wish = self._wish
-        return CallPolicy(concurrency=wish.concurrency, rpm=wish.rpm, tpm=wish.tpm, budget_usd=wish.budget_usd, retry=retry, sink=sink)
+        options = self._options
+        return CallPolicy(
+            concurrency=options.concurrency, rpm=options.rpm, tpm=options.tpm, budget_usd=options.budget_usd, retry=retry, sink=sink
+        )
 
-    def _sit(
+    def _ask(
         self, spool: RequestSpool, store: Store, provider: Provider, policy: CallPolicy, values: GivenFile, rejects: RejectRows
     ) -> None:
         run = self._run(store)
@@ -188,8 +186,8 @@ class _Desk:
             set_run_status(store, run.id, status)
 
     async def _answer(self, spool: RequestSpool, channel: CallChannel, provider: Provider, consume: Callable[[Outcome], None]) -> None:
-        at_once = self._wish.concurrency + self._wish.concurrency // 2  # more than in flight: some outcomes are still being stored
-        asker = Asker(channel.calls, self._terms, self._wish.concurrency)
+        at_once = self._options.concurrency + self._options.concurrency // 2  # more than in flight: some outcomes are still being stored
+        asker = Asker(channel.calls, self._terms, self._options.concurrency)
         try:
             await OrderedRun(
                 source=iter(spool),

@@ -21,7 +21,7 @@ _SAMPLING: Final = SamplingSettings(max_output_tokens=256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelWish:
+class ModelOptions:
     """Settings: which model to ask, and how.
 
     ``prices`` has the format of --price, in USD per million tokens. ``rpm`` and ``tpm`` limit requests and tokens per minute.
@@ -58,10 +58,10 @@ class Terms:
     attempts: int
 
     @classmethod
-    def of(cls, wish: ModelWish, settings: Settings) -> Terms:
+    def of(cls, options: ModelOptions, settings: Settings) -> Terms:
         """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
-        template = open_library(wish.prompts).find(TEMPLATE)
-        return cls(template=template, seed=settings.seed, language=settings.language, country=settings.country, attempts=wish.attempts)
+        template = open_library(options.prompts).find(TEMPLATE)
+        return cls(template=template, seed=settings.seed, language=settings.language, country=settings.country, attempts=options.attempts)
 
     def call(self, request: ValueRequest, attempt: int, fault: str | None) -> PromptCall:
         """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before.

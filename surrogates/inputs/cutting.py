@@ -68,8 +68,8 @@ class _ArrayCutter:
             self._at = len(UTF8_BOM)
         sign = self._next_sign()
         if sign != "[":
-            if sign:
-                yield self._file.size
+            if self._file.size:
+                yield self._file.size  # also of blanks, which the mirror has, too
             return
         self._at += 1
         start = 0

@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.formats.placing import keep_disjoint
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.settings import KindOf
 from piiloom.surrogates.mentions import Mention
@@ -117,9 +117,9 @@ class SpanRewriter:
     def __init__(self, hit: Hit, text: str) -> None:
         self._hit, self._text = hit, text
 
-    def __call__(self, raw: str, filled: Filled, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
+    def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
         """Return (start, end, new JSON) for each offset and each copy of the text to replace in *raw*, in order. *spell* escapes text."""
-        moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in filled.placed)
+        moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in replaced.placed)
         changes: list[tuple[int, int, str]] = []
         for item, hits in zip(self._hit.value, _items(raw, self._hit.start, self._hit.value), strict=True):
             span = GivenSpan.of(item)
@@ -127,7 +127,7 @@ class SpanRewriter:
                 continue
             start, end = moved.to_output(span.start), moved.to_output(span.end, end=True)
             told = {span.start_at: str(start), span.end_at: str(end)}
-            words = f'"{spell(filled.text[start:end])}"'
+            words = f'"{spell(replaced.text[start:end])}"'
             for hit in hits:
                 if hit.path in told:
                     changes.append((hit.start, hit.end, told[hit.path]))

@@ -22,6 +22,7 @@ NO_FIELD: Final = "rows without the field "
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 DROPPED_SPANS: Final = "overlapping spans left out"
 ORIGINALS: Final = "rows with an original in another field"
+_ONE_VALUE: Final = "Correct the file: it is to hold one array or one object. With an object a line, its name is to end in .jsonl"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
 
 
@@ -31,9 +32,9 @@ def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) ->
 
 
 class JsonReader:
-    """Reads the rows of one part, whose text is *raw*. With *looking*, also notes JSON keys that look like placeholders."""
+    """Reads the rows of one part, whose text is *raw*. With *note_keys*, also notes JSON keys that look like placeholders."""
 
-    def __init__(self, part: Part, raw: str, settings: InputSettings, *, looking: bool) -> None:
+    def __init__(self, part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
         self.texts = settings.text_fields or _DEFAULT_TEXTS
         self.several = len(settings.text_fields) > 1
@@ -45,7 +46,7 @@ class JsonReader:
         self.keys: tuple[str, ...] = ()
         self.rows = 0
         self.line = 0
-        self._look = settings.look_at_key if looking else None
+        self._look = settings.look_at_key if note_keys else None
         self._known_keys: dict[str, bool] = {}
         self._scan = key_scanner(self._see if self._look else None)
 
@@ -71,9 +72,9 @@ class JsonReader:
         self._take(values, at, end)
         return end
 
-    def fault(self, at: int, message: str) -> Exception:
+    def fault(self, at: int, message: str, remedy: str = "Correct the row") -> Exception:
         """Return a ``DataError`` for offset *at*, with file and line."""
-        return fault(self.part, self.raw, min(at, len(self.raw)), message, "Correct the row")
+        return fault(self.part, self.raw, min(at, len(self.raw)), message, remedy)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
         texts = [values[name] for name in self.texts if name in values and isinstance(values[name].value, str)]
@@ -130,9 +131,9 @@ class JsonReader:
         return Parsed(self.raw, self.found, self.rows, lines, self.notes, self.keys)
 
 
-def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
+def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
     """Read a part of a file with one object per line. Raises ``DataError`` for a malformed line."""
-    reader = JsonReader(part, raw, settings, looking=looking)
+    reader = JsonReader(part, raw, settings, note_keys=note_keys)
     lines = 0
     for start, end in _lines(raw):
         reader.line = lines
@@ -150,23 +151,56 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, looking: bool) 
     return reader.parsed(raw.count("\n"))
 
 
-def read_array(part: Part, raw: str, settings: InputSettings, *, looking: bool) -> Parsed:
-    """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` for a malformed element."""
-    reader = JsonReader(part, raw, settings, looking=looking)
-    at, seen = blank_end(raw, 0), 0
-    if part.start == 0 and raw[at : at + 1] == "[":
-        at += 1
-    while True:
-        while raw[at : at + 1] == "," or blank_end(raw, at) != at:
-            at = blank_end(raw, at + (raw[at] == ","))
-        if at >= len(raw) or raw[at] == "]":
-            break
-        reader.line += raw.count("\n", seen, at)
-        seen = at
+def read_array(part: Part, raw: str, settings: InputSettings, *, note_keys: bool) -> Parsed:
+    """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` where it is not valid JSON.
+
+    A part other than the file's last one ends behind a comma of the array.
+    """
+    reader = JsonReader(part, raw, settings, note_keys=note_keys)
+    at = blank_end(raw, 0)
+    if part.start > 0 or raw.startswith("[", at):
+        _read_elements(reader, at)
+    elif at < len(raw):
         if raw[at] != "{":
-            raise reader.fault(at, "an element of the array is no JSON object")
-        at = reader.row(at)
+            raise reader.fault(at, "not valid JSON, or the file holds neither an array nor an object", "Correct the file")
+        at = blank_end(raw, _read_element(reader, at, 0))
+        if at < len(raw):
+            raise reader.fault(at, "not valid JSON: something stands behind the object", _ONE_VALUE)
     return reader.parsed(raw.count("\n"))
+
+
+def _read_elements(reader: JsonReader, at: int) -> None:
+    raw, part = reader.raw, reader.part
+    empty = part.start == 0
+    at, seen = blank_end(raw, at + empty), 0
+    if empty and raw.startswith("]", at):
+        _check_end(reader, at)
+        return
+    while at < len(raw):
+        end = _read_element(reader, at, seen)
+        at, seen = blank_end(raw, end), at
+        if raw.startswith("]", at):
+            _check_end(reader, at)
+            return
+        if not raw.startswith(",", at):
+            raise reader.fault(at, "not valid JSON: a comma or the end of the array is missing", _ONE_VALUE)
+        at = blank_end(raw, at + 1)
+    if part.end == part.file.size:
+        raise reader.fault(at, "not valid JSON: the array ends too early", "Correct the file")
+
+
+def _read_element(reader: JsonReader, at: int, seen: int) -> int:
+    """Read the object at *at* and return the offset of its end. Lines were counted up to *seen*."""
+    reader.line += reader.raw.count("\n", seen, at)
+    if reader.raw[at] != "{":
+        raise reader.fault(at, "an element of the array is no JSON object")
+    return reader.row(at)
+
+
+def _check_end(reader: JsonReader, at: int) -> None:
+    after = blank_end(reader.raw, at + 1)
+    if after < len(reader.raw):
+        raise reader.fault(after, "not valid JSON: something stands behind the array", _ONE_VALUE)
 
 
 def _lines(raw: str) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
 Wanted = dict[str, "Wanted"]
@@ -123,7 +123,7 @@ class _Walk(NamedTuple):
 class JsonSlot:
     """A JSON string literal that holds a document's text.
 
-    ``edits`` computes the changes to the row's spans when the text is filled; then the slot is the whole row. ``inner`` is always the
+    ``edits`` computes the changes to the row's spans when the text is replaced; then the slot is the whole row. ``inner`` is always the
     range of the literal itself.
     """
 
@@ -134,18 +134,18 @@ class JsonSlot:
         self.inner = (hit.start, hit.end)
         self.start, self.end = (hit.start, hit.end) if edits is None else row
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``. Non-ASCII characters are escaped if the literal does so, else if the row does so, else if the file is all ASCII."""
         start, end = self.inner
         spell = _escaping if self._in_ascii(raw) else _as_they_are
         body = raw[start + 1 : end - 1]
         if "\\" in body:
-            new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), filled, spell)
+            new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), replaced, spell)
         else:
-            new = f'"{respelt(body, filled, spell)}"'
+            new = f'"{respelt(body, replaced, spell)}"'
         if self._edits is None:
             return new
-        changes = sorted([(start, end, new), *self._edits(raw, filled, spell)])
+        changes = sorted([(start, end, new), *self._edits(raw, replaced, spell)])
         out: list[str] = []
         at = self.start
         for change_start, change_end, literal in changes:
@@ -163,7 +163,7 @@ class JsonSlot:
         return self._ascii
 
 
-SpanEdits = Callable[[str, Filled, Callable[[str], str]], list[tuple[int, int, str]]]
+SpanEdits = Callable[[str, Replaced, Callable[[str], str]], list[tuple[int, int, str]]]
 
 
 def json_pieces(raw: str, start: int, end: int) -> list[Piece]:

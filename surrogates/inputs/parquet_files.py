@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import no_column, shown
 from piiloom.surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
@@ -108,9 +108,9 @@ class RowCursor:
 class ParquetParsed(Parsed):
     """Rows of a Parquet file. ``mirrored`` returns only the changed cells; the writer of the mirror has the other columns."""
 
-    def mirrored(self, filled: Sequence[Filled]) -> bytes:
+    def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the marshalled list of (column, row in the part, new text) of changed cells; empty if none changed."""
-        changed = [(*one.id_of_cell, done.text) for one, done in zip(self._cells(), filled, strict=True) if done.placed]
+        changed = [(*one.id_of_cell, done.text) for one, done in zip(self._cells(), replaced, strict=True) if done.placed]
         return marshal.dumps(changed) if changed else b""
 
     def _cells(self) -> Iterator[CellPlace]:
@@ -128,7 +128,7 @@ class CellPlace:
         self.id_of_cell = (column, row)
         self.start = self.end = 0
 
-    def rewritten(self, raw: str, filled: Filled) -> str:  # noqa: ARG002 - a slot's signature
+    def rewritten(self, raw: str, replaced: Replaced) -> str:  # noqa: ARG002 - a slot's signature
         """Not used: Parquet files are not rewritten as text."""
         raise TypeError("a Parquet file has no text to splice: its columns are rewritten")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
 
 
@@ -85,7 +85,7 @@ class Slot(Protocol):
     start: int
     end: int
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
         """Return the new content of the range, with the surrogates put in and all other characters unchanged.
 
         Raises ``CannotSpell`` if the format cannot represent a surrogate.
@@ -135,11 +135,11 @@ class Parsed:
     keys: tuple[str, ...] = ()
     bom: bytes = b""
 
-    def mirrored(self, filled: Sequence[Filled]) -> bytes:
-        """Return the part's bytes with the new texts of the documents; *filled* has one item per item of ``found``, in order."""
+    def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
+        """Return the part's bytes with the new texts of the documents; *replaced* has one item per item of ``found``, in order."""
         pieces: list[str] = []
         at = 0
-        for one, done in zip(self.found, filled, strict=True):
+        for one, done in zip(self.found, replaced, strict=True):
             if done.placed:
                 pieces += (self.raw[at : one.slot.start], one.slot.rewritten(self.raw, done))
                 at = one.slot.end

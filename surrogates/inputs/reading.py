@@ -1,18 +1,21 @@
-"""Read the documents of a part, in any format."""
+"""Read the documents of a part or of a whole input, in any format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.decoding import UTF8_BOM
-from piiloom.surrogates.inputs.faults import cannot_read, line_at, undecodable
-from piiloom.surrogates.inputs.json_rows import read_array, read_lines
+from piiloom.surrogates.inputs.faults import cannot_read, line_at, no_text, undecodable
+from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parquet_files import ParquetReader
-from piiloom.surrogates.inputs.parts import Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.parts import Found, InputFile, Notes, Parsed, Part, TableLayout
 from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.xml_files import read_xml
 
@@ -27,10 +30,10 @@ class TextSlot:
     def __init__(self, end: int) -> None:
         self.start, self.end = 0, end
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``."""
         del raw
-        return filled.text
+        return replaced.text
 
 
 class PartReader:
@@ -40,8 +43,8 @@ class PartReader:
         self._settings = settings
         self._parquet = ParquetReader()
 
-    def read(self, part: Part, *, looking: bool = False) -> Parsed:
-        """Read *part*. With *looking*, JSON keys that look like placeholders are noted, too; needed only in the first pass.
+    def read(self, part: Part, *, note_keys: bool = False) -> Parsed:
+        """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
 
         Raises ``DataError`` with file and line if it cannot be read.
         """
@@ -54,18 +57,18 @@ class PartReader:
         except UnicodeDecodeError as error:
             offset = part.start + len(bom) + error.start
             raise undecodable(part.file, offset, error.object[error.start], line_at(part.file.path, offset), "utf-8") from error
-        parsed = self._parse(part, raw, looking=looking)
+        parsed = self._parse(part, raw, note_keys=note_keys)
         parsed.bom = bom
         return parsed
 
-    def _parse(self, part: Part, raw: str, *, looking: bool) -> Parsed:
+    def _parse(self, part: Part, raw: str, *, note_keys: bool) -> Parsed:
         layout = part.file.layout
         if isinstance(layout, TableLayout):
             return read_table(part, raw, layout)
         if part.file.format == "jsonl":
-            return read_lines(part, raw, self._settings, looking=looking)
+            return read_lines(part, raw, self._settings, note_keys=note_keys)
         if part.file.format == "json":
-            return read_array(part, raw, self._settings, looking=looking)
+            return read_array(part, raw, self._settings, note_keys=note_keys)
         if part.file.format == "xml":
             return read_xml(part, raw)
         found = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw else []
@@ -108,3 +111,53 @@ def given_id(one: Found) -> str | None:
 def placed_id(name: str, line: int | None, field: str) -> str:
     """Return the id of a document whose row has none: "NAME:LINE", or "NAME:LINE#FIELD"."""
     return f"{name}:{line}#{field}" if field else f"{name}:{line}"
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts of one file while it is read."""
+
+    file: InputFile
+    rows: int = 0
+    lines: int = 0
+    documents: int = 0
+    keys: tuple[str, ...] = ()
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, parsed: Parsed) -> None:
+        """Count a part."""
+        self.rows += parsed.rows
+        self.lines += parsed.lines
+        self.documents += len(parsed.found)
+        self.keys = self.keys or parsed.keys
+        self.notes += parsed.notes.counts
+
+
+def _check(tally: _Tally | None, settings: InputSettings) -> None:
+    """Raise ``UsageError`` if a JSON file that has been read has rows, but no text."""
+    if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
+        raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
+
+
+def iter_documents(settings: InputSettings) -> Iterator[Document]:
+    """Yield all documents of an input in order, in this process. Ids are those of the rows; repeated ids are not changed.
+
+    Raises ``UsageError`` if a JSON file has rows but no text, and the errors of ``Source.prepare`` and ``PartReader.read``.
+    """
+    with open_source(settings) as source:
+        reader = PartReader(settings)
+        number, tally = 0, None
+        try:
+            for chunk in source.chunks():
+                for part in chunk.parts:
+                    if tally is None or tally.file.number != part.file.number:
+                        _check(tally, settings)
+                        tally = _Tally(part.file)
+                    parsed = reader.read(part)
+                    documents = documents_of(part._replace(line=tally.lines + 1), parsed, number)
+                    yield from documents
+                    number += len(documents)
+                    tally.add(parsed)
+            _check(tally, settings)
+        finally:
+            reader.close()

@@ -6,25 +6,20 @@ is over.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.archives import Allowance, members_of, open_archive, unpack
 from piiloom.surrogates.inputs.cutting import cuts
 from piiloom.surrogates.inputs.decoding import encoding_of, to_utf8
-from piiloom.surrogates.inputs.faults import cannot_read, no_text
-from piiloom.surrogates.inputs.json_rows import absent_fields
+from piiloom.surrogates.inputs.faults import cannot_read
 from piiloom.surrogates.inputs.listing import Listed, format_of, list_files
 from piiloom.surrogates.inputs.parquet_files import parquet_layout
-from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Parsed, Part, TableLayout
-from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.table_layouts import table_layout
 
@@ -66,6 +61,13 @@ class Source:
     def size(self) -> int:
         """Total bytes of all files as they are read: unpacked, and as UTF-8."""
         return sum(size for size, _ in self._stamps)
+
+    def bytes_of(self, part: Part) -> int:
+        """The bytes that *part* has of ``size``. Those of a Parquet file are shared out over its rows."""
+        if not isinstance(part.file.layout, ParquetLayout):
+            return part.end - part.start
+        size, rows = self._stamps[part.file.number][0], max(part.file.size, 1)
+        return size * part.end // rows - size * part.start // rows
 
     def _unpack(self, listed: Listed) -> None:
         self.archives[listed.name] = listed.path
@@ -156,53 +158,3 @@ def open_source(settings: InputSettings) -> Iterator[Source]:
         source = Source(settings, Path(spool))
         source.prepare()
         yield source
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of one file while it is read."""
-
-    file: InputFile
-    rows: int = 0
-    lines: int = 0
-    documents: int = 0
-    keys: tuple[str, ...] = ()
-    notes: Counter[str] = field(default_factory=Counter)
-
-    def add(self, parsed: Parsed) -> None:
-        """Count a part."""
-        self.rows += parsed.rows
-        self.lines += parsed.lines
-        self.documents += len(parsed.found)
-        self.keys = self.keys or parsed.keys
-        self.notes += parsed.notes.counts
-
-
-def _check(tally: _Tally | None, settings: InputSettings) -> None:
-    """Raise ``UsageError`` if a JSON file that has been read has rows, but no text."""
-    if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
-        raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
-
-
-def iter_documents(settings: InputSettings) -> Iterator[Document]:
-    """Yield all documents of an input in order, in this process. Ids are those of the rows; repeated ids are not changed.
-
-    Raises ``UsageError`` if a JSON file has rows but no text, and the errors of ``Source.prepare`` and ``PartReader.read``.
-    """
-    with open_source(settings) as source:
-        reader = PartReader(settings)
-        number, tally = 0, None
-        try:
-            for chunk in source.chunks():
-                for part in chunk.parts:
-                    if tally is None or tally.file.number != part.file.number:
-                        _check(tally, settings)
-                        tally = _Tally(part.file)
-                    parsed = reader.read(part)
-                    documents = documents_of(part._replace(line=tally.lines + 1), parsed, number)
-                    yield from documents
-                    number += len(documents)
-                    tally.add(parsed)
-            _check(tally, settings)
-        finally:
-            reader.close()

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 
 
 class Piece(NamedTuple):
@@ -25,17 +25,17 @@ class Piece(NamedTuple):
     raw_end: int
 
 
-def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], filled: Filled, spell: Callable[[str], str]) -> str:
-    """Return ``raw[start:end]`` with the surrogates of *filled* put in.
+def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], replaced: Replaced, spell: Callable[[str], str]) -> str:
+    """Return ``raw[start:end]`` with the surrogates of *replaced* put in.
 
     Each surrogate is escaped by *spell* and put where the range that it replaces begins. *spell* is called once per surrogate, in order.
     """
     starts = [piece.start for piece in pieces]
     out: list[str] = []
     at = start
-    for place in filled.placed:
+    for place in replaced.placed:
         number = bisect_right(starts, place.start) - 1
-        new = spell(filled.text[place.new_start : place.new_end])
+        new = spell(replaced.text[place.new_start : place.new_end])
         while number < len(pieces) and pieces[number].start < place.end:
             piece = pieces[number]
             if piece.end - piece.start == piece.raw_end - piece.raw_start:
@@ -50,12 +50,12 @@ def spliced(raw: str, start: int, end: int, pieces: Sequence[Piece], filled: Fil
     return "".join(out)
 
 
-def respelt(text: str, filled: Filled, spell: Callable[[str], str]) -> str:
-    """Return *text* with the surrogates of *filled*, each escaped by *spell*; for a text that is in the file literally."""
+def respelt(text: str, replaced: Replaced, spell: Callable[[str], str]) -> str:
+    """Return *text* with the surrogates of *replaced*, each escaped by *spell*; for a text that is in the file literally."""
     out: list[str] = []
     at = 0
-    for place in filled.placed:
-        out += (text[at : place.start], spell(filled.text[place.new_start : place.new_end]))
+    for place in replaced.placed:
+        out += (text[at : place.start], spell(replaced.text[place.new_start : place.new_end]))
         at = place.end
     out.append(text[at:])
     return "".join(out)

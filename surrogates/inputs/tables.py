@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import BinaryIO, Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
 from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part, TableLayout
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
@@ -126,12 +126,12 @@ class CellSlot:
         self._cell, self._layout = cell, layout
         self.start, self.end = cell.start, cell.end
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``. An unquoted field is quoted only if a surrogate requires it."""
         cell = self._cell
         if cell.quoted:
-            return spliced(raw, cell.start, cell.end, _pieces(raw, cell), filled, _doubled)
-        new = respelt(cell.value, filled, str)
+            return spliced(raw, cell.start, cell.end, _pieces(raw, cell), replaced, _doubled)
+        new = respelt(cell.value, replaced, str)
         if not _needs_quotes(new, cell.value, self._layout):
             return new
         if not self._layout.quoted:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from html.entities import name2codepoint
 from typing import Final
 
-from piiloom.surrogates.documents import Filled
+from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
 from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.splicing import Piece, spliced
@@ -76,9 +76,9 @@ class XmlSlot:
         self._cdata_starts = [start for start, _ in text.cdata]
         self.start, self.end = 0, len(text.raw)
 
-    def rewritten(self, raw: str, filled: Filled) -> str:
+    def rewritten(self, raw: str, replaced: Replaced) -> str:
         """See ``Slot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
-        starts_in_cdata = iter([self._in_cdata(place.start) for place in filled.placed])
+        starts_in_cdata = iter([self._in_cdata(place.start) for place in replaced.placed])
 
         def spell(words: str) -> str:
             if not next(starts_in_cdata):
@@ -87,7 +87,7 @@ class XmlSlot:
                 raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
             return words
 
-        return spliced(raw, self.start, self.end, self._pieces, filled, spell)
+        return spliced(raw, self.start, self.end, self._pieces, replaced, spell)
 
     def _in_cdata(self, offset: int) -> bool:
         before = bisect_right(self._cdata_starts, offset)

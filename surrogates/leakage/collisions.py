@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from piiloom.surrogates.casting.cast import Caster, Pools
-from piiloom.surrogates.casting.groups import GROUPS
 from piiloom.surrogates.leakage.pool_simulation import possible_names
+from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Pools
+from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.seeds import mix
 
 _PERSON: Final = 0xC0
@@ -68,7 +68,7 @@ def observed_pairs(counts: Mapping[str, int]) -> int:
 
 
 def report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
-    """Compare expected with observed pairs of people with the same name, among *people* cast with *seed* in equal groups.
+    """Compare expected with observed pairs of people with the same name, among *people* drawn with *seed* in equal groups.
 
     Also gives the number of possible full names per group, and the probability of any such pair (a Poisson approximation).
     """
@@ -83,7 +83,7 @@ def report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
 
 
 def _cast_names(pools: Pools, people: int, seed: int) -> Counter[str]:
-    """Count the full names of *people* cast in equal groups, each in a separate document."""
-    caster = Caster(pools, "")
-    cast = (caster.cast(mix(seed, _PERSON + one), one % len(GROUPS), date.min, "", {}) for one in range(people))
-    return Counter(f"{person.given} {person.family}" for person in cast)
+    """Count the full names of *people* drawn in equal groups, each in a separate document."""
+    drawer = PersonaDrawer(pools, "")
+    drawn = (drawer.draw(mix(seed, _PERSON + one), one % len(GROUPS), date.min, "", {}) for one in range(people))
+    return Counter(f"{person.given} {person.family}" for person in drawn)

@@ -2,7 +2,7 @@
 
 Leftovers are drawn from the country's family names by rank, the r-th with a share proportional to 1 / r ** 0.8 (name frequencies are
 close to Zipf's law; the exponent is our estimate). If the originals of a corpus are known, they are used instead. Surrogates are drawn
-as the casting does: evenly from the ten groups, and uniformly from the pools of their countries.
+as the engine does: evenly from the ten groups, and uniformly from the pools of their countries.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from piiloom.surrogates.casting.cast import Pools
-from piiloom.surrogates.casting.groups import GROUPS
 from piiloom.surrogates.leakage.known_pool import PoolAttack, attack
+from piiloom.surrogates.persona_assignment.drawing import Pools
+from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.seeds import below, mix, pick
 
 _EXPONENT: Final = 0.8

@@ -1,4 +1,4 @@
-"""The residual scan: find text in a filled document that looks like personal information and is no surrogate.
+"""The residual scan: find text in a replaced document that looks like personal information and is no surrogate.
 
 Identifiers are found by the strict patterns of ``screening``. Names are found by the word before them (a title, a greeting,
 "my name is"), and as pairs of capitalized words of which the first is a known given name. Findings are places to review, not proofs.
@@ -34,7 +34,7 @@ _DATE: Final = re.compile(r"\b(?:\d{1,2}[/-]\d{1,2}[/-](?:19|20)\d{2}|(?:19|20)\
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """A finding: ``[start, end)`` of the filled text. ``why`` names the pattern: email, phone, url, card …, titled, told, pair, date."""
+    """A finding: ``[start, end)`` of the replaced text. ``why`` names the pattern: email, phone, url, card …, titled, told, pair, date."""
 
     start: int
     end: int

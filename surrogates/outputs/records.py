@@ -1,4 +1,4 @@
-"""Make the output lines of a filled document: its native record, its offset map, and its lines of the vault.
+"""Make the output lines of a replaced document: its native record, its offset map, and its lines of the vault.
 
 The JSON is built by hand, since ``json.dumps`` takes four times as long. Tests compare the lines with ``native_rows.row_of``.
 """
@@ -11,17 +11,17 @@ from json.encoder import encode_basestring
 
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
-from piiloom.surrogates.documents import Document, Filled, Placed
+from piiloom.surrogates.documents import Document, Placed, Replaced
 
 quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
 
 
-def check_filled(document: Document, filled: Filled) -> None:
+def check_replaced(document: Document, replaced: Replaced) -> None:
     """Check an engine's result. Raises ``RunError`` if its places are unsorted, empty or overlap, or if text outside them has changed."""
     pieces: list[str] = []
     at = new_at = 0
-    text, new_text = document.text, filled.text
-    for place in filled.placed:
+    text, new_text = document.text, replaced.text
+    for place in replaced.placed:
         start, end, new_start, new_end = place[:4]
         if not (at <= start < end and new_start < new_end and start - at == new_start - new_at):
             raise _wrong(document, f"the place [{start}, {end}) → [{new_start}, {new_end}) does not fit the one before it, or is empty")
@@ -36,25 +36,25 @@ def _wrong(document: Document, what: str) -> RunError:
     return RunError(f"the engine broke its word: {what}", where=document.id, remedy="Please report this as a fault of piiloom")
 
 
-def record_id(document: Document, filled: Filled) -> str:
+def record_id(document: Document, replaced: Replaced) -> str:
     """Return the record's id: 16 hex digits, a hash of the text and the document's id, which is unique.
 
     Raises ``RunError`` if a surrogate holds half a UTF-16 pair, which UTF-8 cannot encode.
     """
     try:
-        content = f"surrogate\0{document.id}\0{filled.text}".encode()
+        content = f"surrogate\0{document.id}\0{replaced.text}".encode()
     except UnicodeEncodeError as error:
         raise _wrong(document, "a surrogate holds half a character, which UTF-8 cannot hold") from error
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def record_of(document: Document, filled: Filled, locale: str) -> Record:
+def record_of(document: Document, replaced: Replaced, locale: str) -> Record:
     """Return, as an object, the record that ``record_line`` writes."""
     return Record(
-        id=record_id(document, filled),
-        context=filled.text,
+        id=record_id(document, replaced),
+        context=replaced.text,
         locale=locale,
-        spans=tuple(_span(number, place) for number, place in enumerate(filled.placed, start=1)),
+        spans=tuple(_span(number, place) for number, place in enumerate(replaced.placed, start=1)),
         source=SourceReference(file=document.file, line=document.line, id=document.id),
         group_keys=(f"document:{document.id}",),
     )
@@ -71,20 +71,20 @@ def _span(number: int, place: Placed) -> Span:
     )
 
 
-def record_line(document: Document, filled: Filled, locale: str) -> str:
+def record_line(document: Document, replaced: Replaced, locale: str) -> str:
     """Return the line of ``records.jsonl``, with its line feed."""
-    text = filled.text
+    text = replaced.text
     spans = ", ".join(
         [
             f'{{"start": {start}, "end": {end}, "text": {encode_basestring(text[start:end])}, {_type_json(entity_type)}, "id": "s{number}"'
             f"{_told('subtype', subtype)}{_told('value_id', value_id or None)}}}"
-            for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(filled.placed, start=1)
+            for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(replaced.placed, start=1)
         ]
     )
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
     return (
-        f'{{"id": "{record_id(document, filled)}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": null, '
+        f'{{"id": "{record_id(document, replaced)}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": null, '
         f'"spans": [{spans}], "meta": {{"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}, '
         f'"group_keys": ["document:{doc_id[1:]}]}}}}\n'
     )
@@ -100,16 +100,16 @@ def _told(key: str, value: str | None) -> str:
     return "" if value is None else f', "{key}": {encode_basestring(value)}'
 
 
-def map_line(document: Document, filled: Filled) -> str:
+def map_line(document: Document, replaced: Replaced) -> str:
     """Return the line of ``map.jsonl``: the document and [start, end, new start, new end] of each replaced range."""
-    ranges = ", ".join([f"[{p.start}, {p.end}, {p.new_start}, {p.new_end}]" for p in filled.placed])
+    ranges = ", ".join([f"[{p.start}, {p.end}, {p.new_start}, {p.new_end}]" for p in replaced.placed])
     return f'{_head(document)}, "ranges": [{ranges}]}}\n'
 
 
-def vault_lines(document: Document, filled: Filled) -> str:
+def vault_lines(document: Document, replaced: Replaced) -> str:
     """Return the document's lines of the vault: the replaced text of each place, and its original where that is known."""
     originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}
-    return "".join([_vault_line(document, place, originals.get((place.start, place.end))) for place in filled.placed])
+    return "".join([_vault_line(document, place, originals.get((place.start, place.end))) for place in replaced.placed])
 
 
 def _vault_line(document: Document, place: Placed, original: str | None) -> str:

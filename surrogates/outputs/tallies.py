@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from piiloom.surrogates.documents import Document, Filled
+from piiloom.surrogates.documents import Document, Replaced
 
 # Most distinct literals that are counted separately, and most characters of each.
 _MOST: Final = 10_000
@@ -30,17 +30,17 @@ class Tally:
     left: Counter[str] = field(default_factory=Counter)
     engine: Counter[str] = field(default_factory=Counter)
 
-    def take(self, document: Document, filled: Filled) -> None:
+    def take(self, document: Document, replaced: Replaced) -> None:
         """Count one document."""
         self.documents += 1
-        self.replaced += len(filled.placed)
-        self.put_in.update([(place.kind, place.entity_type, place.subtype) for place in filled.placed])
-        for counter, ranges in ((self.unknown, filled.unknown), (self.left, filled.left)):
+        self.replaced += len(replaced.placed)
+        self.put_in.update([(place.kind, place.entity_type, place.subtype) for place in replaced.placed])
+        for counter, ranges in ((self.unknown, replaced.unknown), (self.left, replaced.left)):
             for start, end in ranges:
                 literal = document.text[start:end]
                 counter[literal if len(literal) <= _LONGEST else literal[: _LONGEST - 1] + "…"] += 1
-        if filled.tallies:
-            self.engine.update(filled.tallies)
+        if replaced.tallies:
+            self.engine.update(replaced.tallies)
 
     def add(self, other: Tally) -> None:
         """Add the counts of later documents. Literals after the first 10,000 distinct ones are counted together as ``OTHERS``."""

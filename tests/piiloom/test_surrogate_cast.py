@@ -38,10 +38,10 @@ def test_scope_says_whether_documents_share_their_people(fill, tmp_path, scope):
     assert (len(set(put_in(tmp_path / "out"))) == 1) == (scope == "corpus")
 
 
-def test_groups_are_exact_or_weighted(fill, tmp_path):
+def test_groups_are_balanced_or_weighted(fill, tmp_path):
     source = lines(tmp_path / "a.jsonl", ["[NAME 1] left."] * 40)
-    exact = fill(source, out="exact")["engine"]["people"]["groups"]
-    assert set(exact.values()) == {4}
+    balanced = fill(source, "--groups", "balanced", out="balanced")["engine"]["people"]["groups"]
+    assert set(balanced.values()) == {4}
     report = fill(source, "--groups", "weights", "--weights", "female=3,Africa=0,asia=2", out="weighted")
     groups = report["engine"]["people"]["groups"]
     assert {name: groups[f"female {name}"] for name in ("Africa", "Asia", "Europe")} == {"Africa": 0, "Asia": 12, "Europe": 6}
@@ -54,12 +54,12 @@ def test_groups_by_cue_take_names_of_the_texts_own_country(fill, tmp_path):
     pools = NamePools(builtin())
     dutch = {*pools.family("NL", "female"), *pools.family("NL", "male")}
     shares = {}
-    for groups in ("cue", "exact"):
+    for groups in ("cue", "balanced"):
         fill(source, "--groups", groups, "--locale", "nl_NL", out=groups)
         names = put_in(tmp_path / groups)
         shares[groups] = sum(name.split(" ", 1)[1] in dutch for name in names) / len(names)
     assert shares["cue"] == 1
-    assert shares["exact"] < 0.5
+    assert shares["balanced"] < 0.5
 
 
 @pytest.mark.long

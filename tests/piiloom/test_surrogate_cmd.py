@@ -64,6 +64,26 @@ def test_a_folder_is_read_with_all_below_it(fill, notes, tmp_path):
     assert report["left_alone"]["brackets"] == {"[sic]": 1}
 
 
+@pytest.mark.parametrize(
+    ("words", "warnings"),
+    [
+        ((), []),
+        (("--groups", "balanced", "--values", "local"), []),
+        (("--groups", "exact"), ["warning: --groups exact is an old spelling: write --groups balanced"]),
+        (("--values", "code"), ["warning: --values code is an old spelling: write --values local"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "fill"])
+def test_old_and_new_spellings_write_the_same_bytes(cli, fill, tmp_path, words, warnings, command):
+    source = lines(tmp_path / "a.jsonl", ["[NAME 1] left [COMPANY]."] * 5)
+    expected = fill(source, out="expected")
+    outcome = cli("surrogate", command, source, "--out", tmp_path / "out", "--workers", 1, "--json", *words)
+    assert (outcome.code, outcome.err.splitlines()) == (0, warnings)
+    assert {**json.loads(outcome.out), "out": expected["out"]} == expected
+    for part in PARTS:
+        assert (tmp_path / "out" / part).read_bytes() == (tmp_path / "expected" / part).read_bytes()
+
+
 def test_parquet(cli, fill, tmp_path):
     arrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -9,10 +10,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Filled, Placed
+from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.seeds import mix, pick
 
 TAG = re.compile(r"\[([A-Z]+)(?: ([0-9]+))?\]")
@@ -27,38 +27,44 @@ class TagEngine:
     fault: str = ""
     at: str = ""
     wait_s: float = 0.0
+    numbers_first: bool = False
 
     def __post_init__(self) -> None:
         self._total = -1
 
-    def look(self, documents: Sequence[Document]) -> bytes:
-        self._strike(documents, "look")
+    def scan(self, documents: Sequence[Document]) -> bytes:
+        self._strike(documents, "scan")
         return len(documents).to_bytes(4, "big") + b"".join(document.number.to_bytes(8, "big") for document in documents)
 
-    def gather(self, looks: Iterable[bytes]) -> bytes:
-        if self.fault == "gather":
-            return b"\0" * 8  # an engine that asks for no look
+    @property
+    def scan_needs_numbers(self) -> bool:
+        return self.numbers_first
+
+    def assign(self, scans: Iterable[bytes]) -> bytes:
+        if self.fault == "assign":
+            return b"\0" * 8  # an engine that asks for no scan
         total = 0
-        for look in looks:
-            count = int.from_bytes(look[:4], "big")
-            numbers = [int.from_bytes(look[at : at + 8], "big") for at in range(4, len(look), 8)]
-            assert numbers == list(range(total, total + count))
+        for scan in scans:
+            count = int.from_bytes(scan[:4], "big")
+            numbers = [int.from_bytes(scan[at : at + 8], "big") for at in range(4, len(scan), 8)]
+            start = total if self.numbers_first else 0  # else each chunk is numbered on its own
+            assert numbers == list(range(start, start + count))
             total += count
         return total.to_bytes(8, "big")
 
-    def open(self, gathered: Path) -> None:
-        self._total = int.from_bytes(gathered.read_bytes(), "big")
+    def load(self, assigned: bytes) -> None:
+        self._total = int.from_bytes(assigned, "big")
 
-    def fill(self, documents: Sequence[Document], first_look: int) -> list[Filled]:
+    def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
         assert self._total >= 0
-        assert first_look >= 0
-        self._strike(documents, "fill")
-        return [self.filled(document) for document in documents]
+        assert chunk >= 0
+        self._strike(documents, "replace")
+        return [self.replaced(document) for document in documents]
 
     def report(self, tallies: Counter[str]) -> dict[str, object]:
         return {"tallies": dict(sorted(tallies.items()))}
 
-    def filled(self, document: Document) -> Filled:
+    def replaced(self, document: Document) -> Replaced:
         ranges = [(m.start, m.end, m.kind) for m in document.mentions] if document.mentions is not None else self._tags(document.text)
         unknown = [m.span() for m in re.finditer(r"\{[A-Z]+\}", document.text)]
         pieces: list[str] = []
@@ -71,7 +77,7 @@ class TagEngine:
             placed.append(Placed(start, end, new, new + len(value), kind, "name", "full_name" if number % 2 else None, f"v{number}", ""))
             length, at = new + len(value), end
         pieces.append(document.text[at:])
-        return Filled("".join(pieces), placed, unknown, [m.span() for m in re.finditer(r"\(\w+\)", document.text)], Counter(docs=1))
+        return Replaced("".join(pieces), placed, unknown, [m.span() for m in re.finditer(r"\(\w+\)", document.text)], Counter(docs=1))
 
     def _tags(self, text: str) -> list[tuple[int, int, str]]:
         return [(*m.span(), "person") for m in TAG.finditer(text)]
@@ -86,6 +92,8 @@ class TagEngine:
                 os.kill(os.getpid(), signal.SIGKILL)
             case "fails":
                 raise ValueError("secret words of the text")
+            case "breaks":
+                raise OSError(errno.ENOSPC, "No space left on device")
             case "refuses":
                 raise DataError("an unknown tag", where=next(d.id for d in documents if self.at in d.text))
 
@@ -93,8 +101,8 @@ class TagEngine:
 class Lying(TagEngine):
     """Changes a word that it does not tell of."""
 
-    def filled(self, document: Document) -> Filled:
-        done = super().filled(document)
+    def replaced(self, document: Document) -> Replaced:
+        done = super().replaced(document)
         done.text = done.text.replace("word", "w0rd")
         return done
 
@@ -102,8 +110,8 @@ class Lying(TagEngine):
 class Keeping(TagEngine):
     """Replaces nothing."""
 
-    def filled(self, document: Document) -> Filled:
-        return Filled(document.text, [])
+    def replaced(self, document: Document) -> Replaced:
+        return Replaced(document.text, [])
 
 
 def kind_of(entity_type: str, subtype: str | None) -> str:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.casting.groups import GROUPS
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.engine import Engine
+from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_formats import parse
 from piiloom.surrogates.mentions import Mention
+from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.settings import Settings
 
 LOCALES = ("en_US", "en_GB", "nl_NL", "pt_BR", "sv_SE", "de_DE", "fr_FR", "es_ES", "it_IT", "pl_PL", "fi_FI")
@@ -80,11 +81,11 @@ def ten_thousand() -> People:
         count = 900 if locale != LOCALES[-1] else PEOPLE - len(told)
         engine = Engine(Settings(seed=20, locale=locale), POOLS)
         documents = [document(number) for number in range(len(told), len(told) + count)]
-        gathered = engine.gather([engine.look(documents)])
-        engine.take(gathered)
-        groups = marshal.loads(gathered)[0]  # noqa: S302 - the engine wrote it a moment ago
-        reports.append(group_report(gathered))
-        for group, done in zip(groups, engine.fill(documents, 0), strict=True):
+        assigned = engine.assign([engine.scan(documents)])
+        engine.load(assigned)
+        groups = marshal.loads(assigned)[0]  # noqa: S302 - the engine wrote it a moment ago
+        reports.append(group_report(assigned))
+        for group, done in zip(groups, engine.replace(documents, 0), strict=True):
             texts = [done.text[one.new_start : one.new_end] for one in done.placed]
             told.append(Told(locale, group, dict(zip((name for name, _, _ in SLOTS), texts, strict=True))))
     return People(told, reports)

@@ -1,4 +1,4 @@
-"""The redacted corpora of the project, filled by whole runs with learnt mappings, and everything that is to hold of the result."""
+"""The redacted corpora of the project, replaced by whole runs with learnt mappings, and everything that is to hold of the result."""
 
 from __future__ import annotations
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from piiloom.foundation.articles import article
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.casting.groups import CODES, GROUPS
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.engine import Engine
+from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.fitting import CONSONANT, VOWEL, sounds
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap
+from piiloom.surrogates.persona_assignment.groups import CODES, GROUPS
 from piiloom.surrogates.settings import Settings
 
 POOLS = NamePools(builtin())
@@ -42,11 +43,11 @@ def documents(*texts):
 
 
 def fill(*texts, **told):
-    return list(Engine(Settings(**told), POOLS).fill_all(documents(*texts)))
+    return list(Engine(Settings(**told), POOLS).replace_all(documents(*texts)))
 
 
-def values(filled):
-    return [filled.text[one.new_start : one.new_end] for one in filled.placed]
+def values(replaced):
+    return [replaced.text[one.new_start : one.new_end] for one in replaced.placed]
 
 
 def test_one_role_is_one_person_through_a_document_and_another_in_the_next():
@@ -80,8 +81,8 @@ def test_strategies_decide_how_often_a_surrogate_comes_back(strategy):
 def test_groups_are_equal_and_reported():
     engine = Engine(Settings(seed=3), POOLS)
     docs = documents(*["<STUDENT> spoke."] * 260)
-    gathered = engine.gather([engine.look(docs[:100]), engine.look(docs[100:])])
-    report = group_report(gathered)
+    assigned = engine.assign([engine.scan(docs[:100]), engine.scan(docs[100:])])
+    report = group_report(assigned)
     assert report["people"] == 260
     assert set(report["groups"].values()) == {26}
     assert report["largest_difference"] == 0
@@ -91,18 +92,18 @@ def test_chunks_do_not_matter():
     joint = "<SISTER7a> and <SISTER7b>: <SISTERS7> left. <TUTOR> lost his book."
     texts = ["<STUDENT> met <NAME>. She left. <PAIR1> came, <DATE>.", "nothing", joint, "<NAME> <NAME>", "", "<TUTOR> <STUDENT3>"] * 4
     docs = documents(*texts)
-    whole = list(Engine(Settings(seed=9), POOLS).fill_all(docs))
+    whole = list(Engine(Settings(seed=9), POOLS).replace_all(docs))
     for size in (1, 3, 7):
         engine = Engine(Settings(seed=9), POOLS)
         chunks = [docs[at : at + size] for at in range(0, len(docs), size)]
-        engine.take(engine.gather(engine.look(chunk) for chunk in chunks))
-        parts = [done for number, chunk in enumerate(chunks) for done in engine.fill(chunk, number)]
+        engine.load(engine.assign(engine.scan(chunk) for chunk in chunks))
+        parts = [done for number, chunk in enumerate(chunks) for done in engine.replace(chunk, number)]
         assert [done.text for done in parts] == [done.text for done in whole]
 
 
 def test_what_is_put_in_fits_its_article_and_its_line():
-    filled = fill(*["She is an <NAME> fan. A <NAME> too.\nTHE CASE OF <NAME> HERE"] * 40)
-    for done in filled:
+    replaced = fill(*["She is an <NAME> fan. A <NAME> too.\nTHE CASE OF <NAME> HERE"] * 40)
+    for done in replaced:
         an, a, loud = values(done)
         assert sounds(an, VOWEL)
         assert sounds(a, CONSONANT)
@@ -144,10 +145,11 @@ def test_those_who_are_named_together_are_cast_once_and_move_nobody_elses_group(
     texts = ["<SISTER7a> and <SISTER7b> came; the <SISTERS7> left. <STUDENT> said that she was ill."] * 30
     engine = Engine(Settings(), POOLS)
     docs = documents(*texts)
-    gathered = engine.gather([engine.look(docs)])
-    assert group_report(gathered)["people"] == 90
-    engine.take(gathered)
-    for done, plan in zip(engine.fill(docs, 0), engine.plans, strict=True):
+    assigned = engine.assign([engine.scan(docs)])
+    assert group_report(assigned)["people"] == 90
+    engine.load(assigned)
+    for done, document in zip(engine.replace(docs, 0), docs, strict=True):
+        plan, _ = engine.plan(document)
         one, two, both, student = values(done)
         assert both.startswith(f"{one} and ")
         assert two.split()[0] in both
@@ -159,14 +161,14 @@ def test_genders_follow_the_text():
     texts = ["<STUDENT> said that she was ill.", "<STUDENT> lost his book."] * 30
     engine = Engine(Settings(), POOLS)
     docs = documents(*texts)
-    gathered = engine.gather([engine.look(docs)])
-    assert group_report(gathered)["gender_told_by_text"] == {"female": 30, "male": 30}
+    assigned = engine.assign([engine.scan(docs)])
+    assert group_report(assigned)["gender_told_by_text"] == {"female": 30, "male": 30}
     female, male = set(), set()
     for code in COUNTRIES:
         female.update(POOLS.given(code, "female"))
         male.update(POOLS.given(code, "male"))
-    engine.take(gathered)
-    for number, done in enumerate(engine.fill(docs, 0)):
+    engine.load(assigned)
+    for number, done in enumerate(engine.replace(docs, 0)):
         words = values(done)[0].split()
         assert {" ".join(words[:count]) for count in range(1, 4)} & (female if number % 2 == 0 else male)
 
@@ -226,7 +228,7 @@ def test_names_do_not_repeat_within_a_document():
 def test_names_in_the_script_of_the_country():
     pools = NamePools(builtin(), script="native")
     told = Settings(locale="ko_KR", script="native")
-    for done in Engine(told, pools).fill_all(documents(*["<TUTOR1>"] * 20)):
+    for done in Engine(told, pools).replace_all(documents(*["<TUTOR1>"] * 20)):
         (value,) = values(done)
         assert 2 <= len(value) <= 5
         assert all("가" <= letter <= "힣" for letter in value)

@@ -10,6 +10,7 @@ import json
 import pytest
 
 from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.offset_map import OffsetMap
@@ -18,7 +19,6 @@ from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.planning import Planner
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 
 SENTENCE = "[NAME] met <STUDENT 3> and <TEACHER>, (AGE) years old. "
 
@@ -27,10 +27,10 @@ SENTENCE = "[NAME] met <STUDENT 3> and <TEACHER>, (AGE) years old. "
 @pytest.mark.parametrize("strategy", ["consistent", "markov"])
 def test_a_hundred_thousand_mentions(strategy):
     number = 25_000
-    work = WorkFactory(settings=Settings(strategy=strategy), mapping=Mapping(), miss_rates=(0.05,))()
+    engine = EngineFactory(settings=Settings(strategy=strategy), mapping=Mapping(), miss_rates=(0.05,))()
     document = Document(0, "d", SENTENCE * number, "memory.txt")
-    work.engine.take(work.gather([work.look([document])]))
-    (done,) = work.fill([document], 0)
+    engine.load(engine.assign([engine.scan([document])]))
+    (done,) = engine.replace([document], 0)
     assert len(done.placed) == 4 * number
     assert OffsetMap((one.start, one.end, one.new_start, one.new_end) for one in done.placed).agrees(document.text, done.text)
     students = {done.text[one.new_start : one.new_end] for one in done.placed if one.role == "student"}
@@ -61,7 +61,7 @@ def test_a_file_of_many_sections(tmp_path):
     source = tmp_path / "in.xml"
     rows = "".join(f"<p><![CDATA[[NAME] & co {row}]]></p><p>[COMPANY] &amp; co</p>\n" for row in range(number))
     source.write_text(f"<r>\n{rows}</r>\n", encoding="utf-8")
-    factory = WorkFactory(settings=Settings(), mapping=Mapping())
+    factory = EngineFactory(settings=Settings(), mapping=Mapping())
     report = run_surrogates(InputSettings(path=source), tmp_path / "out", factory, seed=1)
     assert report.replaced == 2 * number
     assert verify_folder(tmp_path / "out", source).ranges == 2 * number

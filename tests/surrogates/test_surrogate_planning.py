@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.surrogates.casting.groups import FEMALE, MALE, OPEN
+from piiloom.surrogates.known_names import form_of, name_parts
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.originals import form_of, name_parts
+from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import NOBODY, Planner
 from piiloom.surrogates.strategies import apart
 

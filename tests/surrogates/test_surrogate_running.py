@@ -21,8 +21,8 @@ from piiloom.corpus.formats.native import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.running_progress import Progress
 from tests.surrogates.running_fakes import Keeping, TagEngine, is_tag, kind_of
 
 Tree = dict[str, bytes]
@@ -146,7 +146,7 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
     }
     assert len(report.warnings) == 4
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["map.jsonl", "mirror", "records.jsonl", "report.json"]
-    assert [one.phase for one in seen] == ["preparing", "counting", "looking", "filling", "done"]
+    assert [one.phase for one in seen] == ["preparing", "scanning", "replacing", "done"]
     assert seen[-1].done == seen[-1].total == 3
     assert sorted(one.name for one in tmp_path.iterdir()) == ["in.jsonl", "out"]
 

@@ -98,11 +98,11 @@ def test_decisions_in_an_archive_and_in_xml(tmp_path: Path, packed: str) -> None
         with zipfile.ZipFile(mirror) as archive:
             assert archive.namelist() == [f"nl/{file.name}" for file in files]
             assert [archive.read(name).decode() for name in archive.namelist()] == [
-                WordEngine(("<&>",)).filled(_doc(text)).text for text in texts
+                WordEngine(("<&>",)).replaced(_doc(text)).text for text in texts
             ]
     else:
         found = [one.text for one in ET.parse(mirror).getroot()]  # noqa: S314 - made above
-        assert found == [WordEngine(("<&>",)).filled(_doc(text)).text for text in texts]
+        assert found == [WordEngine(("<&>",)).replaced(_doc(text)).text for text in texts]
 
 
 def _doc(text: str) -> Any:

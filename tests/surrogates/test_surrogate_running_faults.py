@@ -17,8 +17,8 @@ import pytest
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.running_progress import Progress
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def left(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("when", ["look", "fill"])
+@pytest.mark.parametrize("when", ["scan", "replace"])
 def test_an_engine_that_fails_is_named_by_the_lines_and_not_by_the_words(tmp_path: Path, workers: int, when: str) -> None:
     path = many(tmp_path / "in.jsonl")
     with pytest.raises(RunError, match=r"in\.jsonl, lines (\d+) to (\d+): a chunk cannot be done \(ValueError in _strike") as caught:
@@ -50,7 +50,7 @@ def test_an_engine_that_fails_is_named_by_the_lines_and_not_by_the_words(tmp_pat
     assert left(tmp_path) == ["in.jsonl"]
 
 
-@pytest.mark.parametrize("when", ["look", "fill"])
+@pytest.mark.parametrize("when", ["scan", "replace"])
 def test_a_worker_that_is_killed_is_named_by_what_it_did(tmp_path: Path, when: str) -> None:
     path = many(tmp_path / "in.jsonl")
     with pytest.raises(RunError, match=r"in\.jsonl, lines \d+ to \d+: a worker process ended unexpectedly \(signal 9\)"):
@@ -59,10 +59,21 @@ def test_a_worker_that_is_killed_is_named_by_what_it_did(tmp_path: Path, when: s
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_an_error_of_ours_comes_through(tmp_path: Path, workers: int) -> None:
+@pytest.mark.parametrize("when", ["scan", "replace"])
+@pytest.mark.parametrize("numbers_first", [False, True])
+def test_an_error_of_ours_comes_through(tmp_path: Path, workers: int, when: str, numbers_first: bool) -> None:
     path = many(tmp_path / "in.jsonl")
     with pytest.raises(DataError, match=r"in\.jsonl:701: an unknown tag"):
-        run(path, tmp_path / "out", partial(TagEngine, fault="fill refuses", at="HERE"), workers=workers)
+        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} refuses", at="HERE", numbers_first=numbers_first), workers=workers)
+    assert left(tmp_path) == ["in.jsonl"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("when", ["scan", "replace"])
+def test_an_error_of_the_system_comes_through(tmp_path: Path, workers: int, when: str) -> None:
+    path = many(tmp_path / "in.jsonl")
+    with pytest.raises(OutputError, match="No space left on device"):
+        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} breaks", at="HERE"), workers=workers)
     assert left(tmp_path) == ["in.jsonl"]
 
 
@@ -83,8 +94,8 @@ def test_an_engine_that_lies_is_refused(tmp_path: Path) -> None:
     assert left(tmp_path) == ["in.jsonl"]
 
 
-def test_an_engine_need_not_ask_for_the_looks(tmp_path: Path) -> None:
-    assert run(many(tmp_path / "in.jsonl"), tmp_path / "out", partial(TagEngine, fault="gather"), workers=2).documents == 1000
+def test_an_engine_need_not_ask_for_the_scans(tmp_path: Path) -> None:
+    assert run(many(tmp_path / "in.jsonl"), tmp_path / "out", partial(TagEngine, fault="assign"), workers=2).documents == 1000
 
 
 def test_a_surrogate_with_half_a_character_is_refused(tmp_path: Path) -> None:
@@ -152,7 +163,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(tmp_path: Path) -> None:
 
 def test_ctrl_c_in_a_run_leaves_nothing(tmp_path: Path) -> None:
     def stop(progress: Progress) -> None:
-        if progress.phase == "filling":
+        if progress.phase == "replacing":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -189,7 +200,7 @@ def test_ctrl_c_ends_all_workers_and_a_killed_run_is_cleared_up(tmp_path: Path, 
     )
     assert process.stdout is not None
     for line in process.stdout:
-        if line.startswith("looking"):
+        if line.startswith("scanning"):
             break
     (partial_folder,) = tmp_path.glob(".out.partial-*")
     # Ctrl-C reaches all processes of the terminal's group; a kill only one.

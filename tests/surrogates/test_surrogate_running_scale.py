@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from piiloom.foundation.errors import DataError, OutputError, RunError
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
@@ -83,6 +85,22 @@ def test_one_line_of_50_mb_full_of_placeholders(tmp_path: Path) -> None:  # othe
     report = run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine, seed=1, workers=2)
     assert (report.documents, report.replaced) == (1, 50_000_000 // 24)
     assert time.monotonic() - start < 200
+
+
+def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"[NAME] word {number}"}) + "\n" for number in range(500)))
+    expected = {
+        "breaks": (OutputError, "No space left on device"),
+        "refuses": (DataError, "in.jsonl:401"),
+        "dies": (RunError, "a Ray worker failed"),
+    }
+    for how, (kind, words) in expected.items():
+        factory = partial(TagEngine, fault=f"scan {how}", at="word 400")
+        with pytest.raises(kind, match=words):
+            run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, seed=1, workers="ray")
+        assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.engine import Engine, group_report
+from piiloom.surrogates.engine import Engine
+from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.offset_map import OffsetMap
@@ -19,7 +21,6 @@ from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 from tests.surrogates.transcripts import NAME_TAGS, OTHER_TAGS, TRAPS, transcripts
 from tests.surrogates.whole_runs import (
     POOLS,
@@ -140,7 +141,7 @@ def test_260_students_are_26_in_each_group() -> None:
         for number, (name, text) in enumerate(transcripts(COUNT))
     ]
     engine = Engine(Settings(seed=SEED), POOLS, Finder())
-    report = group_report(engine.gather([engine.look(documents)]))
+    report = group_report(engine.assign([engine.scan(documents)]))
     assert report["people"] == COUNT
     assert report["groups"] == dict.fromkeys(report["groups"], 26)  # type: ignore[call-overload]
 
@@ -202,14 +203,14 @@ def tree(folder: Path) -> Mapping[str, bytes]:
 
 @pytest.mark.parametrize(("workers", "chunk"), [(2, 1 << 20), (2, 3000), (1, 700)])
 def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, tmp_path: Path, workers: int, chunk: int) -> None:
-    factory = WorkFactory(settings=Settings(seed=SEED), mapping=run.mapping)
+    factory = EngineFactory(settings=Settings(seed=SEED), mapping=run.mapping)
     inputs = InputSettings(path=source, chunk_bytes=chunk)
     run_surrogates(inputs, tmp_path / "out", factory, seed=SEED, workers=workers)
     assert tree(tmp_path / "out") == tree(run.out)
 
 
 def test_another_seed_gives_other_people(source: Path, run: WholeRun, tmp_path: Path) -> None:
-    factory = WorkFactory(settings=Settings(seed=SEED + 1), mapping=run.mapping)
+    factory = EngineFactory(settings=Settings(seed=SEED + 1), mapping=run.mapping)
     run_surrogates(InputSettings(path=source), tmp_path / "out", factory, seed=SEED + 1)
     first, other = (tree(folder / "mirror") for folder in (run.out, tmp_path / "out"))
     assert first.keys() == other.keys()

@@ -11,16 +11,16 @@ from typing import Any, Literal, NamedTuple
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.casting.groups import FEMALE, MALE, REGIONS
 from piiloom.surrogates.documents import Document
+from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.inputs.settings import InputSettings
-from piiloom.surrogates.inputs.source import iter_documents
 from piiloom.surrogates.mentions import Gender, Mention
+from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, REGIONS
 from piiloom.surrogates.placeholders import Finder, Found, Mapping, Survey
 from piiloom.surrogates.planning import Plan
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 
 POOLS = NamePools(builtin())
 SEED = 5
@@ -75,10 +75,10 @@ def whole_run(
 ) -> WholeRun:
     """Learn the tags, unless a mapping is given, run, and read everything back."""
     mapping = mapping or learnt(inputs)
-    factory = WorkFactory(settings=Settings(seed=SEED, locale=locale), mapping=mapping)
+    factory = EngineFactory(settings=Settings(seed=SEED, locale=locale), mapping=mapping)
     run_surrogates(inputs, out, factory, seed=SEED, locale=locale, workers=workers)
     documents = list(iter_documents(inputs))
-    finder, engine = Finder(mapping), factory().engine
+    finder, engine = Finder(mapping), factory()
     return WholeRun(
         source=inputs.path,
         out=out,

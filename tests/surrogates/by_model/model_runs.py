@@ -12,13 +12,13 @@ from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.surrogates.by_model.drawing import draw_by_model
-from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.by_model.terms import ModelOptions
+from piiloom.surrogates.engine_factory import EngineFactory
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
-from piiloom.surrogates.work import WorkFactory
 from tests.providers.provider_calls import MODELS
 
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)
@@ -58,7 +58,7 @@ class Corpus:
         self.inputs = InputSettings(path=folder / "in.jsonl", chunk_bytes=300)
         rows = [json.dumps({"id": f"d{number}", "text": text}, ensure_ascii=False) for number, text in enumerate(self.texts)]
         self.inputs.path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        self.factory = WorkFactory(settings=Settings(seed=seed), mapping=Mapping(), scan=False)
+        self.factory = EngineFactory(settings=Settings(seed=seed), mapping=Mapping(), scan=False)
         self.store = folder / "store.duckdb"
         self.said = []
 
@@ -66,14 +66,14 @@ class Corpus:
         self.said.append(words)
         return True
 
-    def draw(self, server, name="openai", *, agree=None, watch=None, **wishes):
+    def draw(self, server, name="openai", *, agree=None, watch=None, **options):
         url = server.anthropic_url if name == "anthropic" else server.openai_url
-        wish = ModelWish(provider=name, model=MODELS[name], base_url=url, **wishes)
+        model_options = ModelOptions(provider=name, model=MODELS[name], base_url=url, **options)
         spool = self.folder / "spool"
         spool.mkdir(exist_ok=True)
         told = {"watch": watch} if watch else {}
         return draw_by_model(
-            self.inputs, self.factory, wish, store=self.store, folder=spool, agree=agree or self.agree, retry=QUICK, **told
+            self.inputs, self.factory, model_options, store=self.store, folder=spool, agree=agree or self.agree, retry=QUICK, **told
         )
 
     def fill(self, drawn, out="out", *, workers=1):
@@ -83,8 +83,8 @@ class Corpus:
         drawn.put_rejects(target)
         return report.report
 
-    def run(self, server, name="openai", *, out="out", workers=1, **wishes):
-        drawn = self.draw(server, name, **wishes)
+    def run(self, server, name="openai", *, out="out", workers=1, **options):
+        drawn = self.draw(server, name, **options)
         return drawn, self.fill(drawn, out, workers=workers)
 
     def records(self, out="out"):

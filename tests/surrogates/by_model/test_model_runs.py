@@ -18,7 +18,7 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable
 from piiloom.surrogates.by_model.drawing import draw_by_model
-from piiloom.surrogates.by_model.terms import ModelWish
+from piiloom.surrogates.by_model.terms import ModelOptions
 from piiloom.surrogates.given_values import GivenFile, GivenValues
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
@@ -320,9 +320,9 @@ def test_one_prompt_that_is_not_taken_is_left_to_code(tmp_path):
 
 def test_a_model_without_a_price_is_refused_before_anything_is_read(tmp_path):
     corpus = Corpus(tmp_path, TEXTS)
-    wish = ModelWish(provider="openai", model="gpt-unheard-of")
+    model_options = ModelOptions(provider="openai", model="gpt-unheard-of")
     with pytest.raises(UsageError, match="costs"):
-        draw_by_model(corpus.inputs, corpus.factory, wish, store=corpus.store, folder=tmp_path, agree=lambda _: True)
+        draw_by_model(corpus.inputs, corpus.factory, model_options, store=corpus.store, folder=tmp_path, agree=lambda _: True)
 
 
 def test_values_that_cannot_be_read_are_an_error_that_names_the_file(tmp_path):

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.json_rows import ORIGINALS, PLACEHOLDER_KEYS
+from piiloom.surrogates.inputs.json_rows import ORIGINALS, PLACEHOLDER_KEYS, read_array
+from piiloom.surrogates.inputs.parts import InputFile, Part
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
@@ -43,9 +44,9 @@ def test_json_lines_come_back_as_they_were_and_changed_only_where_told(
     path.write_bytes((ends.join(lines) + (ends if last else "")).encode())
     assert [one.text for one in read(path, chunk_bytes=chunk)] == [text for text, _ in rows]
     assert mirrored(path, chunk_bytes=chunk)[0] == path.read_bytes()
-    data, filled = mirrored(path, TagEngine(), chunk_bytes=chunk)
+    data, replaced = mirrored(path, TagEngine(), chunk_bytes=chunk)
     assert [json.loads(line) for line in data.split(b"\n") if line.strip()] == [
-        {**extra, "text": done.text} for (_, extra), done in zip(rows, filled, strict=True)
+        {**extra, "text": done.text} for (_, extra), done in zip(rows, replaced, strict=True)
     ]
     assert mirrored(path, TagEngine(), chunk_bytes=chunk + 37)[0] == data
     if style["ensure_ascii"]:
@@ -60,8 +61,8 @@ def test_a_json_array_does_too(tmp_path_factory: pytest.TempPathFactory, rows, i
         json.dumps([{**extra, "text": text} for text, extra in rows], indent=indent, ensure_ascii=ensure_ascii), "utf-8", newline=""
     )
     assert mirrored(path, chunk_bytes=chunk)[0] == path.read_bytes()
-    data, filled = mirrored(path, TagEngine(), chunk_bytes=chunk)
-    assert json.loads(data) == [{**extra, "text": done.text} for (_, extra), done in zip(rows, filled, strict=True)]
+    data, replaced = mirrored(path, TagEngine(), chunk_bytes=chunk)
+    assert json.loads(data) == [{**extra, "text": done.text} for (_, extra), done in zip(rows, replaced, strict=True)]
 
 
 @given(
@@ -147,11 +148,57 @@ def test_a_bad_array_is_refused(tmp_path: Path, body: str) -> None:
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("body", "place", "words"),
+    [
+        ('{"text": "a"}] junk', 1, "something stands behind the object"),
+        ('{"text": "a"}\n{"text": "b"}', 2, "something stands behind the object"),
+        ('{"text": "a"},,', 1, "something stands behind the object"),
+        ('{"text": "a"},', 1, "something stands behind the object"),
+        (',{"text": "a"}', 1, "the file holds neither an array nor an object"),
+        ('["text"]', 1, "an element of the array is no JSON object"),
+        ('[{"text": "a"}\n{"text": "b"}]', 2, "a comma or the end of the array is missing"),
+        ('[{"text": "a"},\n,{"text": "b"}]', 2, "not valid JSON"),
+        ('[{"text": "a"},\n]', 2, "not valid JSON"),
+        ('[{"text": "a"}]\n]', 2, "something stands behind the array"),
+        ("[] []", 1, "something stands behind the array"),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_what_is_no_single_json_value_is_refused(tmp_path: Path, body: str, place: int, words: str, chunk: int) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(body)
+    with pytest.raises(DataError, match=words) as caught:
+        read(path, chunk_bytes=chunk)
+    assert caught.value.where == f"a.json:{place}"
+    assert caught.value.remedy
+
+
+def test_an_array_is_read_strictly_without_its_cutter(tmp_path: Path) -> None:
+    """A part's own reader finds what the search for cuts would find."""
+    for number, body in enumerate(
+        ['[{"text": "a"} {"text": "b"}]', '[{"text": "a"},,{"text": "b"}]', '[{"text": "a"},]', '[{"text": "a"}', "[] x"]
+    ):
+        path = tmp_path / f"{number}.json"
+        path.write_text(body)
+        part = Part(InputFile(0, path.name, path, "json", len(body)), 0, len(body))
+        with pytest.raises(DataError, match=rf"{number}\.json:1"):
+            read_array(part, body, InputSettings(path=path), note_keys=False)
+
+
+@pytest.mark.parametrize("body", ["", " \n", "[]", " [ ] \n", '{"text": "a"}\n', '[{"text": "a"} ]'])
+def test_what_is_one_json_value_is_read(tmp_path: Path, body: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(body)
+    assert [one.text for one in read(path)] == (["a"] if "text" in body else [])
+    assert mirrored(path)[0] == body.encode()
+
+
 def test_rows_without_text_stay_and_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"text": null}', "", '{"n": 1}', '{"text": 5}', '{"text": "x"}')
     with open_source(InputSettings(path=path)) as source:
         part = next(source.chunks()).parts[0]
-        parsed = PartReader(source.settings).read(part, looking=True)
+        parsed = PartReader(source.settings).read(part, note_keys=True)
     assert parsed.notes.counts["rows without text"] == 3
     assert parsed.rows == 4
     assert [found.line for found in parsed.found] == [4]
@@ -161,7 +208,7 @@ def test_placeholders_in_keys_are_told_and_left(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"text": "[NAME]"}', '{"[NAME]": 1, "x": [{"of [CITY]": {"[NAME]": 2}}], "text": "a"}')
     settings = InputSettings(path=path, look_at_key=is_tag)
     with open_source(settings) as source:
-        parsed = PartReader(settings).read(next(source.chunks()).parts[0], looking=True)
+        parsed = PartReader(settings).read(next(source.chunks()).parts[0], note_keys=True)
     assert parsed.notes.counts[PLACEHOLDER_KEYS] == 3
     assert parsed.notes.first[PLACEHOLDER_KEYS] == 1
     assert b'"of [CITY]": {"[NAME]": 2}' in mirrored(path, TagEngine(), look_at_key=is_tag)[0]
@@ -225,7 +272,7 @@ def test_an_original_in_another_field_is_noticed(tmp_path: Path, field: str, fou
     path = write(tmp_path / "a.jsonl", f'{{{field}, "text": "Zoë Ek left", "spans": [{{"start": 0, "end": 6, "type": "name"}}]}}')
     settings = InputSettings(path=path, kind_of=kind_of)
     with open_source(settings) as source:
-        parsed = PartReader(settings).read(next(source.chunks()).parts[0], looking=True)
+        parsed = PartReader(settings).read(next(source.chunks()).parts[0], note_keys=True)
     assert parsed.notes.counts[ORIGINALS] == found
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
+from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.inputs.reading_files import read
 from tests.surrogates.running_fakes import Keeping, TagEngine
@@ -43,6 +45,22 @@ def test_the_mirror_has_the_same_schema_and_other_columns(tmp_path: Path, kind: 
     assert after.read().drop_columns("text").equals(before.read().drop_columns("text"))
     assert not any("[NAME]" in text for text in after.read()["text"].to_pylist() if text)
     assert verify_folder(out, path).documents == 800
+
+
+@pytest.mark.parametrize("numbers_first", [False, True])
+def test_progress_is_in_bytes_of_the_file(tmp_path: Path, numbers_first: bool) -> None:
+    (tmp_path / "in").mkdir()
+    path = write(tmp_path / "in" / "a.parquet")
+    (tmp_path / "in" / "b.txt").write_text("one more")
+    told: list[Progress] = []
+    inputs = InputSettings(path=tmp_path / "in", chunk_bytes=999)
+    run_surrogates(inputs, tmp_path / "out", partial(TagEngine, numbers_first=numbers_first), seed=1, progress=told.append)
+    size = path.stat().st_size + len("one more")
+    phases = ["counting", "scanning"] if numbers_first else ["scanning"]
+    assert [one.phase for one in told if one.done == one.total == size] == phases
+    done = [one.done for one in told if one.phase == phases[0]]
+    assert done == sorted(done)
+    assert len(set(done)) > 10
 
 
 def test_a_file_in_which_nothing_is_replaced_is_the_same_file(tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ def test_tables_come_back_as_they_were_and_changed_only_where_told(
     how = {"delimiter": delimiter, "chunk_bytes": chunk, "text_fields": ("text",)}
     assert [one.text for one in read(path, **how)] == [row[1] for row in rows]
     assert mirrored(path, **how)[0] == path.read_bytes()
-    data, filled = mirrored(path, TagEngine(), **how)
+    data, replaced = mirrored(path, TagEngine(), **how)
     new = list(csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter))
-    assert new[1:] == [[row[0], done.text] for row, done in zip(rows, filled, strict=True)]
+    assert new[1:] == [[row[0], done.text] for row, done in zip(rows, replaced, strict=True)]
 
 
 @given(raw=st.lists(st.sampled_from(["a", '"', ",", "\n", "\r", " ", "é", '""']), max_size=14).map("".join))

@@ -40,10 +40,10 @@ def test_xml_comes_back_and_only_text_changes(tmp_path_factory: pytest.TempPathF
     (text,) = [one.text for one in read(path)] or [""]
     root = ET.fromstring(path.read_bytes())  # noqa: S314 - made above
     assert bare(text) == bare("".join(root.itertext()))
-    data, filled = mirrored(path, TagEngine())
+    data, replaced = mirrored(path, TagEngine())
     after = ET.fromstring(data)  # noqa: S314
-    if filled:
-        assert bare("".join(after.itertext())) == bare(filled[0].text)
+    if replaced:
+        assert bare("".join(after.itertext())) == bare(replaced[0].text)
     assert [(one.tag, one.attrib) for one in after.iter()] == [(one.tag, one.attrib) for one in root.iter()]
 
 

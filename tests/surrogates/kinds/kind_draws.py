@@ -6,7 +6,7 @@ from datetime import date
 
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.facts import supported
-from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.seeds import mix
 
 ANCHOR = date(2024, 5, 1)

@@ -11,9 +11,9 @@ from piiloom.corpus.formats.base import read_records
 from piiloom.corpus.formats.native import NativeFormat
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.foundation.errors import RunError
-from piiloom.surrogates.documents import Document, Filled, Placed
+from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.mentions import Mention
-from piiloom.surrogates.outputs.records import check_filled, map_line, record_line, record_of, vault_lines
+from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, record_of, vault_lines
 from piiloom.surrogates.outputs.tallies import OTHERS, Tally
 from tests.surrogates.running_fakes import Lying, TagEngine
 
@@ -24,28 +24,31 @@ TEXTS = st.lists(st.one_of(st.text(WHOLE, max_size=5), st.just("[NAME]")), max_s
 @given(text=TEXTS, doc_id=st.text(WHOLE, min_size=1), file=st.text(WHOLE, min_size=1), line=st.none() | st.integers(1, 9))
 def test_the_line_is_the_row_of_the_record(text: str, doc_id: str, file: str, line: int | None) -> None:
     document = Document(0, doc_id, text, file, line)
-    filled = TagEngine().filled(document)
-    check_filled(document, filled)
-    written = record_line(document, filled, "nl_NL")
-    assert written == json.dumps(row_of(record_of(document, filled, "nl_NL")), ensure_ascii=False) + "\n"
-    assert json.loads(map_line(document, filled)) == {
+    replaced = TagEngine().replaced(document)
+    check_replaced(document, replaced)
+    written = record_line(document, replaced, "nl_NL")
+    assert written == json.dumps(row_of(record_of(document, replaced, "nl_NL")), ensure_ascii=False) + "\n"
+    assert json.loads(map_line(document, replaced)) == {
         "id": doc_id,
         "file": file,
         "line": line,
-        "ranges": [list(place[:4]) for place in filled.placed],
+        "ranges": [list(place[:4]) for place in replaced.placed],
     }
 
 
 def test_records_are_read_as_native_rows(tmp_path: Path) -> None:
     documents = [Document(number, f"d{number}", text, "a.txt") for number, text in enumerate(["[NAME] [CITY]", "", "none"])]
-    filled = [TagEngine().filled(document) for document in documents]
+    replaced = [TagEngine().replaced(document) for document in documents]
     path = tmp_path / "records.jsonl"
-    path.write_text("".join(record_line(one, done, "en_US") for one, done in zip(documents, filled, strict=True)), "utf-8", newline="")
-    assert list(read_records(NativeFormat(), path)) == [record_of(one, done, "en_US") for one, done in zip(documents, filled, strict=True)]
+    lines = [record_line(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)]
+    path.write_text("".join(lines), "utf-8", newline="")
+    assert list(read_records(NativeFormat(), path)) == [
+        record_of(one, done, "en_US") for one, done in zip(documents, replaced, strict=True)
+    ]
 
 
 def test_ids_tell_contents_and_documents_apart() -> None:
-    ids = {record_of(Document(0, doc_id, "x", "f"), Filled(text, []), "en_US").id for doc_id in "ab" for text in "xy"}
+    ids = {record_of(Document(0, doc_id, "x", "f"), Replaced(text, []), "en_US").id for doc_id in "ab" for text in "xy"}
     assert len(ids) == 4
 
 
@@ -56,23 +59,23 @@ def test_ids_tell_contents_and_documents_apart() -> None:
 def test_places_that_do_not_fit_are_refused(place: tuple[int, int, int, int]) -> None:
     document = Document(0, "d", "[NAME] word", "f")
     with pytest.raises(RunError, match="d: the engine broke its word"):
-        check_filled(document, Filled("Ann word", [Placed(*place, "person", "name", None, "", "")]))
+        check_replaced(document, Replaced("Ann word", [Placed(*place, "person", "name", None, "", "")]))
 
 
 def test_a_change_that_nobody_told_of_is_refused() -> None:
     document = Document(0, "d", "[NAME] word", "f")
     with pytest.raises(RunError, match="has changed"):
-        check_filled(document, Lying().filled(document))
+        check_replaced(document, Lying().replaced(document))
 
 
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(RunError, match="half a character"):
-        record_line(Document(0, "d", "[NAME]", "f"), TagEngine(values=("\ud800",)).filled(Document(0, "d", "[NAME]", "f")), "en_US")
+        record_line(Document(0, "d", "[NAME]", "f"), TagEngine(values=("\ud800",)).replaced(Document(0, "d", "[NAME]", "f")), "en_US")
 
 
 def test_the_vault_has_what_stood_there() -> None:
     document = Document(0, "d", "[NAME] and [NAME]", "f", None, (Mention(0, 6, "person", original="Jan"), Mention(11, 17, "person")))
-    rows = [json.loads(line) for line in vault_lines(document, TagEngine(values=("Bo",)).filled(document)).splitlines()]
+    rows = [json.loads(line) for line in vault_lines(document, TagEngine(values=("Bo",)).replaced(document)).splitlines()]
     assert rows == [
         {"id": "d", "start": 0, "end": 6, "new_start": 0, "new_end": 2, "text": "[NAME]", "original": "Jan"},
         {"id": "d", "start": 11, "end": 17, "new_start": 7, "new_end": 9, "text": "[NAME]"},
@@ -84,11 +87,11 @@ def test_tallies_add_up_the_same_for_any_chunks(sizes: list[int]) -> None:
     documents = [Document(number, "d", f"{{T{number % 3}}} {'{AB}' * (number % 4)} (x) [NAME]", "f") for number in range(sum(sizes))]
     whole, parts, at = Tally(), Tally(), 0
     for document in documents:
-        whole.take(document, TagEngine().filled(document))
+        whole.take(document, TagEngine().replaced(document))
     for size in sizes:
         chunk = Tally()
         for document in documents[at : at + size]:
-            chunk.take(document, TagEngine().filled(document))
+            chunk.take(document, TagEngine().replaced(document))
         parts.add(chunk)
         at += size
     assert parts == whole
@@ -100,5 +103,5 @@ def test_literals_are_bounded() -> None:
     tally.add(more)
     assert len(tally.unknown) == 10_001
     assert tally.unknown[OTHERS] == 2_000
-    more.take(Document(0, "d", "(" + "x" * 500 + ")", "f"), Filled("x", [], left=[(0, 502)]))
+    more.take(Document(0, "d", "(" + "x" * 500 + ")", "f"), Replaced("x", [], left=[(0, 502)]))
     assert [len(literal) for literal in more.left] == [80]

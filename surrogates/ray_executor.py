@@ -1,9 +1,9 @@
-"""Worker pool on Ray: jobs are tasks of actors, on one machine or on a cluster.
+"""Executor on Ray: jobs are done by a pool of actors (``ray.util.ActorPool``), on one machine or on a cluster.
 
 Every node must see the input and the output's parent folder under the same paths. Workers read the input from the one, and unpacked
-and gathered files from the other.
+and assigned files from the other.
 
-Ray is imported when a ``RayCrew`` is made, not before.
+Ray is imported when a ``RayExecutor`` is made, not before.
 """
 
 from __future__ import annotations
@@ -12,84 +12,71 @@ import logging
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, Final
 
-from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.errors import RunError, UsageError
 from piiloom.foundation.extras import how_to_install
-from piiloom.foundation.portable_errors import PortableError
-from piiloom.surrogates.running_hand import Hand, place_of
-from piiloom.surrogates.running_work import Job, Terms
+from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
 _OBJECT_STORE: Final = 256 * 2**20
-_WINDOW: Final = 4
 
 
-class RayHand:
-    """A Ray actor around a ``Hand``. It returns a ``PiiloomError`` as a ``PortableError``, which can be pickled."""
+class RayWorker:
+    """A Ray actor around a ``Worker``."""
 
-    def __init__(self, terms: Terms) -> None:
-        self._hand = Hand(terms)
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._worker = Worker(settings)
 
     def do(self, job: Job) -> object:
-        """Do *job* and return its result, or a ``PortableError``."""
-        try:
-            return self._hand.do(job)
-        except PiiloomError as error:
-            return PortableError.of(error)
+        """Do *job* and return its result, or its error in a form that can be pickled."""
+        return outcome_of(self._worker, job)
 
 
-class RayCrew:
-    """A pool of *workers* Ray actors; by default one per CPU of the cluster.
+class RayExecutor:
+    """*workers* Ray actors; by default one per CPU of the cluster.
 
     A Ray connection that this process already has is used as it is. Otherwise Ray joins the cluster at *address*, or starts locally.
     Raises ``UsageError`` if Ray is not installed, and ``RunError`` if it cannot be started or joined.
     """
 
-    def __init__(self, terms: Terms, workers: int | None = None, address: str | None = None) -> None:
+    def __init__(self, settings: WorkerSettings, workers: int | None = None, address: str | None = None) -> None:
         self._ray = _import_ray()
         self._ours = not self._ray.is_initialized()
         if self._ours:
             _join(self._ray, address)
         count = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        make = self._ray.remote(num_cpus=1, max_restarts=0)(RayHand)
-        shared = self._ray.put(terms)
-        self._hands = [make.remote(shared) for _ in range(count)]
+        make = self._ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        shared = self._ray.put(settings)
+        self._actors = [make.remote(shared) for _ in range(count)]
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Any]:
-        """See ``Crew``."""
-        waiting: list[tuple[Any, Job]] = []
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """See ``jobs.Executor``."""
+        pool = import_module("ray.util").ActorPool(self._actors)
+        pending: deque[Job] = deque()
         source = iter(jobs)
-        sent, more = 0, True
         while True:
-            while more and len(waiting) < _WINDOW * len(self._hands):
-                job = next(source, None)
-                if job is None:
-                    more = False
-                    break
-                waiting.append((self._hands[sent % len(self._hands)].do.remote(job), job))
-                sent += 1
-            if not waiting:
+            while len(pending) < WINDOW * len(self._actors) and (job := next(source, None)) is not None:
+                pool.submit(lambda actor, job: actor.do.remote(job), job)
+                pending.append(job)
+            if not pending:
                 return
-            task, job = waiting.pop(0)
-            yield self._result(task, job)
-
-    def _result(self, task: Any, job: Job) -> Any:
-        try:
-            result = self._ray.get(task)
-        except self._ray.exceptions.RayError as error:
-            cause = type(getattr(error, "cause", None) or error).__name__
-            raise RunError(f"a Ray worker failed ({cause})", where=place_of(job.chunk), remedy="See ray status") from None
-        if isinstance(result, PortableError):
-            raise result.rebuilt()
-        return result
+            job = pending.popleft()
+            try:
+                outcome = pool.get_next()
+            except self._ray.exceptions.RayError as error:
+                cause = type(getattr(error, "cause", None) or error).__name__
+                raise RunError(f"a Ray worker failed ({cause})", where=place_of(job.chunk), remedy="See ray status") from None
+            yield job, result_of(outcome)
 
     def close(self) -> None:
-        """See ``Crew``."""
-        for hand in self._hands:
-            self._ray.kill(hand)
-        self._hands = []
+        """See ``jobs.Executor``."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
         if self._ours:
             self._ray.shutdown()
 

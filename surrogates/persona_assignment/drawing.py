@@ -8,10 +8,10 @@ from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.casting.groups import GROUPS, Region
 from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
 from piiloom.surrogates.mentions import Gender
-from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
+from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.seeds import below, mix
 
 _NAME: Final = 0x61
@@ -55,7 +55,7 @@ Taken = dict[str, None]  # the names already used in a document, oldest first
 _Names = tuple[str, Sequence[str], Sequence[str], int, int]
 
 
-class Caster:
+class PersonaDrawer:
     """Draws people from the name pools. *country* (ISO 3166 alpha-2) is where they live."""
 
     def __init__(self, pools: Pools, country: str) -> None:
@@ -66,7 +66,7 @@ class Caster:
         self._names: list[list[_Names | None]] = [[None] * len(countries) for countries in self._countries]
         self._own: dict[tuple[str, Gender], _Names] = {}
 
-    def cast(
+    def draw(
         self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: Needs = NO_NEEDS, origin: str | None = None
     ) -> Persona:
         """Return the person that *seed* determines in *group* (an index into ``GROUPS``).
@@ -107,7 +107,7 @@ class Caster:
         """Return the pools of a country and gender. Raises ``UsageError`` if there are no names for it."""
         givens, families = self._pools.given(country, gender), self._pools.family(country, gender)
         if not givens or not families:
-            raise UsageError(f"no names of {country} are known", remedy="Take --groups exact, or another --locale or names index.")
+            raise UsageError(f"no names of {country} are known", remedy="Take --groups balanced, or another --locale or names index.")
         found = self._own[country, gender] = country, givens, families, len(givens), len(families)
         return found
 

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.yaml_files import load_yaml
-from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import Persona
 
 SUBTYPES: Final[dict[str, str | None]] = {
     "full": "full_name",

@@ -6,6 +6,7 @@ somebody else.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -22,6 +23,7 @@ _SENTENCE_ENDS: Final = ".!?\n"
 _BLANKS: Final = " \u00a0"
 _BETWEEN: Final = " \u00a0\n\r\t"
 _DOT_OR_BLANK: Final = "." + _BETWEEN
+_WORD: Final = re.compile(r"\S+")
 
 
 class _Words(BaseModel):
@@ -107,15 +109,20 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
     The caller sets *limit* to ``AFTER`` code points after *end* or to the next person, whichever comes first.
     """
     window = text[end:limit]
-    words = window.split()
-    if cues.words_after.isdisjoint(words):
+    if cues.words_after.isdisjoint(window.split()):
         return None
-    known = cues.after
-    for word in words:
-        gender = known.get(word)
-        if gender is None:
+    for match in _WORD.finditer(window):
+        gender = cues.after.get(match[0])
+        if gender is None or _cut(text, end, limit, match):
             continue
         # After two sentence ends, a pronoun more likely refers to somebody else.
-        before = window[: window.find(word)]
+        before = window[: match.start()]
         return gender if sum(map(before.count, _SENTENCE_ENDS)) < 2 else None
     return None
+
+
+def _cut(text: str, end: int, limit: int, match: re.Match[str]) -> bool:
+    """Whether the word is only a part of one: the mention or *limit* cuts "her" off "hers", or "man" off "chairman"."""
+    begins = match.start() == 0 and text[max(end - 1, 0) : end + 1].isalnum() and end > 0
+    ends = end + match.end() == limit < len(text) and text[limit - 1 : limit + 1].isalnum()
+    return begins or ends

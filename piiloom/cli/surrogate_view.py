@@ -1,4 +1,4 @@
-"""The work behind ``piiloom surrogate``: requests checked, runs watched, reports printed."""
+"""What ``piiloom surrogate`` shows on a terminal: the progress of a run, and what came of run, survey and check."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from piiloom.cli.surrogate_checks import written_whole
-from piiloom.cli.surrogate_filling import Audience, fill_corpus, input_settings, learnt_mapping
-from piiloom.cli.surrogate_reading import Reading
+from piiloom.cli.surrogate_options import InputOptions
+from piiloom.cli.surrogate_running import Observer, input_settings, learnt_mapping
 from piiloom.cli.surrogate_values import AskingLine, agreement
 from piiloom.cli.terminal import console, error_console, harmless, say, say_aside, say_json
 from piiloom.foundation.counting import counted
@@ -20,36 +20,39 @@ from piiloom.foundation.errors import OutputError
 from piiloom.surrogates.by_model.rejects import REJECTS
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders.mapping_file import dump_mapping
-from piiloom.surrogates.running_progress import Progress as RunProgress
-from piiloom.surrogates.running_progress import RunReport
+from piiloom.surrogates.progress import Progress as RunProgress
+from piiloom.surrogates.progress import RunReport
 
 _SHOWN: Final = 12
 
 
-def run_and_report(reading: Reading, options: Mapping[str, Any]) -> None:
-    """Run with a progress bar on standard error, and print what was done."""
-    there = options["yes"] or sys.stdin.isatty()
-    audience = Audience(
-        agree=agreement(options["yes"]) if there else None,
+def terminal_observer(*, yes: bool) -> Observer:
+    """Follow a run on this terminal. *yes*: what leaves the machine was agreed to beforehand."""
+    there = yes or sys.stdin.isatty()
+    return Observer(
+        agree=agreement(yes) if there else None,
         tell=lambda warning: say_aside(f"warning: {warning}"),
         asking=AskingLine,
-        filling=_Bar,
+        running=_Bar,
     )
-    report = fill_corpus(reading, options, audience)
+
+
+def print_report(report: RunReport, *, as_json: bool) -> None:
+    """Print what a run did."""
     rejects = report.out / REJECTS
     if rejects.exists():
         say_aside(f"values that the model could not give, with reasons: {rejects}")
-    if options["as_json"]:
+    if as_json:
         say_json({"out": str(report.out), **report.report})
     else:
         _print(report)
 
 
-def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_json: bool) -> None:
+def survey_and_report(inputs: InputOptions, out: Path | None, *, force: bool, as_json: bool) -> None:
     """Survey the input; write or print the mapping."""
     if out is not None and out.exists() and not force:
         raise OutputError("the file exists", where=str(out), remedy="Name another one, or use --force")
-    documents, mapping = learnt_mapping(input_settings(reading), limit=None)
+    documents, mapping = learnt_mapping(input_settings(inputs), limit=None)
     text = dump_mapping(mapping)
     if out is not None:
         with written_whole(out) as draft:
@@ -66,7 +69,7 @@ def survey_and_report(reading: Reading, out: Path | None, *, force: bool, as_jso
     if out is None:
         say(text.rstrip("\n"))
         return
-    table = Table(title=f"placeholders of {harmless(reading.source.name)}: {counted(documents, 'document')}")
+    table = Table(title=f"placeholders of {harmless(inputs.source.name)}: {counted(documents, 'document')}")
     for name, right in (("pattern", False), ("kind", False), ("role", False), ("same", False), ("count", True), ("sure", True)):
         table.add_column(name, justify="right" if right else "left")
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:

@@ -1,4 +1,4 @@
-"""Results of the counting pass: where each chunk begins in the input, and what the report says about the files."""
+"""Counts of the input from its first reading: where each chunk begins in the input, and what the report says about the files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from piiloom.surrogates.inputs.faults import no_text
 from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
 from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
 from piiloom.surrogates.inputs.source import Source
-from piiloom.surrogates.running_work import PartCount
+from piiloom.surrogates.jobs import PartCount
 
 _FREE: Final = ("txt", "xml")
 
@@ -31,7 +31,7 @@ class FileCount:
     first: dict[str, int] = field(default_factory=dict)
 
 
-class Counts:
+class InputCounts:
     """Counts of all files. Chunks are added in input order; afterwards the first line of each part is known."""
 
     def __init__(self) -> None:

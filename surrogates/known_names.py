@@ -53,7 +53,7 @@ def form_of(original: str) -> str:
     return "formal" if len(names[0]) == 1 else "full"
 
 
-class OriginalNames:
+class KnownNames:
     """Resolves the known names of one document to people. *genders* maps folded given names to genders."""
 
     def __init__(self, genders: Mapping[str, Gender] | None = None) -> None:
@@ -64,9 +64,9 @@ class OriginalNames:
         self._alone: dict[str, set[int]] = {}  # people by the single name that they were first mentioned with
         self._seen: dict[str, str] = {}
 
-    def of_document(self) -> OriginalNames:
+    def of_document(self) -> KnownNames:
         """Return an empty resolver with the same genders, for the next document."""
-        return OriginalNames(self._genders)
+        return KnownNames(self._genders)
 
     def key_of(self, mention: Mention) -> str:
         """Return the number of the mention's person in this document, as text: an earlier person whom the name fits, else a new one."""

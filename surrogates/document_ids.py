@@ -12,16 +12,25 @@ from array import array
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from piiloom.surrogates.inputs.parts import Found
 from piiloom.surrogates.inputs.reading import given_id
-from piiloom.surrogates.running_work import IdBook
 
 _WIDTH: Final = 8
 _TILDES: Final = re.compile(r"(~+)\d+\Z")
 # Digests that are sorted together, on average; takes at most 64 MB of memory.
 _SHARE: Final = 1 << 20
+
+
+class RepeatedIds(NamedTuple):
+    """Where ids repeat: the file ``path`` has a little-endian 32-bit number per document, how often its id occurred before.
+
+    ``mark`` ("~" or longer) goes between the id and the number of its occurrence.
+    """
+
+    path: Path
+    mark: str
 
 
 def digests_of(found: Sequence[Found]) -> tuple[bytes, int]:
@@ -41,7 +50,7 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_WIDTH).digest()
 
 
-class IdLedger:
+class IdDigests:
     """Collects the digests of all ids in input order, in a file in *folder*."""
 
     def __init__(self, folder: Path) -> None:
@@ -61,11 +70,11 @@ class IdLedger:
         """Close the file."""
         self._fh.close()
 
-    def book(self, documents: int) -> tuple[IdBook | None, int]:
-        """Close the file and search it. Return the ``IdBook`` (None if no id repeats) and how many documents repeat an earlier id."""
+    def repeated(self, documents: int) -> tuple[RepeatedIds | None, int]:
+        """Close the file and search it. Return the ``RepeatedIds`` (None if no id repeats) and how many documents repeat an earlier id."""
         self._fh.close()
         repeated = self._write_ordinals(documents) if self._any else 0
-        return (IdBook(self._ordinals, "~" * (self._tildes + 1)), repeated) if repeated else (None, 0)
+        return (RepeatedIds(self._ordinals, "~" * (self._tildes + 1)), repeated) if repeated else (None, 0)
 
     def _write_ordinals(self, documents: int) -> int:
         import numpy as np  # noqa: PLC0415 - only where rows bring ids
@@ -102,10 +111,10 @@ class IdLedger:
         return repeated
 
 
-def unique_ids(ids: Sequence[str], first: int, book: IdBook) -> list[str]:
+def unique_ids(ids: Sequence[str], first: int, repeated: RepeatedIds) -> list[str]:
     """Return the *ids* of consecutive documents, the first being number *first*, with the suffix added to repeated ones."""
     ordinals = array("I")
-    with book.path.open("rb") as fh:
+    with repeated.path.open("rb") as fh:
         fh.seek(first * ordinals.itemsize)
         ordinals.fromfile(fh, len(ids))
-    return [f"{one}{book.mark}{number + 1}" if number else one for one, number in zip(ids, ordinals, strict=True)]
+    return [f"{one}{repeated.mark}{number + 1}" if number else one for one, number in zip(ids, ordinals, strict=True)]

@@ -1,4 +1,4 @@
-"""Turn a plan into a text with surrogates: cast the people, draw the values, and fit each one to the surrounding text."""
+"""Turn a plan into a text with surrogates: draw the people and the values, and fit each one to the surrounding text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from piiloom.surrogates.agreement import NOTHING_ASKED, asked_of_age, asked_of_place, asked_of_values
-from piiloom.surrogates.casting.cast import NO_NEEDS, Caster, Needs, Taken
-from piiloom.surrogates.casting.name_forms import SUBTYPES, written
-from piiloom.surrogates.casting.registers import register_of
-from piiloom.surrogates.documents import Filled, Placed
+from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, sounds, takes_genitive
 from piiloom.surrogates.kinds.ages import age as draw_age
@@ -22,8 +18,12 @@ from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.name_styles import name_styles
-from piiloom.surrogates.persona import Persona
+from piiloom.surrogates.persona_assignment.drawing import NO_NEEDS, Needs, PersonaDrawer, Taken
+from piiloom.surrogates.persona_assignment.name_forms import SUBTYPES, written
+from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.registers import register_of
 from piiloom.surrogates.planning import NOBODY, PERSON, Cluster, Plan
+from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_age, asked_of_place, asked_of_values
 from piiloom.surrogates.seeds import below, mix
 from piiloom.surrogates.settings import Settings
 
@@ -42,12 +42,15 @@ _draw: Callable[[type[Draw], tuple[object, ...]], Draw] = tuple.__new__
 _placed: Callable[[type[Placed], tuple[object, ...]], Placed] = tuple.__new__
 
 
-class Filler:
-    """Fills documents. The result for a document depends only on its plan, seed and groups, the shared people and the given values."""
+class Replacer:
+    """Puts surrogates into documents.
 
-    def __init__(self, settings: Settings, caster: Caster) -> None:
+    The result for a document depends only on its plan, seed and groups, the shared people and the given values.
+    """
+
+    def __init__(self, settings: Settings, drawer: PersonaDrawer) -> None:
         self.settings = settings
-        self.caster = caster
+        self.drawer = drawer
         self.language = settings.language
         self.country = settings.country
         self.locale = f"{settings.language}_{settings.country}"
@@ -58,26 +61,26 @@ class Filler:
         self.draw_shift = weekly_shift if settings.keep_weekdays else draw_shift
         self.origin = settings.country if settings.own_names else None
 
-    def fill(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Filled:
+    def replace(self, plan: Plan, seed: int, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN) -> Replaced:
         """Put surrogates into *plan*'s text.
 
         *groups* has one group per document-local person, in the order of ``Plan.codes``. *shared* maps (role, index) to the seed and
         groups of people shared across the corpus. *given* maps value numbers to values that were drawn elsewhere (by a model).
         """
-        return _Page(self, plan, seed, given).filled(groups, shared)
+        return _DocumentReplacer(self, plan, seed, given).replaced(groups, shared)
 
 
-class _Page:
-    """State of one document while it is being filled."""
+class _DocumentReplacer:
+    """State of one document while it is being replaced."""
 
     __slots__ = (
         "_anchor",
         "_asked",
         "_dated",
-        "_filler",
         "_given",
         "_notable",
         "_plan",
+        "_replacer",
         "_seed",
         "_shift",
         "_styles",
@@ -85,26 +88,26 @@ class _Page:
         "_value_seed",
     )
 
-    def __init__(self, filler: Filler, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
-        self._filler = filler
+    def __init__(self, replacer: Replacer, plan: Plan, seed: int, given: Mapping[int, str]) -> None:
+        self._replacer = replacer
         self._plan = plan
         self._text = plan.text
         self._seed = seed
         self._value_seed = mix(seed, _VALUES)
         self._given = given
         day_seed = mix(seed, _DAYS)
-        self._anchor = filler.anchors[day_seed % _SPREAD_OF_DAYS]
-        self._shift = filler.draw_shift(day_seed)
-        self._notable = notable_places(plan.text, plan.mentions, filler.language)
-        self._styles = name_styles(plan, filler.register, seed) if plan.clusters else {}
+        self._anchor = replacer.anchors[day_seed % _SPREAD_OF_DAYS]
+        self._shift = replacer.draw_shift(day_seed)
+        self._notable = notable_places(plan.text, plan.mentions, replacer.language)
+        self._styles = name_styles(plan, replacer.register, seed) if plan.clusters else {}
         self._asked = asked_of_values(plan, self._notable) if self._notable else NOTHING_ASKED
         self._dated: set[int] = set()  # owners whose birth date is known from the text
 
-    def filled(self, groups: Sequence[int], shared: Shared) -> Filled:
+    def replaced(self, groups: Sequence[int], shared: Shared) -> Replaced:
         text, owners, values, styles, notable = self._text, self._plan.owners, self._plan.values, self._styles, self._notable
-        filler, anchor, shift, value_seed, given = self._filler, self._anchor, self._shift, self._value_seed, self._given
-        kinds, country, language, again = filler.kinds, filler.country, filler.language, self._plan.again
-        people, fitted = (self._cast(groups, shared) if self._plan.clusters else []), self._asked
+        replacer, anchor, shift, value_seed, given = self._replacer, self._anchor, self._shift, self._value_seed, self._given
+        kinds, country, language, again = replacer.kinds, replacer.country, replacer.language, self._plan.again
+        people, fitted = (self._draw_people(groups, shared) if self._plan.clusters else []), self._asked
         pieces: list[str] = []
         placed: list[Placed] = []
         drawn: dict[tuple[int, int, str], str] = {}  # repeated values are drawn once; keys: (value number, owner, form)
@@ -115,12 +118,12 @@ class _Page:
             start, end, kind, role, index, _, form, _, original, plural, _ = mention
             asked = notable.get(number) if notable else None
             if kind == PERSON:
-                cast, style = people[owner], styles[number]
-                value_id, entity_type, subtype = cast[0].value_id, "name", SUBTYPES[style]
-                if len(cast) == 1 or not plural:
-                    value = cast[0].given if style == "given" else written(cast[0], style)
+                named, style = people[owner], styles[number]
+                value_id, entity_type, subtype = named[0].value_id, "name", SUBTYPES[style]
+                if len(named) == 1 or not plural:
+                    value = named[0].given if style == "given" else written(named[0], style)
                 else:
-                    value = self._together(cast, style)
+                    value = self._together(named, style)
                     value_id = f"p{owner + 1}"  # the id of the pair or group, not of its first person
                 if original and len(original) > 3 and original.isupper():
                     value = value.upper()
@@ -152,12 +155,12 @@ class _Page:
             at = end
             grown = new_end - end
         put(text[at:])
-        return Filled("".join(pieces), placed)
+        return Replaced("".join(pieces), placed)
 
     # People
 
-    def _cast(self, groups: Sequence[int], shared: Shared) -> list[People]:
-        cast, anchor, origin = self._filler.caster.cast, self._anchor, self._filler.origin
+    def _draw_people(self, groups: Sequence[int], shared: Shared) -> list[People]:
+        draw, anchor, origin = self._replacer.drawer.draw, self._anchor, self._replacer.origin
         people: list[People] = []
         joined: list[int] = []
         taken: Taken = {}
@@ -172,7 +175,7 @@ class _Page:
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
             if size == 1:
-                people.append((cast(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
+                people.append((draw(own_seed, groups[at], anchor, value_id, taken, needs, origin),))
             else:
                 people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size
@@ -187,11 +190,11 @@ class _Page:
         return people
 
     def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:
-        cast, anchor, origin = self._filler.caster.cast, self._anchor, self._filler.origin
+        draw, anchor, origin = self._replacer.drawer.draw, self._anchor, self._replacer.origin
         if len(groups) == 1:
-            return (cast(seed, groups[0], anchor, value_id, taken, needs, origin),)
+            return (draw(seed, groups[0], anchor, value_id, taken, needs, origin),)
         return tuple(
-            [cast(mix(seed, turn), group, anchor, value_id + "ab"[turn], taken, needs, origin) for turn, group in enumerate(groups)]
+            [draw(mix(seed, turn), group, anchor, value_id + "ab"[turn], taken, needs, origin) for turn, group in enumerate(groups)]
         )
 
     def _needs(self, cluster: Cluster) -> Needs:
@@ -222,10 +225,10 @@ class _Page:
             for mention, owner in zip(self._plan.mentions, self._plan.owners, strict=True)
             if owner != NOBODY and mention.original and mention.kind in {"age", "birth_date"}
         ]
-        order = date_order(self._filler.language, self._filler.country)
+        order = date_order(self._replacer.language, self._replacer.country)
         for mention, owner in known:
             if mention.kind == "birth_date":
-                layout = parse(mention.original, self._filler.language, order, self._anchor)
+                layout = parse(mention.original, self._replacer.language, order, self._anchor)
                 if layout is not None and layout.precision == "day":
                     people[owner][0].born = layout.when + timedelta(days=self._shift)
                     self._dated.add(owner)
@@ -256,7 +259,7 @@ class _Page:
 
     def _together(self, people: People, form: str) -> str:
         names = [written(one, form) for one in people]
-        return ", ".join(names[:-1]) + self._filler.joiner + names[-1]
+        return ", ".join(names[:-1]) + self._replacer.joiner + names[-1]
 
     # Values
 
@@ -282,7 +285,7 @@ class _Page:
         if place is None:
             return value
         for attempt in range(1, _TRIES):
-            if sounds(found, place.sound, self._filler.locale) and (not place.genitive or takes_genitive(found)):
+            if sounds(found, place.sound, self._replacer.locale) and (not place.genitive or takes_genitive(found)):
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         return value

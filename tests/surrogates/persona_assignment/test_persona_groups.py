@@ -12,12 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.casting.groups import FEMALE, GROUPS, MALE, OPEN, REGIONS, Weights, _shuffled, assign, quotas, spread
+from piiloom.surrogates.persona_assignment.groups import (
+    FEMALE,
+    GROUPS,
+    MALE,
+    OPEN,
+    REGIONS,
+    Weights,
+    _shuffled,
+    assign_groups,
+    quotas,
+    spread,
+)
 from piiloom.surrogates.seeds import mix
 
 
 def counted(codes, seed=1, weights=None):
-    return Counter(GROUPS[number] for number in assign(bytes(codes), seed, weights))
+    return Counter(GROUPS[number] for number in assign_groups(bytes(codes), seed, weights))
 
 
 def test_two_hundred_and_sixty_people_are_twenty_six_of_each_group():
@@ -26,7 +37,7 @@ def test_two_hundred_and_sixty_people_are_twenty_six_of_each_group():
 
 def test_what_the_texts_tell_is_kept_and_the_rest_makes_up_for_it():
     codes = [FEMALE] * 70 + [OPEN] * 150 + [MALE] * 40
-    groups = assign(bytes(codes), 5)
+    groups = assign_groups(bytes(codes), 5)
     assert all(GROUPS[g][0] == "female" for g in groups[:70])
     assert all(GROUPS[g][0] == "male" for g in groups[220:])
     assert set(counted(codes, 5).values()) == {26}
@@ -66,14 +77,14 @@ def test_quotas_add_up_and_stay_next_to_the_exact_share(total, weights, first):
 
 
 def test_the_seed_changes_who_is_in_which_group_but_nothing_else():
-    one, other = assign(bytes(1000), 1), assign(bytes(1000), 2)
+    one, other = assign_groups(bytes(1000), 1), assign_groups(bytes(1000), 2)
     assert not np.array_equal(one, other)
     assert Counter(one.tolist()) == Counter(other.tolist())
-    assert np.array_equal(one, assign(bytes(1000), 1))
+    assert np.array_equal(one, assign_groups(bytes(1000), 1))
 
 
 def test_neighbours_are_not_of_related_groups():
-    groups = assign(bytes(20_000), 3)
+    groups = assign_groups(bytes(20_000), 3)
     pairs = Counter(zip(groups[:-1:2].tolist(), groups[1::2].tolist(), strict=True))
     assert len(pairs) == 100
     assert max(pairs.values()) < 2 * min(pairs.values())
@@ -110,7 +121,7 @@ def test_every_order_of_a_few_is_as_likely():
 def test_a_million_people_take_a_few_bytes_each():
     codes = bytes(1_000_000)
     tracemalloc.start()
-    groups = assign(codes, 5)
+    groups = assign_groups(codes, 5)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 12_000_000

@@ -60,7 +60,7 @@ class Weights:
         genders = (found.get("female", 1.0), found.get("male", 1.0))
         a, b, c, d, e = (found.get(region, 1.0) for region in REGIONS)
         if not sum(genders) or not a + b + c + d + e:
-            raise UsageError("weights that are all 0 leave nobody to cast", remedy="Give one gender and one region a weight above 0.")
+            raise UsageError("weights that are all 0 leave nobody to choose", remedy="Give one gender and one region a weight above 0.")
         return cls(genders, (a, b, c, d, e))
 
 
@@ -80,7 +80,7 @@ def quotas(total: int, weights: Sequence[float], *, first: int = 0) -> list[int]
     return shares
 
 
-def assign(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[np.uint8]:
+def assign_groups(codes: bytes, seed: int, weights: Weights | None = None) -> NDArray[np.uint8]:
     """Return each person's group as an index into ``GROUPS``, shape ``(len(codes),)``, in the order of *codes*.
 
     *codes* holds one byte per person (``OPEN``, ``FEMALE`` or ``MALE``). The work takes about four bytes of memory per person.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.casting.cues import cues_of, gender_after, gender_before
+from piiloom.surrogates.persona_assignment.gender_cues import cues_of, gender_after, gender_before
 
 
 def told(language, text):
@@ -43,6 +43,25 @@ def test_cues(language, text, gender):
 def test_a_pronoun_beyond_the_next_person_does_not_count():
     text = "@ met NAME and her sister."
     assert gender_after(text, 1, text.index("NAME"), cues_of("en")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "gender"),
+    [
+        ("@ saw them. It rained. Then he left.", None),  # "he" stands in "them", too, before the two sentence ends
+        ("@ saw them. Then he left.", "male"),
+        ("@man left.", "male"),  # a placeholder, and a word behind it
+    ],
+)
+def test_a_cue_is_a_whole_word(text, gender):
+    assert gender_after(text, 1, 10**9, cues_of("en")) == gender
+
+
+def test_a_part_of_a_word_is_no_cue():
+    text = "Chairman Ek left; the book was hers."
+    assert gender_after(text, len("Chair"), text.index("left"), cues_of("en")) is None
+    assert gender_after(text, text.index("Ek") + 2, text.index("hers") + 3, cues_of("en")) is None
+    assert gender_after(text.replace("hers", "her "), text.index("Ek") + 2, text.index("hers") + 3, cues_of("en")) == "female"
 
 
 def test_a_language_without_a_file_has_no_cues():

@@ -8,22 +8,22 @@ import pytest
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.casting.cast import Caster, Taken
-from piiloom.surrogates.casting.groups import GROUPS
+from piiloom.surrogates.persona_assignment.drawing import PersonaDrawer, Taken
+from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.seeds import mix
 
 POOLS = NamePools(builtin())
 _NEAR = 200
 
 
-def cast(number: int, origin: str | None = None) -> tuple[list[tuple[str, str]], Taken]:
-    caster, taken = Caster(POOLS, "US"), Taken()
-    people = (caster.cast(mix(7, one), one % len(GROUPS), date(2025, 1, 1), "p1", taken, origin=origin) for one in range(number))
+def drawn(number: int, origin: str | None = None) -> tuple[list[tuple[str, str]], Taken]:
+    drawer, taken = PersonaDrawer(POOLS, "US"), Taken()
+    people = (drawer.draw(mix(7, one), one % len(GROUPS), date(2025, 1, 1), "p1", taken, origin=origin) for one in range(number))
     return [(person.given, person.family) for person in people], taken
 
 
 def test_of_thousands_of_people_no_two_near_each_other_share_a_name():
-    people, taken = cast(4000)
+    people, taken = drawn(4000)
     for at, (given, family) in enumerate(people):
         near = {name for one in people[max(0, at - _NEAR) : at] for name in one}
         assert given not in near
@@ -33,13 +33,13 @@ def test_of_thousands_of_people_no_two_near_each_other_share_a_name():
 
 
 def test_two_hundred_people_all_have_names_of_their_own():
-    people, _ = cast(200)
+    people, _ = drawn(200)
     assert len({name for one in people for name in one}) == 400
 
 
 @pytest.mark.parametrize("origin", ["NL", "JP", "NG"])
 def test_a_country_that_runs_out_of_names_gives_some_again(origin):
-    people, _ = cast(3000, origin)
+    people, _ = drawn(3000, origin)
     own = {gender: set(POOLS.given(origin, gender)) for gender in ("female", "male")}
     for at, (given, family) in enumerate(people):
         gender = GROUPS[at % len(GROUPS)][0]

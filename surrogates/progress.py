@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Phase = Literal["preparing", "counting", "looking", "filling", "done"]
+Phase = Literal["preparing", "counting", "scanning", "replacing", "done"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Progress of a run: ``done`` of ``total`` in this phase, in bytes of the input for "counting" and in documents for later phases.
+    """Progress of a run: ``done`` of ``total`` in this phase, in bytes of the input for "counting" and "scanning", then in documents.
+
+    There is no phase "counting" if documents are counted while they are scanned.
 
     ``replaced`` counts the surrogates so far.
     """

@@ -1,0 +1,133 @@
+"""A run of surrogates as options describe it: everything that ``piiloom surrogate run`` does but the printing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from piiloom.cli.surrogate_checks import PlaceholderKeys, check_places, checked_locale, miss_rates, warning_of_language, worker_count
+from piiloom.cli.surrogate_options import InputOptions, RunOptions
+from piiloom.cli.surrogate_values import values_by_model
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
+from piiloom.surrogates.by_model.drawing import AskProgress
+from piiloom.surrogates.engine_factory import EngineFactory
+from piiloom.surrogates.inputs.json_rows import SPANS
+from piiloom.surrogates.inputs.reading import iter_documents
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.persona_assignment.groups import Weights
+from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
+from piiloom.surrogates.placeholders.mapping_file import load_mapping
+from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.survey import Survey
+from piiloom.surrogates.progress import Progress, RunReport
+from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.settings import Settings
+
+_SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observer:
+    """Who follows a run. ``tell`` is given warnings before the work begins.
+
+    ``agree`` is told what would leave this machine for a model, and says whether it may; None: nobody is there to agree.
+    ``asking`` and ``running`` open a view of the progress of either.
+    """
+
+    agree: Callable[[str], bool] | None = None
+    tell: Callable[[str], object] = noop
+    asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]] = lambda: nullcontext(noop)
+    running: Callable[[], AbstractContextManager[Callable[[Progress], None]]] = lambda: nullcontext(noop)
+
+
+def input_settings(options: InputOptions) -> InputSettings:
+    """*options* as ``surrogates`` takes them; raises ``UsageError`` for what cannot be."""
+    use_spans = options.spans or bool(options.spans_field)
+    return InputSettings(
+        path=options.source,
+        format=options.file_format,
+        text_fields=tuple(options.text_field or ()),
+        id_field=options.id_field,
+        encoding=options.encoding,
+        header=options.header,
+        delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
+        spans_field=options.spans_field or (SPANS if use_spans else None),  # asked for, so that [] means: nothing to replace
+        use_spans=use_spans,
+        kind_of=kind_of_span if use_spans else None,
+        quoting=options.quoting,
+        max_unpacked=options.max_unpacked * 2**20,
+    )
+
+
+def run_corpus(input_options: InputOptions, options: RunOptions, observer: Observer) -> RunReport:
+    """Run as the options of the command say; all that can be known to be wrong is found before the work."""
+    if options.weights and options.groups != "weights":
+        raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
+    settings = _settings(options)
+    count, rates = worker_count(options.workers), miss_rates(options.leakage, "--leakage")
+    inputs = input_settings(input_options)
+    check_places(options.out, inputs.path, options.vault, force=options.force)
+    mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs)
+    if mapping is not None:
+        inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
+    factory = EngineFactory(settings=settings, mapping=mapping, on_unknown=options.on_unknown, scan=options.scan, miss_rates=rates)
+    if (warning := warning_of_language(settings.locale)) is not None:
+        observer.tell(warning)
+    if options.vault is not None:
+        observer.tell(f"{options.vault} will hold what was redacted, where it is known; keep it apart from the corpus")
+    placeholders = "auto" if options.placeholders == "auto" else Path(options.placeholders).name
+    about = {"placeholders": "spans" if mapping is None else placeholders, **settings.to_json()}
+    by_model = values_by_model(options, inputs, factory, agree=observer.agree, asking=observer.asking)
+    with by_model as (working, drawn), observer.running() as progress:
+        return run_surrogates(
+            inputs,
+            options.out,
+            working,
+            seed=settings.seed,
+            locale=settings.locale,
+            workers=count,
+            progress=progress,
+            force=options.force,
+            vault=options.vault,
+            about=about,
+            add_files=drawn.put_rejects if drawn is not None else None,
+        )
+
+
+def tag_mapping(placeholders: str, inputs: InputSettings) -> TagMapping:
+    """The mapping that *placeholders* asks for: "auto", or a file's."""
+    if placeholders != "auto":
+        return load_mapping(Path(placeholders))
+    return learnt_mapping(inputs, limit=_SURVEYED)[1]
+
+
+def learnt_mapping(inputs: InputSettings, *, limit: int | None) -> tuple[int, TagMapping]:
+    """Learn the placeholders of the documents, at most about *limit* code points of them; gives the number of documents, too."""
+    survey, seen, documents = Survey(), 0, 0
+    for document in iter_documents(inputs):
+        survey.add(document.text)
+        documents += 1
+        seen += len(document.text)
+        if limit is not None and seen > limit:
+            break
+    return documents, survey.mapping()
+
+
+def _settings(options: RunOptions) -> Settings:
+    return Settings(
+        seed=options.seed,
+        locale=checked_locale(options.locale),
+        scope=options.scope,
+        strategy=options.strategy,
+        keep=options.keep,
+        balance=options.groups,
+        weights=Weights.parse(options.weights),
+        english_only=options.english_only,
+        script=options.script,
+        names=str(options.names) if options.names else None,
+        keep_weekdays=options.keep_weekdays,
+    )

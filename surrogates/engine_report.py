@@ -1,0 +1,135 @@
+"""The engine's part of ``report.json``: groups, consistency, leftovers and leakage, from counts of single documents."""
+
+from __future__ import annotations
+
+import marshal
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.known_names import folded
+from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage
+from piiloom.surrogates.leakage.residual import residuals
+from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.persona_assignment.drawing import Pools
+from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
+from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.settings import Settings
+
+_ENOUGH: Final = 400  # most entries in one list of the report
+_MOST_NAMES: Final = 4000  # given names per country and gender that the residual scan knows
+_GENDER_NAMES: Final[dict[int, str]] = {CODES["female"]: "female", CODES["male"]: "male", OPEN: "open"}
+
+
+class EngineStatistics:
+    """Counts documents, and makes the report of their sums.
+
+    *names_from* describes the names index. *given_names* (folded name -> gender) are what the residual scan knows; None: no scan.
+    *miss_rates* (0 to 1) are the rates for which leakage is estimated. *by_model* is what is reported of a model's values.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        names_from: str,
+        given_names: Mapping[str, Gender] | None,
+        miss_rates: tuple[float, ...] = (),
+        by_model: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._names_from = names_from
+        self._given_names = given_names
+        self._miss_rates = miss_rates
+        self._by_model = by_model
+        self._groups: dict[str, object] = {}
+
+    def note_groups(self, assigned: bytes) -> None:
+        """Take over the groups of the corpus from a result of ``Engine.assign``."""
+        self._groups = group_report(assigned, own_names=self._settings.own_names)
+
+    def tallies(self, plan: Plan, done: Replaced) -> Counter[str]:
+        """Return the counts of one document, to be added up over all."""
+        tallies: Counter[str] = Counter()
+        tallies["documents"] += 1
+        sizes = [len(cluster.places) for cluster in plan.clusters]
+        tallies["people"] += len(sizes)
+        tallies["mentions"] += sum(sizes)
+        tallies["repeated"] += sum(size > 1 for size in sizes)
+        tallies["torn"] += _torn(plan, done)
+        if self._given_names is not None:
+            for one in residuals(done.text, done.placed, given_names=self._given_names, region=self._settings.country):
+                tallies[f"residual {one.why}"] += 1
+        for rate in self._miss_rates:
+            found = leakage([sizes], rate, keep=self._settings.keep)
+            for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
+                tallies[f"leak {rate} {name}"] += share  # type: ignore[assignment]  # counters add up floats as well
+        return tallies
+
+    def report(self, tallies: Counter[str]) -> dict[str, object]:
+        """Return the entries for the report, from the summed *tallies* of all documents."""
+        documents = max(1, tallies["documents"])
+        report: dict[str, object] = {
+            "strategy": self._settings.strategy,
+            "scope": self._settings.scope,
+            "names": self._names_from,
+            "people": self._groups,
+            "consistency": {
+                "people_in_documents": tallies["people"],
+                "mentions_of_people": tallies["mentions"],
+                "people_named_more_than_once": tallies["repeated"],
+                "people_torn_or_mixed": tallies["torn"],
+            },
+        }
+        if self._by_model is not None:
+            report["by_model"] = self._by_model
+        if self._given_names is not None:
+            report["looks_like_personal_information_still"] = _named(tallies, "residual")
+        if self._miss_rates:
+            report["leakage"] = [
+                {"miss_rate": rate, **{name: round(tallies[f"leak {rate} {name}"] / documents, 4) for name in STRATEGIES}}
+                for rate in self._miss_rates
+            ]
+        return report
+
+
+def group_report(assigned: bytes, *, own_names: bool = False) -> dict[str, object]:
+    """Summarize *assigned* for the report: people by group and by known gender, and the largest difference between two groups.
+
+    ``own_names``: everybody has a name of the texts' own country, so groups differ by gender only.
+    """
+    groups, _, _, told = marshal.loads(assigned)  # noqa: S302 - written by ``Engine.assign``
+    counts = Counter(groups)
+    named: Counter[str] = Counter()
+    for number, (gender, region) in enumerate(GROUPS):
+        named[gender if own_names else f"{gender} {region}"] += counts.get(number, 0)
+    return {
+        "people": len(groups),
+        "groups": dict(named),
+        "largest_difference": spread(named),
+        "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
+    }
+
+
+def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:
+    """Return the genders of folded given names of *country*, the US and Great Britain, for the scan and for known names."""
+    return {
+        folded(name): gender
+        for place in reversed(dict.fromkeys((country, "US", "GB")))  # the last entry of a name wins: the own country's
+        for gender in reversed(GENDERS)
+        for name in reversed(pools.given(place, gender)[:_MOST_NAMES])
+    }
+
+
+def _torn(plan: Plan, done: Replaced) -> int:
+    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
+    names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters]
+    seen = Counter(value_id for ids in names for value_id in ids)
+    return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
+
+
+def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
+    """Return the tallies whose key begins with *kind*, by the rest of the key, most frequent first."""
+    found = {key[len(kind) + 1 :]: count for key, count in tallies.items() if key.startswith(f"{kind} ")}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_ENOUGH])

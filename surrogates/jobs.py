@@ -1,0 +1,128 @@
+"""The messages of a run: what a worker is told and gives back, and what a run needs of an engine and an executor.
+
+A run reads the input twice: to count the documents and scan them for people, and to replace and write them. If the engine's scan needs
+the documents' numbers, counting is a reading of its own before that. The documents are the same each time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, Protocol
+
+from piiloom.surrogates.document_ids import RepeatedIds
+from piiloom.surrogates.documents import Document, Replaced
+from piiloom.surrogates.inputs.parts import Chunk, Notes
+from piiloom.surrogates.inputs.settings import InputSettings
+from piiloom.surrogates.outputs.tallies import Tally
+
+WINDOW: Final = 4  # jobs per worker that are submitted and whose results are not yet taken; bounds the memory
+
+
+class RunEngine(Protocol):
+    """What a run needs of the engine (``engine.Engine``), made in each process by a picklable factory.
+
+    Chunks may come to any process, in any order.
+    """
+
+    @property
+    def scan_needs_numbers(self) -> bool:
+        """Whether ``scan`` reads the numbers of documents. If not, they are not yet known then: numbers, lines and ids may be wrong."""
+        ...
+
+    def scan(self, documents: Sequence[Document]) -> bytes:
+        """Pass 1: return what ``assign`` needs to know of this chunk."""
+        ...
+
+    def assign(self, scans: Iterable[bytes]) -> bytes:
+        """Between the passes, in one process: combine the scans, one per chunk in input order. Return the bytes for every ``load``."""
+        ...
+
+    def load(self, assigned: bytes) -> None:
+        """In each process, before the first ``replace``: take over the result of ``assign``."""
+        ...
+
+    def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
+        """Pass 2: replace the mentions of the documents of chunk number *chunk*."""
+        ...
+
+    def report(self, tallies: Counter[str]) -> dict[str, object]:
+        """Return the engine's part of ``report.json``. *tallies* are sums over all documents. Called in the process that ran ``assign``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """Picklable settings that every worker needs. ``vault``: workers also make the lines of the vault."""
+
+    factory: Callable[[], RunEngine]
+    inputs: InputSettings
+    locale: str
+    vault: bool = False
+
+
+class Job(NamedTuple):
+    """A task for one chunk.
+
+    ``first`` is the number of its first document, None before documents were counted. ``ids`` is set if ids repeat, ``assigned``
+    (the file with the result of ``assign``) for the task "replace".
+    """
+
+    task: Literal["count", "scan", "count and scan", "replace"]
+    chunk: Chunk
+    first: int | None = None
+    ids: RepeatedIds | None = None
+    assigned: Path | None = None
+
+
+class PartCount(NamedTuple):
+    """Counts of one part; ``keys`` are the fields of its first row."""
+
+    documents: int
+    rows: int
+    lines: int
+    ascii: bool
+    notes: Notes
+    keys: tuple[str, ...]
+
+
+class ChunkScanned(NamedTuple):
+    """Result of counting and scanning; what the task left out is empty. ``scan`` is for ``assign``.
+
+    ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id. ``tildes``: see ``document_ids``.
+    """
+
+    parts: list[PartCount]
+    ids: bytes
+    tildes: int
+    scan: bytes
+
+
+class ChunkReplaced(NamedTuple):
+    """Result of the task "replace": the bytes that the parent writes. ``mirrors`` has one item per part."""
+
+    records: bytes
+    maps: bytes
+    vault: bytes
+    mirrors: list[bytes]
+    tally: Tally
+
+
+ChunkResult = ChunkScanned | ChunkReplaced
+
+
+class Executor(Protocol):
+    """Has workers do jobs: ``worker.InlineExecutor``, ``process_executor.ProcessExecutor`` or ``ray_executor.RayExecutor``."""
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """Do *jobs* and yield each with its result, in their order. A bounded number of jobs is taken ahead.
+
+        An error of a job is raised when its result is due. Raises ``RunError`` when a worker dies.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop all workers at once. May be called again."""
+        ...

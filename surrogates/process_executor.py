@@ -1,0 +1,155 @@
+"""Executor of worker processes: one process and one pipe for each thread of a ``ThreadPoolExecutor``.
+
+Worker processes are started by a fork server: a fresh interpreter without the threads, locks and open stores of this process (``fork``
+in a process with a thread for the progress display may hang). It loads the engine's modules once for all workers.
+
+The processes are our own, since ``ProcessPoolExecutor`` (Python 3.11) breaks promises of a run. All its workers share one pipe, whose
+end it holds itself: if a worker dies while a result is on its way, it waits for ever; if another does, it does not tell which job that
+had. If this process is killed, its workers live on. On Ctrl-C it waits for the jobs at work (``kill_workers`` comes with 3.14). With a
+pipe for each process, the death of either side is the end of the stream for the other.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ensure_running
+from queue import SimpleQueue
+from types import ModuleType
+from typing import Any, Final
+
+from piiloom.foundation.errors import RunError
+from piiloom.foundation.interrupts import held_interrupts
+from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
+
+_END_S: Final = 5.0
+
+
+class ProcessExecutor:
+    """*workers* processes, all started by the constructor."""
+
+    def __init__(self, settings: WorkerSettings, workers: int) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([__name__, _module_of(settings.factory)])
+        self._workers: list[_WorkerProcess] = []
+        self._idle: SimpleQueue[_WorkerProcess] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(workers, "surrogates")
+        try:
+            with _main_left_alone(settings.factory):
+                _start_fork_server_deaf_to_ctrl_c()
+                for _ in range(workers):
+                    with held_interrupts():  # a worker that gets only half of its start data prints a traceback
+                        self._workers.append(_WorkerProcess(context, settings))
+        except BaseException:
+            self.close()
+            raise
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """See ``jobs.Executor``."""
+        pending: deque[tuple[Job, Future[object]]] = deque()
+        source = iter(jobs)
+        while True:
+            while len(pending) < WINDOW * len(self._workers) and (job := next(source, None)) is not None:
+                pending.append((job, self._threads.submit(self._do, job)))
+            if not pending:
+                return
+            job, future = pending.popleft()
+            yield job, result_of(future.result())
+
+    def _do(self, job: Job) -> object:
+        worker = self._idle.get()  # there is one, as there are no more threads than workers
+        try:
+            return worker.do(job)
+        finally:
+            self._idle.put(worker)
+
+    def close(self) -> None:
+        """See ``jobs.Executor``."""
+        for worker in self._workers:
+            worker.kill()
+        self._threads.shutdown(cancel_futures=True)  # those who waited for a worker have seen its end
+        for worker in self._workers:
+            worker.close()
+        self._workers = []
+
+
+class _WorkerProcess:
+    """A worker process and the pipe to it, used by one thread at a time."""
+
+    def __init__(self, context: Any, settings: WorkerSettings) -> None:
+        self._wire, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, settings), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def do(self, job: Job) -> object:
+        """Have *job* done and return the outcome (``worker.outcome_of``). Raises ``RunError`` if the process dies."""
+        try:
+            self._wire.send(job)
+            return self._wire.recv()
+        except (EOFError, OSError):
+            self._process.join(_END_S)
+        code = self._process.exitcode
+        how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        remedy = "It may have run out of memory: use fewer workers, or look at the lines named here"
+        raise RunError(f"a worker process ended unexpectedly ({how})", where=place_of(job.chunk), remedy=remedy)
+
+    def kill(self) -> None:
+        """End the process at once; nothing is lost, as workers only read."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Release what the operating system holds for the ended process."""
+        self._wire.close()
+        self._process.join()
+        self._process.close()
+
+
+def _serve(wire: Connection, settings: WorkerSettings) -> None:
+    """Main loop of a worker process: receive jobs and send outcomes until the parent closes the pipe. Ctrl-C is the parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker = Worker(settings)
+    with suppress(EOFError, ConnectionResetError, BrokenPipeError):
+        while True:
+            wire.send(outcome_of(worker, wire.recv()))
+
+
+def _start_fork_server_deaf_to_ctrl_c() -> None:
+    """Start the fork server with SIGINT blocked; else Ctrl-C while it loads prints a traceback. Its children inherit the mask."""
+    resource_tracker.ensure_running()  # otherwise the fork server's start does this, and unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _module_of(factory: object) -> str:
+    return getattr(getattr(factory, "func", factory), "__module__", None) or __name__
+
+
+@contextmanager
+def _main_left_alone(factory: object) -> Iterator[None]:
+    """Hide ``__main__`` while workers start, so that they do not run this process's main script again.
+
+    That script may be a user's without a ``__main__`` guard, or a Streamlit page. Workers need it only if *factory* is defined in it.
+    """
+    main = sys.modules.get("__main__")
+    if main is None or _module_of(factory) == "__main__":
+        yield
+        return
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main

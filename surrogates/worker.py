@@ -1,0 +1,189 @@
+"""What a worker does with a chunk of the input: count and scan its documents, or replace their mentions and make the output lines."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from piiloom.foundation.errors import DataError, PiiloomError, RunError
+from piiloom.foundation.portable_errors import PortableError
+from piiloom.surrogates.document_ids import digests_of, unique_ids
+from piiloom.surrogates.documents import Document, Replaced
+from piiloom.surrogates.inputs.faults import line_at
+from piiloom.surrogates.inputs.parts import CannotSpell, Chunk, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
+from piiloom.surrogates.outputs.records import check_replaced, map_line, record_line, vault_lines
+from piiloom.surrogates.outputs.tallies import Tally
+
+
+class Worker:
+    """Does jobs in one process. The engine is made on first use."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._settings = settings
+        self._reader = PartReader(settings.inputs)
+        self._engine: RunEngine | None = None
+        self._loaded = False
+
+    @property
+    def engine(self) -> RunEngine:
+        """The engine of this process, made by the factory on first access."""
+        if self._engine is None:
+            self._engine = self._settings.factory()
+        return self._engine
+
+    def do(self, job: Job) -> ChunkResult:
+        """Do *job* and return its result.
+
+        ``PiiloomError`` and ``OSError`` are passed on. Any other exception becomes a ``RunError`` that names file and lines, never text.
+        """
+        try:
+            return self._replace(job) if job.task == "replace" else self._scan(job)
+        except (PiiloomError, OSError):
+            raise
+        except Exception as error:
+            raise RunError(
+                f"a chunk cannot be done ({type(error).__name__}{_place_of_error(error)})",
+                where=place_of(job.chunk),
+                remedy="Please report this as a fault of piiloom; other documents can be done without those named here",
+            ) from error
+
+    def close(self) -> None:
+        """Close open files."""
+        self._reader.close()
+
+    def _scan(self, job: Job) -> ChunkScanned:
+        counts = job.task != "scan"
+        parts = [self._reader.read(part, note_keys=counts) for part in job.chunk.parts]
+        scan = b"" if job.task == "count" else self._scan_people(job, parts)
+        if not counts:
+            return ChunkScanned([], b"", 0, scan)
+        digests = [digests_of(parsed.found) for parsed in parts]
+        ids = b"".join([one or bytes(8 * len(parsed.found)) for (one, _), parsed in zip(digests, parts, strict=True)])
+        found = [_counted(part, parsed) for part, parsed in zip(job.chunk.parts, parts, strict=True)]
+        return ChunkScanned(found, ids if any(ids) else b"", max((tildes for _, tildes in digests), default=0), scan)
+
+    def _scan_people(self, job: Job, parts: Sequence[Parsed]) -> bytes:
+        try:
+            return self.engine.scan(_documents(job, parts))
+        except PiiloomError:
+            if job.first is not None:
+                raise
+        # Nothing was counted yet, so the error may name a wrong line. Scan again with the right lines, so that it names the right one.
+        chunk = job.chunk._replace(parts=tuple(part._replace(line=_line(part, part.start)) for part in job.chunk.parts))
+        return self.engine.scan(_documents(job._replace(chunk=chunk), parts))
+
+    def _replace(self, job: Job) -> ChunkReplaced:
+        if not self._loaded and job.assigned is not None:
+            self.engine.load(job.assigned.read_bytes())
+            self._loaded = True
+        parts = [self._reader.read(part) for part in job.chunk.parts]
+        documents = _documents(job, parts)
+        replaced = self.engine.replace(documents, job.chunk.number)
+        if len(replaced) != len(documents):
+            raise RunError("the engine gave back another number of documents", where=place_of(job.chunk))
+        tally = Tally()
+        records: list[str] = []
+        maps: list[str] = []
+        vault: list[str] = []
+        for document, done in zip(documents, replaced, strict=True):
+            check_replaced(document, done)
+            records.append(record_line(document, done, self._settings.locale))
+            maps.append(map_line(document, done))
+            if self._settings.vault:
+                vault.append(vault_lines(document, done))
+            tally.take(document, done)
+        mirrors = _mirrors(parts, documents, replaced)
+        return ChunkReplaced("".join(records).encode(), "".join(maps).encode(), "".join(vault).encode(), mirrors, tally)
+
+
+class InlineExecutor:
+    """Does all jobs in this process, one after another."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """See ``jobs.Executor``."""
+        for job in jobs:
+            yield job, self._worker.do(job)
+
+    def close(self) -> None:
+        """See ``jobs.Executor``."""
+
+
+def outcome_of(worker: Worker, job: Job) -> object:
+    """Do *job* and return its result, or its ``PiiloomError`` or ``OSError`` in a form that can be pickled, for ``result_of``."""
+    try:
+        return worker.do(job)
+    except PiiloomError as error:
+        return PortableError.of(error)
+    except OSError as error:
+        return OSError(error.errno, error.strerror, error.filename)
+
+
+def result_of(outcome: Any) -> ChunkResult:
+    """Return the result that ``outcome_of`` sent, or raise its error."""
+    if isinstance(outcome, PortableError):
+        raise outcome.rebuilt()
+    if isinstance(outcome, OSError):
+        raise outcome
+    result: ChunkResult = outcome
+    return result
+
+
+def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
+    first = job.first or 0
+    documents: list[Document] = []
+    for part, parsed in zip(job.chunk.parts, parts, strict=True):
+        documents += documents_of(part, parsed, first + len(documents))
+    if job.ids is not None:
+        ids = unique_ids([one.id for one in documents], first, job.ids)
+        documents = [one._replace(id=new) for one, new in zip(documents, ids, strict=True)]
+    return documents
+
+
+def _counted(part: Part, parsed: Parsed) -> PartCount:
+    ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
+    return PartCount(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.notes, parsed.keys)
+
+
+def _mirrors(parts: Sequence[Parsed], documents: Sequence[Document], replaced: Sequence[Replaced]) -> list[bytes]:
+    mirrors: list[bytes] = []
+    at = 0
+    for parsed in parts:
+        count = len(parsed.found)
+        try:
+            mirrors.append(parsed.mirrored(replaced[at : at + count]))
+        except CannotSpell as error:
+            raise DataError(str(error), where=documents[at].file, remedy="Give the table with quoted fields, or as JSONL") from error
+        at += count
+    return mirrors
+
+
+def place_of(chunk: Chunk) -> str:
+    """Return the file names and lines of a chunk for messages; none of its text."""
+    first, last = chunk.parts[0], chunk.parts[-1]
+    start, end = _line(first, first.start), _line(last, max(last.end - 1, last.start))
+    if first.file.number == last.file.number:
+        return f"{first.file.name}, lines {start} to {end}"
+    return f"{first.file.name}, line {start}, to {last.file.name}, line {end}"
+
+
+def _line(part: Part, offset: int) -> int:
+    if isinstance(part.file.layout, ParquetLayout):
+        return offset + 1
+    with suppress(OSError):
+        return line_at(part.file.path, offset)
+    return 0
+
+
+def _place_of_error(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" in {last.name}, {last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
