@@ -36,8 +36,7 @@ from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.generation.running.item_runner import run_items, screened
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.resume_state import ResumeState, read_resume_state
-from piiloom.generation.running.run_providers import call_policy
-from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.running.stopping import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.running.whole_run import WholeRun, primed_screening
 from piiloom.generation.settings.configuration import RunConfig

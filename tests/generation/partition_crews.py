@@ -20,8 +20,7 @@ from piiloom.generation.distributed.partition_work import Assignment, PartitionR
 from piiloom.generation.distributed.partitioned import generate_by_crew, generate_partitioned
 from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.running.run_providers import call_policy
-from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.settings.configuration import RunConfig
 from tests.generation.llm_runs import QUICK
 

@@ -21,7 +21,7 @@ from piiloom.generation.distributed import partition_round
 from piiloom.generation.distributed.partition_round import dealt
 from piiloom.generation.distributed.partition_work import Start
 from piiloom.generation.distributed.partitioned import generate_partitioned
-from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages import screen
 from piiloom.providers.errors import AuthFailed
