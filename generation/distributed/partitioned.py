@@ -27,8 +27,7 @@ from piiloom.generation.distributed.workers import WorkerLost, Workers
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.generation.running.item_runner import run_items
 from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.running.run_providers import call_policy
-from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.running.whole_run import WholeRun
 
 # With fewer wanted items per worker than this, another worker does not pay off.

@@ -28,8 +28,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.generation.item import item_from_json, item_to_json
 from piiloom.generation.running.item_runner import Outcome, advance, stages_after
-from piiloom.generation.running.run_providers import open_provider
-from piiloom.generation.running.session import OpenedRun, Session
+from piiloom.generation.running.session import OpenedRun, Session, open_provider
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.stages.pipeline import item_stages

@@ -22,8 +22,7 @@ from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.generation.running.preflight import check_provider
 from piiloom.generation.running.resume_state import TRANSIENT_CODES
-from piiloom.generation.running.run_providers import model_of, open_provider
-from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.session import OpenedRun, model_of, open_provider
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES, run_digest
 from piiloom.generation.settings.setting_checks import make_config

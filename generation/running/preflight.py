@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.generation.running.run_providers import open_provider
+from piiloom.generation.running.session import open_provider
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.format_probe import FormatReport, probe_formats

@@ -25,8 +25,7 @@ from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
 from piiloom.generation.run_session import RayOptions, run_to_end
 from piiloom.generation.running.opening import new_run, resumed_run
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.run_providers import call_policy
-from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CONDUCT, PLACES
 from piiloom.generation.settings.setting_checks import read_config

@@ -18,7 +18,7 @@ from piiloom.execution.retrying import RetryPolicy
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress
-from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from tests.ended_calls import CompletionRow, load_completions

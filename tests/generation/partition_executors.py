@@ -18,8 +18,7 @@ from piiloom.generation.distributed.partitioned import generate_on, generate_par
 from piiloom.generation.distributed.worker import Assignment, Worker, WorkerReport, WorkItem
 from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.running.run_providers import call_policy
-from piiloom.generation.running.session import OpenedRun
+from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.settings.configuration import RunConfig
 from tests.fakes.actors import ActorDied, Handle
 from tests.generation.llm_runs import QUICK

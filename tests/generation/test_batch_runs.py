@@ -18,7 +18,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import start_run
-from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import call_policy
 from tests.execution.batch_sessions import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_batches import BatchPlan
@@ -36,7 +36,7 @@ from pathlib import Path
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, start_run
 from tests.execution.batch_sessions import impatient

@@ -8,7 +8,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.running.opening import start_run
-from piiloom.generation.running.run_providers import bank_of
+from piiloom.generation.running.session import bank_of
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
 from piiloom.taxonomy.bank_loading import load_bank

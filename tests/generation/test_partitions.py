@@ -18,7 +18,7 @@ from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered, ItemRejected, StagePassed
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.generation.distributed.partitioned import generate_partitioned
-from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages import screen
 from piiloom.providers.errors import AuthFailed

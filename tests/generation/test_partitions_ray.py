@@ -23,7 +23,7 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.running.run_providers import call_policy
+from piiloom.generation.running.session import call_policy
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
