@@ -83,7 +83,7 @@ def _join(ray: Any, workers: int, address: str | None) -> None:
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(**quiet, **(ours if address is None else {"address": address}))
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except Exception as error:  # Ray raises a bare one when a node does not start in time
         first = str(error).strip().partition("\n")[0]
         raise RunError(
             f"Ray cannot be {'started' if address is None else 'joined'} ({first})",
