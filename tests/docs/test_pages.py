@@ -33,7 +33,7 @@ RUNNABLE = ("console", "python")
 # A block that shows a file, a reply or a picture of the screen.
 SHOWN = ("", "json", "sql", "toml", "yaml")
 # The lines that a run prints every few seconds: there are some on a slow machine only.
-_PROGRESS = re.compile(r"^r\d{4}-[0-9a-f]{8}: (?:[\d,]+/[\d,]+|starting|preparing: [^·\n]+) · .*\n?", re.MULTILINE)
+_PROGRESS = re.compile(r"^r\d{4}-[0-9a-f]{8}: (?:preparing: |(?:[\d,]+/[\d,]+|starting) · ).*\n?", re.MULTILINE)
 
 
 @dataclass
@@ -169,7 +169,12 @@ def _update(page: Path, session: Session) -> None:
 
 
 def test_lines_of_progress_are_told_from_the_result():
-    lines = ["preparing: subtopics 8/43 · $0.0059 of $0.0120 (49%)", "starting · 0 in flight of 16", "1,000/2,000 · 19/s · ETA 0:11"]
+    lines = [
+        "preparing: topics 1/78",
+        "preparing: topics 8/43 · $0.0059 of $0.0120 (49%)",
+        "starting · 0 in flight of 16",
+        "1,000/2,000 · 19/s · ETA 0:11",
+    ]
     shown = "".join(f"r0001-1042f1fe: {line}\n" for line in lines) + "error: the budget is reached\n"
     assert _PROGRESS.sub("", shown) == "error: the budget is reached\n"
 
