@@ -64,7 +64,7 @@ def url_of(listener: socket.socket, host: str) -> str:
 
 
 def make_app(config: LoginConfig) -> st.App:
-    """Return the app for *front*. This also configures Streamlit for the process."""
+    """Return the app for *config*. This also configures Streamlit for the process."""
     apply_settings()
     use_login_config(config)
     page = Path(st.__file__).parent / "static" / "index.html"

@@ -1,5 +1,7 @@
 """The page where adjudicators decide."""
 
+import threading
+
 import pytest
 from screen_stage import ACCEPT, HOSTILE, dispute, does, flip, markdown_of, page, press, ran, record, said, stage
 
@@ -93,6 +95,8 @@ def test_what_was_finished_some_minutes_ago_is_settled_by_looking(services):
     does(services, "ben", "r000", ACCEPT)
     services.log.clock.turn(11)
     page("adjudication", "adjudicator")
+    for thread in [thread for thread in threading.enumerate() if thread.name == "settling"]:  # the page waits for a moment only
+        thread.join(60)
     assert services.lists.counts()["validated"] == 1
 
 
