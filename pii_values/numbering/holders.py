@@ -1,9 +1,11 @@
-"""The holder of an id: the personal data that national ids encode, and the choices that their other digits are drawn from."""
+"""The holder of an id: the personal data that national ids encode, and the choices of their other digits; the rules that form one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
+from functools import cache
+from importlib import import_module
 from typing import NamedTuple
 
 from piiloom.pii_values.numbering.choices import Choices
@@ -52,3 +54,11 @@ class Holder(NamedTuple):
         number = self.number(salt, low, high)
         odd = self.female != male_odd
         return number if number % 2 == odd else number ^ 1 if low <= number ^ 1 <= high else number - 1 if number > low else number + 1
+
+
+@cache
+def rule_of(place: str) -> Callable[[Holder], str]:
+    """Return the rule of an id named *place*, as "module:function" ("eastern_ids:pesel"); its module is imported on first use."""
+    module, _, name = place.partition(":")
+    rule: Callable[[Holder], str] = getattr(import_module(f"piiloom.pii_values.numbering.{module}"), name)
+    return rule

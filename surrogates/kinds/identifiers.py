@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from piiloom.pii_values.numbering.rules import rule_of
+from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.facts import facts_of
 from piiloom.surrogates.kinds.holders import holder_of, holder_seed

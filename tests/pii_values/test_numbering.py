@@ -15,9 +15,8 @@ from piiloom.pii_values.numbering.accounts import card_in_groups, card_number, i
 from piiloom.pii_values.numbering.check_digits import completed
 from piiloom.pii_values.numbering.choices import Stream
 from piiloom.pii_values.numbering.digit_groups import in_groups
-from piiloom.pii_values.numbering.holders import Holder
+from piiloom.pii_values.numbering.holders import Holder, rule_of
 from piiloom.pii_values.numbering.masks import LETTERS, drawn, one_drawn
-from piiloom.pii_values.numbering.rules import rule_of
 
 # Rules that no locale of pii_values uses yet: they draw from a generator as well as from the seed of a surrogate.
 RULES = {
