@@ -296,7 +296,7 @@ def test_a_stop_ends_the_waiting_at_once_and_leaves_the_batch_where_it_is(server
         return time.monotonic() - began, session.batches.out
 
     took, out = sit(path, server, "anthropic", work, policy=slow)
-    assert took < 1
+    assert took < 30  # the next poll is 60 s away
     assert [(sight.row.requests, sight.total) for sight in out] == [(5, 5)]
     assert how_to_go_on(out, RUN).startswith("1 batch stays at anthropic")
     assert f"piiloom generate --resume {RUN}" in how_to_go_on(out, RUN)

@@ -235,16 +235,13 @@ def test_the_built_in_index_finds_names_whatever_their_accents_and_capitals():
     assert len(index.first_names("VN", "female")) >= 100
 
 
-def test_opening_is_quick_and_small():
+def test_opening_takes_little_memory():
     code = (
-        "import time; start = time.perf_counter()\n"
         "from piiloom.pii_values.names.index import builtin\n"
         "builtin().top_names(10, True, 'NL')\n"
-        "took = time.perf_counter() - start\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
-        "print(took, int(peak.split()[1]) / 1024)"
+        "print(int(peak.split()[1]) / 1024)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    seconds, megabytes = map(float, done.stdout.split())  # not ru_maxrss, which counts what the parent had as it forked
-    assert seconds < 0.9  # 0.07 s on an idle machine
+    megabytes = float(done.stdout)  # not ru_maxrss, which counts what the parent had as it forked
     assert megabytes < 60
