@@ -210,10 +210,9 @@ class _Rehearsal:
 
     def list_topics(self, planned: int, topics_known: int, subtopics_known: int) -> None:
         """Sample the calls for topics and subtopics that *planned* items need, less those that are known."""
-        planned = texts_planned(planned, self._config)
-        pairs = _spread(self._pairs[:planned], _SAMPLED_PAIRS)
-        listed = max(0, min(planned, len(self._pairs)) - topics_known)
-        split = max(0, self._topics_touched(planned) - subtopics_known)
+        texts = texts_planned(planned, self._config)
+        pairs = _spread(self._pairs[:texts], _SAMPLED_PAIRS)
+        listed, split = max(0, min(texts, len(self._pairs)) - topics_known), max(0, self._topics_touched(texts) - subtopics_known)
         for pair in pairs:
             _finished(topics.run(pair, self._ctx))
             self._note(self._calls.taken(), _exactly(listed / len(pairs)))

@@ -31,7 +31,7 @@ KILLS = 10
 # Calls on disk before their slot (two, at this concurrency), and one on its way through the SDK.
 ABOUT_TO_LEAVE = 3
 # What a shell would run: the first session starts a run, every later one resumes it.
-SITTING = """
+SESSION = """
 import json, sys
 from pathlib import Path
 from piiloom.corpus.store.database import Store
@@ -57,7 +57,7 @@ class PatientServer(LLMServer):
 
 
 def open_session(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", SITTING, str(path), json.dumps(settings)]
+    command = [sys.executable, "-c", SESSION, str(path), json.dumps(settings)]
     return subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE)
 
 
