@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.execution.limits.adaptive import AdaptiveLimit
-from tests.execution.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
-from tests.execution.virtual_time import clock
+from benchmarks.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
+from benchmarks.virtual_time import clock
 from tests.longer import mostly_long
 
 

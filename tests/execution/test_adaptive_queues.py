@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from tests.execution.simulated_servers import Call, Queueing, Server, lognormal, simulate
-from tests.execution.virtual_time import clock
+from benchmarks.simulated_servers import Call, Queueing, Server, lognormal, simulate
+from benchmarks.virtual_time import clock
 from tests.longer import mostly_long
 
 MEAN_OF_LOGNORMAL = 1.133  # of median 1 and sigma 0.5

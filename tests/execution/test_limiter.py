@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from piiloom.execution.limits.limiter import Limiter
 from piiloom.providers.rate_headers import RateReport
-from tests.execution.virtual_time import clock, run_virtually
+from benchmarks.virtual_time import clock, run_virtually
 
 
 def virtual(**limits) -> Limiter:

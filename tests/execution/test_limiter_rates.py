@@ -14,8 +14,8 @@ from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.limits.rate_buckets import RateBucket
 from piiloom.execution.limits.token_ratios import TokenRatios
 from piiloom.providers.rate_headers import RateReport
-from tests.execution.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
-from tests.execution.virtual_time import clock, run_virtually
+from benchmarks.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
+from benchmarks.virtual_time import clock, run_virtually
 from tests.longer import mostly_long
 
 RPM, TPM = 600, 60_000

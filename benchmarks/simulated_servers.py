@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from piiloom.execution.limits.limiter import Limiter
-from tests.execution.virtual_time import clock, run_virtually
+from benchmarks.virtual_time import clock, run_virtually
 
 
 class Refusal(Exception):
