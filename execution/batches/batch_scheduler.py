@@ -206,6 +206,7 @@ class BatchScheduler:
             if requests is not None:
                 await job.send(requests)
             left = await job.answers()
+            self._packer.grow()
         except QueueFull:
             left = list(job.entries.values())
             await self._wait_for_room(job)
@@ -215,8 +216,9 @@ class BatchScheduler:
         return left
 
     async def _wait_for_room(self, job: BatchJob) -> None:
-        """The provider's queue is full for this account: halve the batch size and wait."""
-        self._packer.most = max(1, len(job.entries) // 2)
+        """The provider's queue is full for this account: wait, with smaller batches to follow unless other batches of ours fill it."""
+        if all(other is job or other.came_to_nothing for other in self._out):
+            self._packer.shrink(len(job.entries))
         if self._sink is not noop:
             self._sink(Braked(self._policy.longest_poll_s))
         await self._policy.sleep(self._policy.longest_poll_s)

@@ -202,6 +202,22 @@ def test_a_full_queue_is_waited_out_with_smaller_batches(server, path):
     assert server.batches.sizes() == [10, 5, 5]
 
 
+def test_a_refused_remainder_waits_for_our_own_batches_and_makes_the_next_ones_no_smaller(server, path):
+    server.batches.plan = lambda nth: BatchPlan(polls=40 if nth == 0 else 2, refused="token_limit_exceeded" if nth == 1 else None)
+    found = sit(path, server, "openai", lambda session: session.items(range(18), ["first"]), limits=SMALL)
+    assert found == [[n] for n in range(18)]
+    assert server.batches.sizes() == [15, 3, 3]
+
+
+def test_batches_grow_again_once_the_queue_has_room(server, path):
+    async def two_rounds(session):
+        return [await session.items(range(12), [stage]) for stage in ("first", "second")]
+
+    server.batches.plan = lambda nth: BatchPlan(refused="token_limit_exceeded" if nth == 0 else None)
+    assert sit(path, server, "openai", two_rounds) == [[[n] for n in range(12)]] * 2
+    assert server.batches.sizes() == [12, 6, 6, 12]
+
+
 @MOSTLY_ONE
 def test_a_batch_refused_as_a_whole_ends_the_run_which_can_go_on(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(refused="model_not_supported" if nth == 0 else None)
