@@ -3,11 +3,14 @@
 Retry-After is in whole seconds, as OpenAI's and Anthropic's servers send it.
 """
 
+# ruff: noqa: ARG002 - the servers have one interface; not each uses all of it
+
 from __future__ import annotations
 
 import asyncio
 import heapq
 import random
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import ceil, exp, inf
@@ -23,13 +26,21 @@ class ServerError(Exception):
     """A 500 that has nothing to do with load."""
 
 
+@dataclass
 class Telling(Server):
-    """Says in Retry-After when it would take the refused call."""
+    """Says in Retry-After when it would take the refused call, unless it is ``silent``."""
+
+    silent: bool = False
 
     async def call(self, tokens: float, stage: str = "") -> None:
         """Take the call and work on it, or raise ``Refusal``."""
-        self.retry_after = float(ceil(max(0.0, self.opens_at(clock(), tokens) - clock())))
+        if not self.silent:
+            self.retry_after = float(ceil(max(0.0, self.opens_at(clock(), tokens) - clock())))
         await super().call(tokens, stage)
+
+    @abstractmethod
+    def opens_at(self, now: float, tokens: float) -> float:
+        """When a call of *tokens* would be taken."""
 
 
 @dataclass
@@ -90,7 +101,8 @@ class Sharing(Server):
     """A model server with continuous batching: ``slots`` calls are worked on at once, the others queue, and all slow one another down.
 
     A call alone takes *latency()*; with n others it takes ``1 + n / slows`` times that, so throughput grows ever more slowly up
-    to ``slots``. With ``thrashing``, calls beyond ``slots`` do not queue but take memory from the others (preemption), and throughput falls.
+    to ``slots``. With ``thrashing``, calls beyond ``slots`` do not queue but take memory from the others (preemption), and
+    throughput falls.
     """
 
     slots: int = 64
@@ -230,6 +242,21 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         kind=RATES,
+        name="the same, declared, 15 s a reply, estimates twice what calls take",
+        server=lambda seed: TellingSlidingWindow(latency=lognormal(seed, 15.0)),
+        calls=calls(1500, mean=300, guess=2.0),
+        rpm=600,
+        tpm=60_000,
+    ),
+    Scenario(
+        kind=RATES,
+        name="540 RPM over 60 s, declared as 600, without Retry-After",
+        server=lambda seed: TellingSlidingWindow(latency=lognormal(seed, 1.0), rpm=540, tpm=inf, silent=True),
+        calls=calls(3000),
+        rpm=600,
+    ),
+    Scenario(
+        kind=RATES,
         name="540 RPM over 60 s, declared as 600",
         server=lambda seed: TellingSlidingWindow(latency=lognormal(seed, 1.0), rpm=540, tpm=inf),
         calls=calls(3000),
@@ -306,7 +333,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         kind=NOISE,
         name="1% 429 with Retry-After 1, heavy tail",
-        server=lambda seed: Noisy(latency=lognormal(seed, exp(-0.5), 1.0), rng=random.Random(seed), refused=0.01, failed=0.0, retry_after=1.0),
+        server=lambda seed: Noisy(
+            latency=lognormal(seed, exp(-0.5), 1.0), rng=random.Random(seed), refused=0.01, failed=0.0, retry_after=1.0
+        ),
         calls=calls(5000),
     ),
     Scenario(

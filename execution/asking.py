@@ -61,7 +61,8 @@ async def ask_model(
 
     *make* builds the call from the attempt number (from 0) and the previous fault's text (None at first). *judge* gets the reply's
     data and the attempt number. If a ``Wish`` is unmet a second time, or the attempts run out, or the next call fails, its result is
-    accepted and the journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run must end.
+    accepted and the journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run
+    must end.
     """
     wished: dict[str, tuple[Answer, Wish]] = {}
     fault: Fault | None = None

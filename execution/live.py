@@ -202,7 +202,7 @@ class LiveCalls:
         await self._committer.commit(Batch(calls=[request.event("reply", entry)]))
 
     def _leave(self, attempt: _Try, error: ProviderError) -> None:
-        """Free the slot after *error*: as refused for a rate limit or overload, otherwise as failed.
+        """Free the slot after *error*: as refused for a rate limit or overload, otherwise as failed or timed out.
 
         A ``Retry-After`` above the policy's ``patience_s`` is not passed on, so it does not stop the other calls.
         """
@@ -212,7 +212,7 @@ class LiveCalls:
             if wish and self._sink is not noop:
                 self._sink(Braked(wish))
         else:
-            attempt.slot.failed()
+            attempt.slot.failed(timed_out=isinstance(error, ProviderUnavailable) and error.timed_out)
 
     def _after_failure(self, request: Request, attempt: _Try, error: ProviderError) -> float:
         """Record the failed try and end its reservation, in full if it may have been billed.

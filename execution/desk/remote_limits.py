@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from piiloom.execution.desk.client import DeskClient
-from piiloom.execution.desk.words import Book, BrakeFor, Enter, Leave, RatesSeen, Reserve, Spent
+from piiloom.execution.desk.words import Book, Enter, Leave, RatesSeen, Reserve, Spent
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.providers.rate_headers import RateReport
 
@@ -38,9 +38,9 @@ class RemoteSlot:
         """Report a refusal; *retry_after* is the requested wait in seconds, if any."""
         self._leave(Leave(self._number, "refused", retry_after=retry_after))
 
-    def failed(self) -> None:
-        """Report any other end."""
-        self._leave(Leave(self._number, "failed"))
+    def failed(self, *, timed_out: bool = False) -> None:
+        """Report any other end, such as an answer that did not come in time."""
+        self._leave(Leave(self._number, "failed", timed_out=timed_out))
 
     def _leave(self, word: Leave) -> None:
         if self._open:
@@ -57,10 +57,6 @@ class RemoteLimiter:
     def slot(self, tokens: int, stage: str = "") -> RemoteSlot:
         """Return a permit for one call of about *tokens* tokens."""
         return RemoteSlot(self._client, tokens, stage)
-
-    def brake(self, seconds: float) -> None:
-        """Start no call of any process for *seconds*."""
-        self._client.tell(BrakeFor(seconds))
 
     def observe(self, rates: RateReport) -> None:
         """Apply the rate limits that a response's headers declare."""

@@ -15,7 +15,6 @@ from typing import Any
 from piiloom.execution.desk.words import (
     Ask,
     Book,
-    BrakeFor,
     DeskSettings,
     DeskState,
     DeskView,
@@ -138,7 +137,7 @@ class Desk:
             reached=budget.reached,
         )
 
-    def _take(self, client: _Client, ask: Ask) -> None:  # noqa: C901 - one case per message type
+    def _take(self, client: _Client, ask: Ask) -> None:
         match ask:
             case Enter():
                 self._wait(client, ask.number, self._entered(client, ask))
@@ -153,8 +152,6 @@ class Desk:
                 self._unlimited_usd += ask.usd
             case Withdraw():
                 self._withdrawn(client, ask.number)
-            case BrakeFor():
-                self.limiter.brake(ask.seconds)
             case RatesSeen():
                 self.limiter.observe(ask.rates)
             case Tally():
@@ -193,7 +190,7 @@ class Desk:
         elif ask.how == "refused":
             slot.refused(retry_after=ask.retry_after)
         else:
-            slot.failed()
+            slot.failed(timed_out=ask.timed_out)
 
     def _book(self, client: _Client, number: int, usd: float | None) -> None:
         held = client.money.pop(number, None)

@@ -27,8 +27,8 @@ class CallSlot(Protocol):
         """Report that the server refused the call."""
         ...
 
-    def failed(self) -> None:
-        """Report any other end."""
+    def failed(self, *, timed_out: bool = False) -> None:
+        """Report any other end, such as an answer that did not come in time."""
         ...
 
 
@@ -37,10 +37,6 @@ class CallLimiter(Protocol):
 
     def slot(self, tokens: int, stage: str = "") -> CallSlot:
         """Return a permit for one call."""
-        ...
-
-    def brake(self, seconds: float) -> None:
-        """Start no call for *seconds*."""
         ...
 
     def observe(self, rates: RateReport) -> None:

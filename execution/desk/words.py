@@ -32,6 +32,7 @@ class Leave:
     latency_s: float = 0.0
     stage: str = ""
     retry_after: float | None = None
+    timed_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,6 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True)
-class BrakeFor:
-    """Start no call for *seconds*."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class RatesSeen:
     """Report the rate headers of a response."""
 
@@ -94,7 +88,7 @@ class Heard:
     events: tuple[Event, ...]
 
 
-Ask = Enter | Leave | Reserve | Book | Spent | Withdraw | BrakeFor | RatesSeen | Tally | Heard
+Ask = Enter | Leave | Reserve | Book | Spent | Withdraw | RatesSeen | Tally | Heard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.execution.limits.adaptive import AdaptiveLimit
 from benchmarks.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
 from benchmarks.virtual_time import clock
+from piiloom.execution.limits.adaptive import AdaptiveLimit
 from tests.longer import mostly_long
 
 
@@ -133,11 +133,11 @@ def test_the_limit_stays_between_one_and_the_ceiling(most, steps):
         if what == "start" and limit.opens_at(now) <= now:
             running.append(limit.start(now))
         elif running and what == "answer":
-            limit.answered(running.pop(0), now, "draft", latency)
+            limit.answered(running.pop(0), now, latency)
         elif running and what == "refuse":
             limit.refused(running.pop(), now, wait_s=pause)
         elif running and what == "fail":
-            limit.failed(running.pop(), now)
+            limit.failed(running.pop())
         assert limit.in_flight == len(running)
         assert 1 <= limit.limit(now) <= most
     assert running or limit.opens_at(now) <= now

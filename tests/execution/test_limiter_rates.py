@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
+from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.limits.rate_buckets import RateBucket
 from piiloom.execution.limits.token_ratios import TokenRatios
 from piiloom.providers.rate_headers import RateReport
-from benchmarks.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
-from benchmarks.virtual_time import clock, run_virtually
 from tests.longer import mostly_long
 
 RPM, TPM = 600, 60_000
