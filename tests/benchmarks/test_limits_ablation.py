@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.limits_ablation import VARIANTS, oracle_s, simulated
-from benchmarks.limits_servers import SCENARIOS, calls
+from benchmarks.limits_ablation import oracle_s, simulated
+from benchmarks.limits_scenarios import SCENARIOS, calls
+from benchmarks.limits_variants import VARIANTS
 
 SMALL = [replace(scenario, calls=calls(80)) for scenario in SCENARIOS]
 
