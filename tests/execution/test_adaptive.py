@@ -104,7 +104,7 @@ def test_refusals_that_come_whatever_is_sent_do_not_stop_the_run(share):
     assert server.between(20, 120)[0] >= 0.8 * 100 * 64 / 0.2
 
 
-def test_an_exhausted_rate_does_not_cost_concurrency():
+def test_an_exhausted_rate_costs_no_throughput_and_little_concurrency():
     """Nothing declared, no headers: the server takes 600 a minute and says how long to wait."""
 
     @dataclass
@@ -118,7 +118,7 @@ def test_an_exhausted_rate_does_not_cost_concurrency():
     requests, _, refused = server.between(60, 360)
     assert requests >= 0.95 * 5 * 600
     assert refused < 0.05 * requests
-    assert set(crowd.limits_between(60, 360)) == {64}
+    assert min(crowd.limits_between(60, 360)) > 20  # five would do
 
 
 @settings(max_examples=200, deadline=None)
