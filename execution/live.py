@@ -206,11 +206,11 @@ class LiveCalls:
 
         A ``Retry-After`` above the policy's ``patience_s`` is not passed on, so it does not stop the other calls.
         """
-        wish = getattr(error, "retry_after", None)
-        if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wish is not None)):
-            attempt.slot.refused(retry_after=wish if wish is None or wish <= self._policy.patience_s else None)
-            if wish and self._sink is not noop:
-                self._sink(Braked(wish))
+        wait_s = getattr(error, "retry_after", None)
+        if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wait_s is not None)):
+            attempt.slot.refused(retry_after=wait_s if wait_s is None or wait_s <= self._policy.patience_s else None)
+            if wait_s and self._sink is not noop:
+                self._sink(Braked(wait_s))
         else:
             attempt.slot.failed(timed_out=isinstance(error, ProviderUnavailable) and error.timed_out)
 

@@ -1,4 +1,4 @@
-"""Split a wave of calls into batches within the provider's limits on requests and bytes."""
+"""Split a round of calls into batches within the provider's limits on requests and bytes."""
 
 from __future__ import annotations
 
