@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -60,8 +60,9 @@ async def ask_model(
     """Ask until *judge* raises no ``Fault``, at most *attempts* times. Return its result and the number of rejected replies, or ``Lost``.
 
     *make* builds the call from the attempt number (from 0) and the previous fault's text (None at first). *judge* gets the reply's
-    data and the attempt number. If a ``Wish`` is unmet a second time, or the attempts run out, its result is accepted and the
-    journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run must end.
+    data and the attempt number. If a ``Wish`` is unmet a second time, or the attempts run out, or the next call fails, its result is
+    accepted and the journal records the unmet wish. Raises the ``ProviderError`` of a call if *failure_limit* decides that the run
+    must end.
     """
     wished: dict[str, tuple[Answer, Wish]] = {}
     fault: Fault | None = None
@@ -76,6 +77,8 @@ async def ask_model(
         except ProviderError as error:
             if failure_limit.ends_with(error):
                 raise
+            if wished:
+                return _first_usable(calls, wished), attempt - 1
             return Lost(code=_code(error), message=str(error), attempts=attempt + 1, last_reply=last_reply, error=error)
         last_reply, known = answer.completion.text, answer.replayed
         try:
@@ -90,10 +93,15 @@ async def ask_model(
             continue
         calls.judge(answer, None)
         return result, attempt
-    for answer, wish in wished.values():
-        return _taken(calls, answer, wish), attempts - 1
+    if wished:
+        return _first_usable(calls, wished), attempts - 1
     assert fault is not None  # noqa: S101 - there is at least one attempt
     return Lost(code=fault.code, message=str(fault), attempts=attempts, last_reply=last_reply, known=known)
+
+
+def _first_usable(calls: Calls, wished: Mapping[str, tuple[Answer, Wish]]) -> Any:
+    answer, wish = next(iter(wished.values()))
+    return _taken(calls, answer, wish)
 
 
 def _taken(calls: Calls, answer: Answer, wish: Wish) -> Any:

@@ -24,8 +24,8 @@ class CallSlot(Protocol):
         """Report that the server refused the call."""
         ...
 
-    def failed(self) -> None:
-        """Report any other end."""
+    def failed(self, *, timed_out: bool = False) -> None:
+        """Report any other end, such as an answer that did not come in time."""
         ...
 
 

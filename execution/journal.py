@@ -34,7 +34,7 @@ class Journal:
     def may_have(self, key: str) -> bool:
         """Whether *key* had a reply when the journal was opened.
 
-        Compares 60-bit prefixes, so it is wrongly True once in millions of keys; ``find`` then returns None.
+        Compares 60-bit prefixes and also counts replies whose text was purged, so ``find`` may return None although this is True.
         """
         short = short_key(key)
         place = bisect_left(self._known, short)
@@ -45,9 +45,12 @@ class Journal:
 
         Raises ``RunError`` if *key* has no reply but is in an open batch of another run, since it would be paid for twice.
         """
-        if not self.may_have(key):
+        reply = await self._stored(key) if self.may_have(key) else None
+        if reply is None:
             self._check_not_out(key)
-            return None
+        return reply
+
+    async def _stored(self, key: str) -> KnownReply | None:
         future: asyncio.Future[KnownReply | None] = asyncio.get_running_loop().create_future()
         if not self._asked:
             task = asyncio.ensure_future(self._read())

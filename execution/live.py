@@ -202,17 +202,17 @@ class LiveCalls:
         await self._committer.commit(Batch(calls=[request.event("reply", entry)]))
 
     def _leave(self, attempt: _Try, error: ProviderError) -> None:
-        """Free the slot after *error*: as refused for a rate limit or overload, otherwise as failed.
+        """Free the slot after *error*: as refused for a rate limit or overload, otherwise as failed or timed out.
 
         A ``Retry-After`` above the policy's ``patience_s`` is not passed on, so it does not stop the other calls.
         """
-        wish = getattr(error, "retry_after", None)
-        if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wish is not None)):
-            attempt.slot.refused(retry_after=wish if wish is None or wish <= self._policy.patience_s else None)
-            if wish and self._sink is not noop:
-                self._sink(Braked(wish))
+        wait_s = getattr(error, "retry_after", None)
+        if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wait_s is not None)):
+            attempt.slot.refused(retry_after=wait_s if wait_s is None or wait_s <= self._policy.patience_s else None)
+            if wait_s and self._sink is not noop:
+                self._sink(Braked(wait_s))
         else:
-            attempt.slot.failed()
+            attempt.slot.failed(timed_out=isinstance(error, ProviderUnavailable) and error.timed_out)
 
     def _after_failure(self, request: Request, attempt: _Try, error: ProviderError) -> float:
         """Record the failed try and end its reservation, in full if it may have been billed.

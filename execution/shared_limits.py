@@ -134,9 +134,9 @@ class SharedSlot:
         """Report a refusal; *retry_after* is the requested wait in seconds, if any."""
         self._end("refused", retry_after=retry_after)
 
-    def failed(self) -> None:
-        """Report any other end."""
-        self._end("failed")
+    def failed(self, *, timed_out: bool = False) -> None:
+        """Report any other end, such as an answer that did not come in time."""
+        self._end("failed", timed_out=timed_out)
 
     def _end(self, how: str, **details: Any) -> None:
         if self._ticket is not None:

@@ -11,14 +11,11 @@ from typing import Any
 import anthropic
 import httpx2
 
-from piiloom.providers.connections import time_limits, wide_client
-from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
 from piiloom.providers.schema_cache import SchemaCache
 from piiloom.providers.schemas import format_name, plain
-from piiloom.providers.sdk_errors import Translator
-from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
+from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded", "pause_turn"})
 
@@ -26,26 +23,11 @@ _CUT = frozenset({"max_tokens", "model_context_window_exceeded", "pause_turn"})
 class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
     """Anthropic's models through its own SDK."""
 
+    name = "anthropic"
     path = "/v1/messages"
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str,
-        base_url: str,
-        spec: ModelSpec,
-        translator: Translator,
-        timeout_s: float,
-        http_client: httpx2.AsyncClient | None = None,
-    ) -> None:
-        http = http_client or wide_client(anthropic.DefaultAsyncHttpxClient)
-        client = anthropic.AsyncAnthropic(
-            api_key=api_key, base_url=base_url, timeout=time_limits(timeout_s), max_retries=0, http_client=http
-        )
-        super().__init__(
-            name="anthropic", model=model, spec=spec, client=client, http_client=http, translator=translator, timeout_s=timeout_s
-        )
+    def __init__(self, options: SdkOptions) -> None:
+        super().__init__(options)
         self._output_config = SchemaCache(self._output_config_of)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
@@ -85,6 +67,13 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
     @property
     def _failure(self) -> type[Exception]:
         return anthropic.AnthropicError
+
+    def _connect(self, **options: Any) -> anthropic.AsyncAnthropic:
+        return anthropic.AsyncAnthropic(**options)
+
+    @property
+    def _http_class(self) -> type[httpx2.AsyncClient]:
+        return anthropic.DefaultAsyncHttpxClient
 
     async def _look_up_model(self) -> bool | None:
         await self.client.models.retrieve(self.model)

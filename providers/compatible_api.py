@@ -14,12 +14,10 @@ import httpx2
 import openai
 
 from piiloom.providers.chat_dialects import CHOICES, Dialect, FormatKind, is_certain
-from piiloom.providers.connections import time_limits, wide_client
-from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.sdk_errors import Translator, read_error_body
-from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
+from piiloom.providers.sdk_errors import read_error_body
+from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
 # The SDK requires a key; servers that need none ignore it.
 NO_KEY = "not-needed"
@@ -42,41 +40,14 @@ class FormatTrial:
 class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
     """Provider for any chat completions server. ``dialect`` is the request variant that the server supports, as far as known."""
 
+    name = "compatible"
     path = "/chat/completions"
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str | None,
-        base_url: str,
-        spec: ModelSpec,
-        translator: Translator,
-        timeout_s: float,
-        http_client: httpx2.AsyncClient | None = None,
-        response_format: str = "auto",
-    ) -> None:
-        """*response_format* is a key of ``chat_dialects.CHOICES``; a format other than "auto" is never replaced by another one."""
-        key = api_key or NO_KEY
-        headers: dict[str, Any] = {
-            "Authorization": f"Bearer {key}",
-            "OpenAI-Organization": openai.Omit(),
-            "OpenAI-Project": openai.Omit(),
-        }
-        http = http_client or wide_client(openai.DefaultAsyncHttpxClient)
-        client = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=base_url,
-            timeout=time_limits(timeout_s),
-            max_retries=0,
-            http_client=http,
-            default_headers=headers,
-        )
-        super().__init__(
-            name="compatible", model=model, spec=spec, client=client, http_client=http, translator=translator, timeout_s=timeout_s
-        )
-        begin = Dialect(reply_format=CHOICES[response_format], fixed=response_format != "auto")
-        self.dialect = begin if begin.fixed else _FOUND.get((self.endpoint, model), begin)
+    def __init__(self, options: SdkOptions) -> None:
+        """A response format other than "auto" is never replaced by another one."""
+        super().__init__(options)
+        begin = Dialect(reply_format=CHOICES[options.response_format], fixed=options.response_format != "auto")
+        self.dialect = begin if begin.fixed else _FOUND.get((self.endpoint, self.model), begin)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
         """Return the body of ``POST /chat/completions`` in the current dialect."""
@@ -103,6 +74,15 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
     @property
     def _failure(self) -> type[Exception]:
         return openai.OpenAIError
+
+    def _connect(self, **options: Any) -> openai.AsyncOpenAI:
+        key = options["api_key"] or NO_KEY
+        headers = {"Authorization": f"Bearer {key}", "OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+        return openai.AsyncOpenAI(**{**options, "api_key": key, "default_headers": headers})
+
+    @property
+    def _http_class(self) -> type[httpx2.AsyncClient]:
+        return openai.DefaultAsyncHttpxClient
 
     def _body(self, dialect: Dialect, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
         body = dialect.request(call, messages, model=self.model, limit=self.spec.output_limit(call.settings.max_output_tokens))

@@ -4,7 +4,7 @@
 
     ProviderError
     ├── RateLimited(retry_after)     429; can be retried
-    ├── ProviderUnavailable(retry_after, maybe_billed, overloaded)
+    ├── ProviderUnavailable(retry_after, maybe_billed, overloaded, timed_out)
     │                                5xx, time-out, connection lost or refused; can be retried
     ├── InvalidRequest               4xx that a retry does not fix
     │   └── NotServed                the model or path does not exist; ends the run
@@ -37,7 +37,8 @@ class ProviderUnavailable(ProviderError):
 
     ``retry_after`` is the wait in seconds if the server gave one. ``maybe_billed``: the request may have been processed and
     billed although no reply arrived (time-out, connection reset, incomplete or unreadable body); False if it certainly was
-    not (error status, no connection). ``overloaded``: the server reports overload (503, 529); send fewer requests.
+    not (error status, no connection). ``overloaded``: the server reports overload (503, 529); ``timed_out``: it did not answer in
+    time. Both mean that fewer requests should be sent.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class ProviderUnavailable(ProviderError):
         retry_after: float | None = None,
         maybe_billed: bool = False,
         overloaded: bool = False,
+        timed_out: bool = False,
         where: str | None = None,
         remedy: str | None = None,
     ) -> None:
@@ -54,6 +56,7 @@ class ProviderUnavailable(ProviderError):
         self.retry_after = retry_after
         self.maybe_billed = maybe_billed
         self.overloaded = overloaded
+        self.timed_out = timed_out
 
 
 class InvalidRequest(ProviderError):

@@ -16,7 +16,7 @@ from piiloom.providers.prices import ModelSpec, load_models
 from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
-from piiloom.providers.sdk_provider import SdkProvider
+from piiloom.providers.sdk_provider import SdkOptions, SdkProvider
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,7 +31,7 @@ class Kind:
     ``load`` imports the SDK and returns the class. ``url_ends_in_v1`` is used to suggest a correction for a wrong base URL.
     """
 
-    load: Callable[[], Callable[..., SdkProvider[Any]]]
+    load: Callable[[], Callable[[SdkOptions], SdkProvider[Any]]]
     key_variable: str
     key_needed: bool
     url_variable: str | None
@@ -40,19 +40,19 @@ class Kind:
     unreachable_remedy: str
 
 
-def _openai() -> Callable[..., SdkProvider[Any]]:
+def _openai() -> Callable[[SdkOptions], SdkProvider[Any]]:
     from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
 
     return OpenAIProvider
 
 
-def _anthropic() -> Callable[..., SdkProvider[Any]]:
+def _anthropic() -> Callable[[SdkOptions], SdkProvider[Any]]:
     from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
 
     return AnthropicProvider
 
 
-def _compatible() -> Callable[..., SdkProvider[Any]]:
+def _compatible() -> Callable[[SdkOptions], SdkProvider[Any]]:
     from piiloom.providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
 
     return CompatibleProvider
@@ -120,18 +120,17 @@ def make_provider(
     url = _base_url(kind, base_url)
     key_variable = api_key_env or kind.key_variable
     key = _key(name, kind, key_variable, explicit=api_key_env is not None)
-    options: dict[str, Any] = {
-        "model": chosen,
-        "api_key": key,
-        "base_url": url,
-        "spec": book.resolve(name, chosen, prices),
-        "translator": _translator(name, kind, url, key, key_variable),
-        "timeout_s": timeout_s,
-        "http_client": http_client,
-    }
-    if name == "compatible":
-        options["response_format"] = response_format
-    return kind.load()(**options)
+    options = SdkOptions(
+        model=chosen,
+        api_key=key,
+        base_url=url,
+        spec=book.resolve(name, chosen, prices),
+        translator=_translator(name, kind, url, key, key_variable),
+        timeout_s=timeout_s,
+        http_client=http_client,
+        response_format=response_format,
+    )
+    return kind.load()(options)
 
 
 def choose_model(name: str, model: str | None, models_file: Path | None = None) -> str:

@@ -13,15 +13,12 @@ from typing import Any
 import httpx2
 import openai
 
-from piiloom.providers.connections import time_limits, wide_client
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
-from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
 from piiloom.providers.schema_cache import SchemaCache
 from piiloom.providers.schemas import format_name, strict_schema
-from piiloom.providers.sdk_errors import Translator
-from piiloom.providers.sdk_provider import SdkProvider, SdkReply, as_count, part, parts
+from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
 # ``error.code`` of a response whose status is "failed" (openai.types.responses.ResponseError).
 _REFUSAL_CODES = frozenset({"invalid_prompt", "bio_policy", "misalignment_policy_violation"})
@@ -33,22 +30,11 @@ _CACHE_KEY_CHARS = 64
 class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
     """OpenAI's models through its own SDK."""
 
+    name = "openai"
     path = "/responses"
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str,
-        base_url: str,
-        spec: ModelSpec,
-        translator: Translator,
-        timeout_s: float,
-        http_client: httpx2.AsyncClient | None = None,
-    ) -> None:
-        http = http_client or wide_client(openai.DefaultAsyncHttpxClient)
-        client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, timeout=time_limits(timeout_s), max_retries=0, http_client=http)
-        super().__init__(name="openai", model=model, spec=spec, client=client, http_client=http, translator=translator, timeout_s=timeout_s)
+    def __init__(self, options: SdkOptions) -> None:
+        super().__init__(options)
         self._text_config = SchemaCache(_text_config)
 
     def request_body(self, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
@@ -95,6 +81,13 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
     @property
     def _failure(self) -> type[Exception]:
         return openai.OpenAIError
+
+    def _connect(self, **options: Any) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(**options)
+
+    @property
+    def _http_class(self) -> type[httpx2.AsyncClient]:
+        return openai.DefaultAsyncHttpxClient
 
     async def _look_up_model(self) -> bool | None:
         await self.client.models.retrieve(self.model)

@@ -126,7 +126,7 @@ class Translator:
 
     def timed_out(self, message: str) -> ProviderUnavailable:
         """Return the error for a request that was sent but not answered in time."""
-        return self.unavailable(message, remedy="Raise the time-out or lower the concurrency", maybe_billed=True)
+        return self.unavailable(message, remedy="Raise the time-out or lower the concurrency", maybe_billed=True, timed_out=True)
 
     def unavailable(
         self,
@@ -136,6 +136,7 @@ class Translator:
         retry_after: float | None = None,
         maybe_billed: bool = False,
         overloaded: bool = False,
+        timed_out: bool = False,
     ) -> ProviderUnavailable:
         """Return a ``ProviderUnavailable`` that names provider and endpoint."""
         return ProviderUnavailable(
@@ -145,6 +146,7 @@ class Translator:
             retry_after=retry_after,
             maybe_billed=maybe_billed,
             overloaded=overloaded,
+            timed_out=timed_out,
         )
 
     def invalid(self, message: str, *, remedy: str | None = None) -> InvalidRequest:

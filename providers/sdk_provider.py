@@ -69,37 +69,50 @@ class Ping:
     latency_s: float
 
 
-class SdkProvider(ABC, Generic[SdkT]):
-    """A provider that uses an SDK client. Subclasses build the request and read the response.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdkOptions:
+    """What all providers are made from.
 
-    *timeout_s* bounds each request as a whole. The provider owns the client and closes it. ``on_rates`` is called for each
-    response with rate-limit headers, also for one with an error status.
+    ``timeout_s`` bounds each request as a whole. ``http_client`` None: one for any number of calls in flight. ``response_format`` is a
+    key of ``chat_dialects.CHOICES`` and used for compatible servers only.
+    """
+
+    model: str
+    api_key: str | None
+    base_url: str
+    spec: ModelSpec
+    translator: Translator
+    timeout_s: float
+    http_client: httpx2.AsyncClient | None = None
+    response_format: str = "auto"
+
+
+class SdkProvider(ABC, Generic[SdkT]):
+    """A provider that uses an SDK client. Subclasses make the client, build the request and read the response.
+
+    The provider owns the client and closes it. ``on_rates`` is called for each response with rate-limit headers, also for one with
+    an error status.
     """
 
     paid = True
+    name: str
     path: str
     on_rates: Callable[[RateReport], None] | None = None
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        model: str,
-        spec: ModelSpec,
-        client: SdkT,
-        http_client: httpx2.AsyncClient,
-        translator: Translator,
-        timeout_s: float,
-    ) -> None:
-        self.name = name
-        self.model = model
-        self.endpoint = translator.endpoint
-        self.spec = spec
-        self.client = client
-        self.translator = translator
-        self._timeout_s = timeout_s
+    def __init__(self, options: SdkOptions) -> None:
+        from piiloom.providers.connections import time_limits, wide_client  # noqa: PLC0415 - imports the HTTP library, as the SDKs do
+
+        http = options.http_client or wide_client(self._http_class)
+        self.client = self._connect(
+            api_key=options.api_key, base_url=options.base_url, timeout=time_limits(options.timeout_s), max_retries=0, http_client=http
+        )
+        self.model = options.model
+        self.endpoint = options.translator.endpoint
+        self.spec = options.spec
+        self.translator = options.translator
+        self._timeout_s = options.timeout_s
         self._raw_path = self.path.encode()
-        http_client.event_hooks["response"].append(self._hear)
+        http.event_hooks["response"].append(self._hear)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, endpoint={self.endpoint!r})"
@@ -178,6 +191,15 @@ class SdkProvider(ABC, Generic[SdkT]):
         answer = await self.client.post(self.path, cast_to=object, body=body)
         # The SDKs return text if the content type is not JSON, and some servers send JSON under another content type.
         return self.read_body(json.loads(answer) if isinstance(answer, str) and answer.startswith("{") else answer)
+
+    @abstractmethod
+    def _connect(self, **options: Any) -> SdkT:
+        """Make the SDK's client. *options* are arguments that both SDKs' clients take; api_key may be None where no key is needed."""
+
+    @property
+    @abstractmethod
+    def _http_class(self) -> type[httpx2.AsyncClient]:
+        """The class of the SDK's own HTTP client."""
 
     @abstractmethod
     async def _look_up_model(self) -> bool | None:

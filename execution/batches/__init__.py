@@ -1,1 +1,1 @@
-"""Calls through a provider's batch API: gathering (waves), packing, submitting, collecting, and recording."""
+"""Calls through a provider's batch API: gathering (rounds), packing, submitting, collecting, and recording."""

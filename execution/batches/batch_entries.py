@@ -15,9 +15,9 @@ from piiloom.providers.replies import with_data
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchPolicy:
-    """When a wave of calls is sent, how often its batches are polled, and how often a request is sent again. Times in seconds.
+    """When a round of calls is sent, how often its batches are polled, and how often a request is sent again. Times in seconds.
 
-    A wave is sent when nothing new has come for ``settle_s`` and every open item waits for a call. If some items do not (they may wait
+    A round is sent when nothing new has come for ``settle_s`` and every open item waits for a call. If some items do not (they may wait
     for each other), it is sent after ``patience_s`` instead. Polling starts ``first_poll_s`` after a batch was made, and the interval
     grows by the factor ``growth`` up to ``longest_poll_s``. A request that failed in a batch, or got no result, is sent ``sends``
     times in all. Creating a batch is tried ``creates`` times; rate limits and a full queue do not count.

@@ -1,8 +1,8 @@
 """Batch mode: calls gather until nothing else can progress, and are sent together as batches.
 
 The stages work as in live mode: each call waits where it is made and gets its answer hours later. When all open items wait, the
-gathered calls form a wave, which is split by the provider's limits and sent. As soon as one of its batches has ended, its
-items go on, and their next calls form the next wave, whatever other batches are still out.
+gathered calls form a round, which is split by the provider's limits and sent. As soon as one of its batches has ended, its
+items go on, and their next calls form the next round, whatever other batches are still out.
 
 Batches survive the process: ``adopt`` takes over those that earlier sessions have left, and a call that is in one of them
 waits for it instead of being sent again.
@@ -77,7 +77,7 @@ class BatchScheduler:
 
     @property
     def parked(self) -> int:
-        """How many calls have gathered for the next wave."""
+        """How many calls have gathered for the next round."""
         return len(self._parked)
 
     def adopt(self, batches: Sequence[OpenBatch]) -> None:
@@ -138,7 +138,7 @@ class BatchScheduler:
         return BatchJob(self._api, self._ledger, self._policy, row, entries, known=self._ledger.known_ids)
 
     async def _admitted(self, request: Request) -> BatchEntry:
-        """Reserve money for a call that is in no batch yet, and add it to the next wave."""
+        """Reserve money for a call that is in no batch yet, and add it to the next round."""
         worst = worst_case_usd(request.call, request.messages, self._spec, batch=True) if self._spec else None
         self._begin()
         with self._idle.waiting():  # waiting for money that calls in progress may leave
@@ -165,9 +165,9 @@ class BatchScheduler:
 
     def _begin(self) -> None:
         if self._sender is None and not self._closing:
-            self._sender = asyncio.ensure_future(self._send_waves())
+            self._sender = asyncio.ensure_future(self._send_rounds())
 
-    async def _send_waves(self) -> None:
+    async def _send_rounds(self) -> None:
         try:
             while True:
                 await self._idle.come(lambda: len(self._parked) >= self._packer.most)
@@ -206,6 +206,7 @@ class BatchScheduler:
             if requests is not None:
                 await job.send(requests)
             left = await job.answers()
+            self._packer.grow()
         except QueueFull:
             left = list(job.entries.values())
             await self._wait_for_room(job)
@@ -215,8 +216,9 @@ class BatchScheduler:
         return left
 
     async def _wait_for_room(self, job: BatchJob) -> None:
-        """The provider's queue is full for this account: halve the batch size and wait."""
-        self._packer.most = max(1, len(job.entries) // 2)
+        """The provider's queue is full for this account: wait, with smaller batches to follow unless other batches of ours fill it."""
+        if all(other is job or other.came_to_nothing for other in self._out):
+            self._packer.shrink(len(job.entries))
         if self._sink is not noop:
             self._sink(Braked(self._policy.longest_poll_s))
         await self._policy.sleep(self._policy.longest_poll_s)

@@ -1,4 +1,4 @@
-"""Detects when a wave of calls is complete: nothing can progress any more until a batch brings answers."""
+"""Detects when a round of calls is complete: nothing can progress any more until a batch brings answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split a wave of calls into batches within the provider's limits on requests and bytes."""
+"""Split a round of calls into batches within the provider's limits on requests and bytes."""
 
 from __future__ import annotations
 
@@ -51,11 +51,19 @@ class Package:
 
 
 class Packer:
-    """Packs entries into batches for *api*. ``most`` is the maximum number of requests per batch; it can be lowered."""
+    """Packs entries into batches for *api*. ``most`` is the maximum number of requests per batch, at first what the API allows."""
 
     def __init__(self, api: BatchApi) -> None:
         self.most = api.limits.requests
         self._api = api
+
+    def shrink(self, refused: int) -> None:
+        """Make batches half as large as one of *refused* requests, which was too large for the account's queue."""
+        self.most = max(1, refused // 2)
+
+    def grow(self) -> None:
+        """Make batches twice as large again, up to what the API allows."""
+        self.most = min(self._api.limits.requests, 2 * self.most)
 
     async def packed(self, parked: dict[str, BatchEntry]) -> AsyncGenerator[Package, None]:
         """Yield packages until *parked* is empty, removing its entries. Each is built only when the one before it has been handled."""

@@ -1,4 +1,4 @@
-"""All conditions for a call to start: no pause (brake), calls in flight, and requests and tokens per minute.
+"""All conditions for a call to start: no pause, calls in flight, and requests and tokens per minute.
 
 ``AdmissionPolicy`` asks each of them when a call may start and reports to each how it ended. ``limiter`` is the public interface.
 """
@@ -13,8 +13,6 @@ from piiloom.execution.limits.rate_buckets import RateBucket
 from piiloom.execution.limits.retry_after_pause import RetryAfterPause
 from piiloom.execution.limits.token_ratios import TokenRatios
 
-# A Retry-After of at least this (seconds, or round trips) means an exhausted rate; for too many calls at once it is shorter.
-_RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS = 2.0, 10.0
 # Own back-off, for refusals without Retry-After when a rate is exhausted or no call is in flight.
 _FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.1, 30.0
 
@@ -32,21 +30,19 @@ class Admission:
 
 
 class AdmissionPolicy:
-    """Decides when calls start (a ``queue.Gate``) and adapts to how they end."""
+    """Decides when calls start (an ``admission_queue.Gate``) and adapts to how they end."""
 
     def __init__(self, *, concurrency: int, rpm: float | None, tpm: float | None) -> None:
         self.adaptive = AdaptiveLimit(concurrency)
         self.requests, self.tokens = RateBucket(rpm), RateBucket(tpm)
-        self.brake = RetryAfterPause()
+        self.pause = RetryAfterPause()
+        self.refused_count = 0
         self._ratios = TokenRatios()
         self._refused_in_a_row = 0
-        # Refusals of calls that were in flight together are one event. Its state: the number of refusals when it began, whether it
-        # was about a rate, and how many calls that started after it were answered.
-        self._event, self._event_is_rate, self._answered_since = -1, False, 0
 
     def ready_at(self, who: Admission, now: float) -> float:
         """Return when *who* may start, as things stand now; also sets the tokens that it would reserve."""
-        at = max(self.brake.ready_at(now), self.adaptive.opens_at(now))
+        at = max(self.pause.ready_at(now), self.adaptive.opens_at(now))
         if at > now:
             return at
         who.reserved = self._ratios.corrected(who.estimated, who.stage)
@@ -54,74 +50,63 @@ class AdmissionPolicy:
 
     def admit(self, who: Admission, now: float) -> None:
         """Start *who*: occupy a place and charge the request and its tokens."""
-        self.brake.started(now)
+        self.pause.started(now)
         who.start = self.adaptive.start(now)
         who.requests = self.requests.take(1.0, now)
         who.tokens = self.tokens.take(who.reserved, now)
 
-    def withdraw(self, who: Admission, now: float) -> None:
+    def withdraw(self, who: Admission) -> None:
         """Undo ``admit`` for a call that was cancelled before anything was sent."""
         start, requests, tokens = _taken(who)
         self.requests.settle(requests, -1.0)
         self.tokens.settle(tokens, -who.reserved)
-        self.adaptive.failed(start, now)
+        self.adaptive.failed(start)
 
     def answered(self, who: Admission, now: float, tokens: int | None, latency_s: float, stage: str) -> None:
         """End *who*, which was answered after *latency_s*, and correct its charge to *tokens* (None: not known)."""
         start, request_cell, token_cell = _taken(who)
         self._refused_in_a_row = 0
-        self._answered_since += start.refused_before > self._event
         self.requests.settle(request_cell, 0.0)
         if tokens is None:
             self.tokens.settle(token_cell, 0.0)
         else:
             self._ratios.learn(who.estimated, tokens, stage)
             self.tokens.settle(token_cell, tokens - who.reserved, learn=True)
-        self.adaptive.answered(start, now, stage, latency_s)
+        self.adaptive.answered(start, now, latency_s)
 
-    def failed(self, who: Admission, now: float) -> None:
-        """End *who*, which got no answer. The server may have worked on it, so its tokens stay charged."""
+    def failed(self, who: Admission, now: float, *, timed_out: bool) -> None:
+        """End *who*, which got no answer. The server may have worked on it, so its tokens stay charged.
+
+        *timed_out*: the answer did not come in time, as from a server that queues more calls than it works on. Fewer are sent then.
+        """
         start, request_cell, token_cell = _taken(who)
         self.requests.settle(request_cell, 0.0)
         self.tokens.settle(token_cell, 0.0)
-        self.adaptive.failed(start, now)
+        if timed_out:
+            self.adaptive.refused(start, now, 0.0)
+        else:
+            self.adaptive.failed(start)
 
     def refused(self, who: Admission, now: float, retry_after: float | None) -> None:
         """End *who*, which the server refused; *retry_after* is the requested wait in seconds, if any.
 
-        Slows down the limit that is likely to be the cause, a rate or the concurrency, and pauses all calls.
+        Lowers the concurrency, unless a rate per minute is nearly used up and so the likely cause, and pauses all calls.
         """
         start, request_cell, token_cell = _taken(who)
+        self.refused_count += 1
         # Servers count refused requests, but no tokens for them.
         self.requests.settle(request_cell, 0.0)
         self.tokens.settle(token_cell, -who.reserved)
         wait = max(0.0, retry_after or 0.0)
-        tight = [bucket for bucket in (self.requests, self.tokens) if bucket.is_tight(now)]
-        for bucket in tight:
-            bucket.be_stricter(now)
-        if tight or self._says_rate(start, wait):
-            self.adaptive.refused_for_rate(start, now)
+        tight = self.requests.is_tight(now) or self.tokens.is_tight(now)
+        if tight:
+            self.adaptive.refused_for_rate(start)
         else:
             self.adaptive.refused(start, now, wait)
         self._refused_in_a_row += 1
         if not wait and (tight or not self.adaptive.in_flight):
             wait = min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2.0 ** min(self._refused_in_a_row, 20))
-        self.pause(wait, now)
-
-    def pause(self, seconds: float, now: float) -> None:
-        """Start no call for *seconds*."""
-        self.brake.pull(seconds, now, calls=self.adaptive.limit(now), round_trip_s=self.adaptive.round_trip_s)
-
-    def _says_rate(self, start: Start, wait_s: float) -> bool:
-        """Whether a refusal with this wait means an exhausted rate rather than too many calls in flight.
-
-        Decided once per event. It does not if hardly any call was answered since the previous event.
-        """
-        if start.refused_before > self._event:
-            long = wait_s >= max(_RATE_WAIT_S, _RATE_WAIT_ROUND_TRIPS * self.adaptive.round_trip_s)
-            self._event_is_rate = long and self._answered_since > self.adaptive.in_flight
-            self._event, self._answered_since = self.adaptive.refused_count, 0
-        return self._event_is_rate
+        self.pause.begin(wait, now, calls=self.adaptive.limit(now), round_trip_s=self.adaptive.round_trip_s)
 
 
 def _taken(who: Admission) -> tuple[Start, Cell, Cell]:

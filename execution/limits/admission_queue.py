@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
-from piiloom.execution.limits.alarms import Alarm
+from piiloom.execution.limits.timer import Timer
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -25,7 +25,7 @@ class Gate(Protocol[T_contra]):
         """Record that *who* passes now."""
         ...
 
-    def withdraw(self, who: T_contra, now: float) -> None:
+    def withdraw(self, who: T_contra) -> None:
         """Undo ``admit`` for *who*, whose task was cancelled before it could go on."""
         ...
 
@@ -36,7 +36,7 @@ class AdmissionQueue(Generic[T]):
     def __init__(self, gate: Gate[T], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
         self._gate, self._clock = gate, clock
         self._line: deque[tuple[T, asyncio.Future[None]]] = deque()
-        self._alarm = Alarm(self.look, clock, sleep)
+        self._timer = Timer(self.look, clock, sleep)
         self.waiting = 0
 
     async def pass_through(self, who: T) -> None:
@@ -57,7 +57,7 @@ class AdmissionQueue(Generic[T]):
             if turn.cancelled():
                 self.waiting -= 1
             else:
-                self._gate.withdraw(who, self._clock())
+                self._gate.withdraw(who)
             self.look()
             raise
 
@@ -73,12 +73,12 @@ class AdmissionQueue(Generic[T]):
             at = self._gate.ready_at(who, now)
             if at > now:
                 if at < inf:
-                    self._alarm.set(at)
+                    self._timer.set(at)
                 else:
-                    self._alarm.clear()
+                    self._timer.clear()
                 return
             line.popleft()
             self.waiting -= 1
             self._gate.admit(who, now)
             turn.set_result(None)
-        self._alarm.clear()
+        self._timer.clear()

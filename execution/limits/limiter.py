@@ -1,7 +1,7 @@
 """The rate limiter that all paid calls of a process pass: one for each account and model.
 
 It combines requests and tokens per minute (``rate_buckets``), the number of calls in flight, which adapts to the server
-(``adaptive``), and a pause for all calls when the server sends ``Retry-After`` (``brakes``). Calls start in the order in which
+(``adaptive``), and a pause for all calls when the server sends ``Retry-After`` (``retry_after_pause``). Calls start in the order in which
 they asked, so that small ones do not pass a large one forever.
 
 Everything runs in the thread of one event loop. Nothing polls: a waiting call is woken when another one ends, or by one timer
@@ -42,10 +42,10 @@ class Slot:
     Only the first reported outcome counts. Leaving the block without one counts as ``failed``.
     """
 
-    __slots__ = ("_admission", "_clock", "_gates", "_open", "_queue")
+    __slots__ = ("_admission", "_clock", "_open", "_policy", "_queue")
 
-    def __init__(self, gates: AdmissionPolicy, queue: AdmissionQueue[Admission], clock: Callable[[], float], admission: Admission) -> None:
-        self._gates, self._queue, self._clock, self._admission = gates, queue, clock, admission
+    def __init__(self, policy: AdmissionPolicy, queue: AdmissionQueue[Admission], clock: Callable[[], float], admission: Admission) -> None:
+        self._policy, self._queue, self._clock, self._admission = policy, queue, clock, admission
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -59,25 +59,25 @@ class Slot:
     def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
         """Report an answer after *latency_s* seconds that took *tokens* in all (None: not known)."""
         if self._open:
-            self._gates.answered(self._admission, self._clock(), tokens, latency_s, stage)
+            self._policy.answered(self._admission, self._clock(), tokens, latency_s, stage)
             self._close()
 
     def refused(self, *, retry_after: float | None) -> None:
         """Report a refusal (429, or 503 and 529: overloaded); *retry_after* is the requested wait in seconds, if any."""
         if self._open:
-            self._gates.refused(self._admission, self._clock(), retry_after)
+            self._policy.refused(self._admission, self._clock(), retry_after)
             self._close()
 
-    def failed(self) -> None:
-        """Report any other end, which says nothing about limits."""
+    def failed(self, *, timed_out: bool = False) -> None:
+        """Report any other end. It says nothing about limits, unless the answer did not come in time (*timed_out*)."""
         if self._open:
-            self._gates.failed(self._admission, self._clock())
+            self._policy.failed(self._admission, self._clock(), timed_out=timed_out)
             self._close()
 
     def release(self) -> None:
         """Give the place and its share of the rates back, for a call of which nothing was sent."""
         if self._open:
-            self._gates.withdraw(self._admission, self._clock())
+            self._policy.withdraw(self._admission, self._clock())
             self._close()
 
     def _close(self) -> None:
@@ -108,36 +108,32 @@ class Limiter:
             if rate is not None and not (isfinite(rate) and rate > 0):
                 raise ValueError(f"{name} is {rate}; a rate per minute is a number above 0")
         self._clock = clock
-        self._gates = AdmissionPolicy(concurrency=concurrency, rpm=rpm, tpm=tpm)
-        self._queue: AdmissionQueue[Admission] = AdmissionQueue(self._gates, clock, sleep)
+        self._policy = AdmissionPolicy(concurrency=concurrency, rpm=rpm, tpm=tpm)
+        self._queue: AdmissionQueue[Admission] = AdmissionQueue(self._policy, clock, sleep)
 
     def slot(self, tokens: int, stage: str = "") -> Slot:
         """Return a permit for one call of about *tokens* tokens (input and output); ``async with`` waits until it may start.
 
         With *stage*, the estimate is corrected by the real usage of that stage's calls so far.
         """
-        return Slot(self._gates, self._queue, self._clock, Admission(tokens, stage))
-
-    def brake(self, seconds: float) -> None:
-        """Start no call of any task for *seconds*."""
-        self._gates.pause(seconds, self._clock())
+        return Slot(self._policy, self._queue, self._clock, Admission(tokens, stage))
 
     def observe(self, rates: RateReport) -> None:
         """Apply the rate limits that a response's headers declare."""
-        now, gates = self._clock(), self._gates
-        gates.requests.observe(rates.limit_requests, rates.remaining_requests, rates.reset_requests_s, now)
-        gates.tokens.observe(rates.limit_tokens, rates.remaining_tokens, rates.reset_tokens_s, now)
+        now, policy = self._clock(), self._policy
+        policy.requests.observe(rates.limit_requests, rates.remaining_requests, rates.reset_requests_s, now)
+        policy.tokens.observe(rates.limit_tokens, rates.remaining_tokens, rates.reset_tokens_s, now)
         self._queue.look()
 
     def snapshot(self) -> LimiterState:
         """Return the present state."""
-        now, gates = self._clock(), self._gates
+        now, policy = self._clock(), self._policy
         return LimiterState(
-            limit=gates.adaptive.limit(now),
-            in_flight=gates.adaptive.in_flight,
+            limit=policy.adaptive.limit(now),
+            in_flight=policy.adaptive.in_flight,
             waiting=self._queue.waiting,
-            rpm=gates.requests.limit,
-            tpm=gates.tokens.limit,
-            braking_for_s=gates.brake.left_s(now),
-            refused=gates.adaptive.refused_count,
+            rpm=policy.requests.limit,
+            tpm=policy.tokens.limit,
+            braking_for_s=policy.pause.left_s(now),
+            refused=policy.refused_count,
         )

@@ -21,12 +21,6 @@ _BURST_CALLS = 2.0
 # Room that the window leaves for calls larger than charged: this many standard deviations, at most 3% of the limit.
 _MARGIN_DEVIATIONS, _LARGEST_MARGIN = 2.0, 0.03
 _ROUNDING = 1e-6
-# After a refusal despite the pace (the server counts differently, or a call was larger than estimated), slow down by 1%, at most
-# every 5 s and down to a quarter; then recover slowly.
-_STRICTER = 0.99
-_STRICTEST = 0.25
-_EASING_PER_S = 0.0025 / 60
-_CUT_EVERY_S = 5.0
 
 
 class RateBucket:
@@ -40,7 +34,6 @@ class RateBucket:
         self._filled_at: float | None = None
         self._hold_until = -inf
         self._bound_at = -inf
-        self._strictness, self._strict_at, self._cut_at = 1.0, -inf, -inf
         self._window = MinuteWindow()
         self._mean_need = 1.0
         self._uncertain, self._mean_square_error = 0, 0.0
@@ -49,7 +42,8 @@ class RateBucket:
         """Return when a call that takes *need* may start."""
         at = max(now, self._hold_until)
         if self.limit is not None:
-            limit = self._refill(now, self.limit)
+            limit = self.limit
+            self._refill(now, limit)
             # Larger calls leave a debt that is paid off before the next call starts. So calls above the burst pass, too.
             short = min(need, self._burst(limit)) - self._level
             if short > _ROUNDING:
@@ -86,14 +80,7 @@ class RateBucket:
         if self._hold_until > now or now - self._bound_at < 2.0:
             return True
         self._window.expire(now)
-        return self.limit is not None and self._window.total >= 0.8 * self.limit * self._strictness
-
-    def be_stricter(self, now: float) -> None:
-        """React to a refusal despite the pace: drop the burst and slow down a little."""
-        self._level = min(self._level, 0.0)
-        if now - self._cut_at >= _CUT_EVERY_S:
-            self._strictness = max(_STRICTEST, self._ease(now) * _STRICTER)
-            self._cut_at = now
+        return self.limit is not None and self._window.total >= 0.8 * self.limit
 
     def observe(self, limit: float | None, remaining: float | None, reset_s: float | None, now: float) -> None:
         """Apply a response's rate headers: the limit, what remains of it, and the seconds until it resets.
@@ -126,19 +113,11 @@ class RateBucket:
     def _burst(self, limit: float) -> float:
         return max(limit * _BURST_S / 60, _BURST_CALLS * self._mean_need)
 
-    def _ease(self, now: float) -> float:
-        if self._strictness < 1.0:
-            self._strictness = min(1.0, self._strictness + max(0.0, now - self._strict_at) * _EASING_PER_S)
-        self._strict_at = now
-        return self._strictness
-
-    def _refill(self, now: float, limit: float) -> float:
-        """Refill the bucket for the time passed; return the limit that holds now, reduced after refusals."""
+    def _refill(self, now: float, limit: float) -> None:
+        """Refill the bucket for the time passed."""
         since, self._filled_at = self._filled_at, now
-        limit *= self._ease(now)
         if since is None:
             self._level = max(limit * _BURST_S / 60, 1.0)
         else:
             # Refunds may lift the level above the burst for a moment; refilling never does.
             self._level = max(self._level, min(self._level + (now - since) * limit * _PACE / 60, self._burst(limit)))
-        return limit

@@ -18,7 +18,7 @@ class RetryAfterPause:
         self._gap_s = 0.0
         self._next_start = -inf
 
-    def pull(self, seconds: float, now: float, *, calls: int, round_trip_s: float) -> None:
+    def begin(self, seconds: float, now: float, *, calls: int, round_trip_s: float) -> None:
         """Pause all starts for *seconds* from *now*. A longer pause that is running is not shortened.
 
         *calls* is how many may want to start afterwards; their starts are spaced over about a tenth of *round_trip_s*.

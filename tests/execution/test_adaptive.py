@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
+from benchmarks.virtual_time import clock
 from piiloom.execution.limits.adaptive import AdaptiveLimit
-from tests.execution.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
-from tests.execution.virtual_time import clock
 from tests.longer import mostly_long
 
 
@@ -104,7 +104,7 @@ def test_refusals_that_come_whatever_is_sent_do_not_stop_the_run(share):
     assert server.between(20, 120)[0] >= 0.8 * 100 * 64 / 0.2
 
 
-def test_an_exhausted_rate_does_not_cost_concurrency():
+def test_an_exhausted_rate_costs_no_throughput_and_little_concurrency():
     """Nothing declared, no headers: the server takes 600 a minute and says how long to wait."""
 
     @dataclass
@@ -118,7 +118,7 @@ def test_an_exhausted_rate_does_not_cost_concurrency():
     requests, _, refused = server.between(60, 360)
     assert requests >= 0.95 * 5 * 600
     assert refused < 0.05 * requests
-    assert set(crowd.limits_between(60, 360)) == {64}
+    assert min(crowd.limits_between(60, 360)) > 20  # five would do
 
 
 @settings(max_examples=200, deadline=None)
@@ -133,11 +133,11 @@ def test_the_limit_stays_between_one_and_the_ceiling(most, steps):
         if what == "start" and limit.opens_at(now) <= now:
             running.append(limit.start(now))
         elif running and what == "answer":
-            limit.answered(running.pop(0), now, "draft", latency)
+            limit.answered(running.pop(0), now, latency)
         elif running and what == "refuse":
             limit.refused(running.pop(), now, wait_s=pause)
         elif running and what == "fail":
-            limit.failed(running.pop(), now)
+            limit.failed(running.pop())
         assert limit.in_flight == len(running)
         assert 1 <= limit.limit(now) <= most
     assert running or limit.opens_at(now) <= now

@@ -1,4 +1,4 @@
-"""Batch mode: the same stages, in waves of batches, at half the price, with whatever goes wrong at a provider."""
+"""Batch mode: the same stages, in rounds of batches, at half the price, with whatever goes wrong at a provider."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def number_of(request):
 
 
 @BOTH
-def test_items_go_through_their_stages_in_waves(server, path, name):
+def test_items_go_through_their_stages_in_rounds(server, path, name):
     found = sit(path, server, name, lambda session: session.items(range(40)))
     assert found == [[n, n] for n in range(40)]
     assert server.batches.sizes() == [40, 40]
@@ -64,7 +64,7 @@ def test_the_journal_says_which_batch_carried_a_request(server, path, name):
 
 
 @MOSTLY_ONE
-def test_a_wave_is_split_by_the_number_of_requests(server, path, name):
+def test_a_round_is_split_by_the_number_of_requests(server, path, name):
     server.batches.max_requests = SMALL.requests
     found = sit(path, server, name, lambda session: session.items(range(40), ["first"]), limits=SMALL)
     assert found == [[n] for n in range(40)]
@@ -72,7 +72,7 @@ def test_a_wave_is_split_by_the_number_of_requests(server, path, name):
 
 
 @MOSTLY_ONE
-def test_a_wave_is_split_by_its_size(server, path, name):
+def test_a_round_is_split_by_its_size(server, path, name):
     # The server refuses what is larger than it allows, so that our count of bytes is held against what really goes up.
     server.batches.max_bytes = 12_000
     found = sit(path, server, name, lambda s: s.items(range(60), ["first"]), limits=BatchLimits(requests=1000, bytes=12_000))
@@ -202,6 +202,22 @@ def test_a_full_queue_is_waited_out_with_smaller_batches(server, path):
     assert server.batches.sizes() == [10, 5, 5]
 
 
+def test_a_refused_remainder_waits_for_our_own_batches_and_makes_the_next_ones_no_smaller(server, path):
+    server.batches.plan = lambda nth: BatchPlan(polls=40 if nth == 0 else 2, refused="token_limit_exceeded" if nth == 1 else None)
+    found = sit(path, server, "openai", lambda session: session.items(range(18), ["first"]), limits=SMALL)
+    assert found == [[n] for n in range(18)]
+    assert server.batches.sizes() == [15, 3, 3]
+
+
+def test_batches_grow_again_once_the_queue_has_room(server, path):
+    async def two_rounds(session):
+        return [await session.items(range(12), [stage]) for stage in ("first", "second")]
+
+    server.batches.plan = lambda nth: BatchPlan(refused="token_limit_exceeded" if nth == 0 else None)
+    assert sit(path, server, "openai", two_rounds) == [[[n] for n in range(12)]] * 2
+    assert server.batches.sizes() == [12, 6, 6, 12]
+
+
 @MOSTLY_ONE
 def test_a_batch_refused_as_a_whole_ends_the_run_which_can_go_on(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(refused="model_not_supported" if nth == 0 else None)
@@ -265,7 +281,7 @@ def test_what_nobody_wants_any_more_is_not_sent(server, path, name):
     assert reserved == 0
 
 
-def test_items_that_wait_for_each_other_do_not_hold_a_wave_up(server, path):
+def test_items_that_wait_for_each_other_do_not_hold_a_round_up(server, path):
     """One item asks for what all need (the topics of a pair, say); the others wait for it and not for a call."""
 
     async def work(session):

@@ -247,8 +247,8 @@ def test_a_dozen_kills_at_random_moments(path, name, keys):
 
 
 @pytest.mark.long
-def test_a_wave_of_thousands_is_cut_into_batches(server, path):
-    """Items by the thousand wait in one loop; the wave is cut into batches and every answer finds its item."""
+def test_a_round_of_thousands_is_cut_into_batches(server, path):
+    """Items by the thousand wait in one loop; the round is cut into batches and every answer finds its item."""
     limits = BatchLimits(requests=700, bytes=1_000_000)
     found = sit(path, server, "openai", lambda session: session.items(range(2000), ["first"]), limits=limits)
     assert found == [[n] for n in range(2000)]

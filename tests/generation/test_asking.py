@@ -152,6 +152,20 @@ def test_a_wish_never_rejects_an_item():
     assert made.verdicts() == ["accepted", "refused_by_validator", "refused_by_validator"]
 
 
+@pytest.mark.parametrize("kind", [ProviderUnavailable, RateLimited, InvalidRequest])
+def test_a_usable_reply_in_hand_is_taken_if_the_next_call_fails(kind):
+    with bench(in_turn(reply("no"), kind("down")), paid=True, max_attempts=3) as made:
+        assert made.do(ask(QUESTION, made.ctx, wishing)) == ("NO", 0)
+    assert made.verdicts() == ["accepted", "error"]  # the call that failed
+    with bench(in_turn(reply("much too long"), reply("no"), kind("down")), paid=True, max_attempts=4) as made:
+        assert made.do(ask(QUESTION, made.ctx, wishing)) == ("NO", 1)
+
+
+def test_a_usable_reply_in_hand_does_not_keep_a_run_alive_that_must_end():
+    with bench(in_turn(reply("no"), AuthFailed("no key")), max_attempts=3) as made, pytest.raises(AuthFailed):
+        made.do(ask(QUESTION, made.ctx, wishing))
+
+
 def test_the_last_resort_may_refuse_too():
     def never(data):
         raise Fault("hopeless", "nothing helps")

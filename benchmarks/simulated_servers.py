@@ -1,5 +1,8 @@
 """Servers in virtual time that enforce limits in their own ways, and a crowd of callers that passes a limiter."""
 
+# The servers have one interface; not each uses all of it.
+# ruff: noqa: ARG002, D101, D102
+
 from __future__ import annotations
 
 import asyncio
@@ -7,9 +10,10 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
-from tests.execution.virtual_time import clock, run_virtually
 
 
 class Refusal(Exception):
@@ -156,7 +160,9 @@ class Crowd:
     calls: Iterator[Call]
     callers: int = 256
     until: float = float("inf")
+    time_limit_s: float | None = None
     ended_at: float = 0.0
+    timed_out: int = 0
     limits: list[tuple[float, int]] = field(default_factory=list)
 
     async def run(self) -> None:
@@ -179,21 +185,34 @@ class Crowd:
         async with self.limiter.slot(call.estimated, call.stage) as slot:
             sent = clock()
             try:
-                await self.server.call(call.tokens, call.stage)
+                async with asyncio.timeout(self.time_limit_s):
+                    await self.server.call(call.tokens, call.stage)
             except Refusal as refusal:
                 slot.refused(retry_after=refusal.retry_after)
+                return False
+            except TimeoutError:
+                self.timed_out += 1
+                slot.failed(timed_out=True)
                 return False
             slot.answered(tokens=round(call.tokens), latency_s=clock() - sent, stage=call.stage)
         self.limits.append((clock(), self.limiter.snapshot().limit))
         return True
 
 
-def simulate(server: Server, calls: Iterable[Call], *, callers: int = 256, until: float = float("inf"), **limits: float) -> Crowd:
+def simulate(
+    server: Server,
+    calls: Iterable[Call],
+    *,
+    callers: int = 256,
+    until: float = float("inf"),
+    time_limit_s: float | None = None,
+    **limits: Any,
+) -> Crowd:
     """Send *calls* through a new limiter with *limits* in virtual time; gives the crowd when all is over."""
 
     async def run() -> Crowd:
         limiter = Limiter(clock=clock, **{"concurrency": 64, **limits})
-        crowd = Crowd(server, limiter, iter(calls), callers, until)
+        crowd = Crowd(server, limiter, iter(calls), callers, until, time_limit_s)
         await crowd.run()
         return crowd
 

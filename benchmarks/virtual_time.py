@@ -17,7 +17,7 @@ class NothingWillHappen(AssertionError):
 class _JumpingSelector(selectors.DefaultSelector):
     now = 0.0
 
-    def select(self, timeout=None):
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise NothingWillHappen("every task waits for another one")
         self.now += max(0.0, timeout)
@@ -32,6 +32,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(self._jumping)
 
     def time(self) -> float:
+        """Return the seconds since the loop was made."""
         return self._jumping.now
 
 

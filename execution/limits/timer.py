@@ -11,17 +11,17 @@ _SLACK_S = 0.001
 _SHORTEST_S = 0.0005
 
 
-class Alarm:
-    """One-shot timer: calls *ring* at the time last set, or up to 1 ms later. *clock* and *sleep* are injected for tests."""
+class Timer:
+    """One-shot timer: calls *expired* at the time last set, or up to 1 ms later. *clock* and *sleep* are injected for tests."""
 
-    def __init__(self, ring: Callable[[], None], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
-        self._ring, self._clock, self._sleep = ring, clock, sleep
+    def __init__(self, expired: Callable[[], None], clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
+        self._expired, self._clock, self._sleep = expired, clock, sleep
         self._at: float | None = None
         self._waking_at = 0.0
         self._sleeper: asyncio.Task[None] | None = None
 
     def set(self, at: float) -> None:
-        """Ring at *at*, instead of any time set before."""
+        """Expire at *at*, instead of any time set before."""
         self._at = at
         if self._sleeper is not None and not self._sleeper.done():
             if at >= self._waking_at - _SLACK_S:
@@ -47,7 +47,7 @@ class Alarm:
             self._at = None
             # A time set during the callback is picked up by this loop, so ``set`` need not start a task.
             self._waking_at = float("-inf")
-            self._ring()
+            self._expired()
 
 
 def _current_task() -> asyncio.Task[object] | None:
