@@ -77,7 +77,7 @@ class Slot:
     def release(self) -> None:
         """Give the place and its share of the rates back, for a call of which nothing was sent."""
         if self._open:
-            self._policy.withdraw(self._admission, self._clock())
+            self._policy.withdraw(self._admission)
             self._close()
 
     def _close(self) -> None:
