@@ -18,14 +18,14 @@ from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import forgotten_if_refused, resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.single_stage import check_stage
-from piiloom.generation.settings.digests import CONDUCT
+from piiloom.generation.settings.command_line_options import CALL_SETTINGS, SETTINGS, collected, takes
+from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS
 from piiloom.generation.settings.setting_checks import read_config
-from piiloom.generation.settings.setting_options import CALL_SETTINGS, SETTINGS, collected, takes
 from piiloom.generation.stages.pipeline import FIRST_STAGE
 
 DEFAULT_STORE = Path("outputs/piiloom.duckdb")
 # Settings that every stage accepts: those that say how calls are made.
-MAY_CHANGE = CONDUCT - {"samples", "margin", "base_url"}
+MAY_CHANGE = CHANGEABLE_SETTINGS - {"samples", "margin", "base_url"}
 
 
 def run_stage_command(

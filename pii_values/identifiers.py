@@ -23,9 +23,9 @@ from piiloom.pii_values.numbering.american_ids import sin, unissued_ssn
 from piiloom.pii_values.numbering.asian_ids import NRIC_ENDS, aadhaar, pan
 from piiloom.pii_values.numbering.check_digits import check_of, completed
 from piiloom.pii_values.numbering.choices import Stream, digits
-from piiloom.pii_values.numbering.european_ids import nhs, nino
 from piiloom.pii_values.numbering.holders import Holder
 from piiloom.pii_values.numbering.pacific_ids import tfn
+from piiloom.pii_values.numbering.western_european_ids import nhs, nino
 
 _TRIES: Final = 100  # most number bodies to try until one has valid check digits
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -47,7 +47,7 @@ from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.running.progress import RunProgress, Watch
-from piiloom.generation.settings.run_options import RunOptions
+from piiloom.generation.settings.keyword_options import RunOptions
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.surrogates.progress import RunReport
 from piiloom.taxonomy.own_types import types_in_force

@@ -13,7 +13,7 @@ from piiloom.surrogates.fitting import ANY, Place, capitalised, notable_places, 
 from piiloom.surrogates.kinds.ages import age as draw_age
 from piiloom.surrogates.kinds.ages import near_age, suited_age
 from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_shifts import draw_shift, weekly_shift
 from piiloom.surrogates.kinds.kind import cased_like
 from piiloom.surrogates.kinds.registry import KINDS

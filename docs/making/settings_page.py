@@ -14,10 +14,10 @@ from pydantic.fields import FieldInfo
 from docs.making.markdown import page, table
 from piiloom.cli import surrogate_cmd
 from piiloom.cli.surrogate_keywords import SurrogateOptions
+from piiloom.generation.settings.command_line_options import SETTINGS
 from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
-from piiloom.generation.settings.digests import CONDUCT, PLACES
-from piiloom.generation.settings.run_options import RunOptions
-from piiloom.generation.settings.setting_options import SETTINGS
+from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES
+from piiloom.generation.settings.keyword_options import RunOptions
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "What is made": ("samples", "pairs", "locale", "seed", "recipe", "questions_per_text", "values", "types"),
@@ -77,7 +77,7 @@ def _row(name: str) -> tuple[str, ...]:
     meaning = field.description or (option.help if option is not None else None)
     if not meaning:
         raise ValueError(f"{name} has no meaning: give its field a description, or an option a help")
-    change = "yes" if name in CONDUCT else "place" if name in PLACES else ""
+    change = "yes" if name in CHANGEABLE_SETTINGS else "place" if name in PLACES else ""
     default = "story; with a model case" if name == "recipe" else _shown(field.get_default())
     return _names(name, option), default, _values(name, field), meaning, change
 

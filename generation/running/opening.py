@@ -24,7 +24,7 @@ from piiloom.generation.running.preflight import check_provider
 from piiloom.generation.running.resume_state import TRANSIENT_CODES
 from piiloom.generation.running.session import OpenedRun, model_of, open_provider
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.settings.digests import CONDUCT, PLACES, run_digest
+from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES, run_digest
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.providers.factory import choose_model
 from piiloom.taxonomy.own_types import differences
@@ -86,7 +86,7 @@ def new_or_known_run(path: Path, config: RunConfig) -> Iterator[OpenedRun]:
             check_provider(config)
             yield start_run(store, config)
             return
-        changes = {name: getattr(config, name) for name in config.model_fields_set & (CONDUCT | PLACES - {"types"})}
+        changes = {name: getattr(config, name) for name in config.model_fields_set & (CHANGEABLE_SETTINGS | PLACES - {"types"})}
         changes["samples"] = max(config.samples, known.samples)
         check_provider(changed_config(known, changes))
         yield resume_run(store, known, **changes)
@@ -139,7 +139,7 @@ def changed_config(run: RunRow, changes: Mapping[str, Any]) -> RunConfig:
     None resets a setting whose default is None (a limit, price or URL); for other settings it means no change. Raises ``UsageError``
     for a change that would alter the records, and for whatever ``make_config`` refuses.
     """
-    fixed = sorted(changes.keys() - CONDUCT - PLACES)
+    fixed = sorted(changes.keys() - CHANGEABLE_SETTINGS - PLACES)
     if fixed:
         remedy = "Leave it out, or start another run"
         raise UsageError(f"a run keeps its {', '.join(fixed)}", where=run.id, remedy=remedy)

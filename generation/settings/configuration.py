@@ -33,7 +33,7 @@ _AS_EVER = SamplingSettings()
 class RunConfig(BaseModel):
     """Settings of a run; all have defaults. Unknown keys, types, pairs and locales are refused.
 
-    Those listed in ``CONDUCT`` say how much, how fast, where and at what price, never what: they are no part of the digest,
+    Those listed in ``CHANGEABLE_SETTINGS`` say how much, how fast, where and at what price, never what: they are no part of the digest,
     so a run can be resumed with more samples or a larger budget, and gives the same bytes at every concurrency, and from
     a server that has moved to another host or port.
     """

@@ -14,7 +14,7 @@ from piiloom.taxonomy.story_bank import stories_digest
 # Part of every record id. Increase it when a change to a stage or to the composer changes its output.
 GENERATION_VERSION = 2
 # Settings that may change while a run goes on.
-CONDUCT = frozenset(
+CHANGEABLE_SETTINGS = frozenset(
     {
         "samples",
         "concurrency",
@@ -71,7 +71,7 @@ def plan_digest(config: RunConfig) -> str:
 
 def shaping(config: RunConfig) -> dict[str, Any]:
     """Return the settings that go into the digest as they are."""
-    return config.model_dump(mode="json", exclude={*CONDUCT, *_APART})
+    return config.model_dump(mode="json", exclude={*CHANGEABLE_SETTINGS, *_APART})
 
 
 def sendable_templates(config: RunConfig) -> list[PromptTemplate]:

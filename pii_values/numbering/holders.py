@@ -58,7 +58,7 @@ class Holder(NamedTuple):
 
 @cache
 def rule_of(place: str) -> Callable[[Holder], str]:
-    """Return the rule of an id named *place*, as "module:function" ("eastern_ids:pesel"); its module is imported on first use."""
+    """Return the rule of an id named *place*, as "module:function" ("eastern_european_ids:pesel"); its module is imported on first use."""
     module, _, name = place.partition(":")
     rule: Callable[[Holder], str] = getattr(import_module(f"piiloom.pii_values.numbering.{module}"), name)
     return rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
-from piiloom.generation.settings.setting_options import BankOption, BaseUrlOption, ModelOption, TypesOption
+from piiloom.generation.settings.command_line_options import BankOption, BaseUrlOption, ModelOption, TypesOption
 
 EPILOG = examples(
     "piiloom doctor",

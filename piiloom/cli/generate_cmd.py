@@ -8,7 +8,7 @@ import typer
 
 from piiloom.cli.generate_options import GenerateOptions
 from piiloom.cli.options import examples
-from piiloom.generation.settings.setting_options import collected, takes
+from piiloom.generation.settings.command_line_options import collected, takes
 
 EPILOG = examples(
     "piiloom generate --samples 200 --seed 7 --show 5",

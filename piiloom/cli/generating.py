@@ -27,7 +27,7 @@ from piiloom.generation.running.opening import new_run, resumed_run
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.session import OpenedRun, call_policy
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.settings.digests import CONDUCT, PLACES
+from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES
 from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stages.pipeline import stage_names
 
@@ -132,7 +132,7 @@ def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:
 
 def _check_changes(options: GenerateOptions) -> None:
     """Refuse what a run that goes on cannot be given: all that would make other records."""
-    refused = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in options.settings if name not in CONDUCT | PLACES]
+    refused = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in options.settings if name not in CHANGEABLE_SETTINGS | PLACES]
     refused += ["--config"] if options.config else []
     if refused:
         raise UsageError(

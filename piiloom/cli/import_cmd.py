@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, JsonOption, StoreOption, examples
-from piiloom.generation.settings.setting_options import TypesOption
+from piiloom.generation.settings.command_line_options import TypesOption
 
 EPILOG = examples(
     "piiloom import corpus.jsonl --format capid",

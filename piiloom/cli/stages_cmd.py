@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from piiloom.cli.options import DEFAULT_STORE, ConfigOption, JsonOption, RunOption, StoreOption, examples
-from piiloom.generation.settings.setting_options import collected, takes
+from piiloom.generation.settings.command_line_options import collected, takes
 
 _LIST = ("piiloom stages list", "piiloom stages list --run last --json")
 _RUN = (

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Final
 
 from piiloom.surrogates.kinds.calendars import range_words
-from piiloom.surrogates.kinds.date_formats import parse
 from piiloom.surrogates.kinds.date_layouts import Layout, Precision, write
+from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.files import Order
 from piiloom.surrogates.kinds.kind import salt_of
 from piiloom.surrogates.seeds import below, mix

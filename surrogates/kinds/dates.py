@@ -13,8 +13,8 @@ from typing import Final
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.clock import clock_time, with_time
-from piiloom.surrogates.kinds.date_formats import parse
 from piiloom.surrogates.kinds.date_layouts import write
+from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_patterns import usual
 from piiloom.surrogates.kinds.date_shifts import moved
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed

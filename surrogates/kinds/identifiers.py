@@ -23,15 +23,15 @@ _TAX: Final = salt_of("tax_id")
 _PAPERS: Final = {name: salt_of(name) for name in ("passport", "driving_licence", "licence_plate")}
 # Rules for countries that have no entry in countries.yaml.
 _OTHERS: Final = {
-    "BG": "eastern_ids:egn",
+    "BG": "eastern_european_ids:egn",
     "EE": "nordic_ids:isikukood",
-    "HR": "eastern_ids:oib",
+    "HR": "eastern_european_ids:oib",
     "LT": "nordic_ids:isikukood",
     "LV": "nordic_ids:personas_kods",
-    "RU": "eastern_ids:inn",
-    "SI": "eastern_ids:emso",
-    "SK": "eastern_ids:rodne_cislo",
-    "UA": "eastern_ids:rnokpp",
+    "RU": "eastern_european_ids:inn",
+    "SI": "eastern_european_ids:emso",
+    "SK": "eastern_european_ids:rodne_cislo",
+    "UA": "eastern_european_ids:rnokpp",
 }
 _SEPARATORS: Final = re.compile(r"[ .\-/]")
 
@@ -55,7 +55,7 @@ def national_id(draw: Draw) -> str:
     """
     country = home_of(draw)
     if country == "GB" and (draw.form == "nhs" or (draw.original and re.fullmatch(r"[0-9 ]+", draw.original))):
-        return _number(draw, "european_ids:nhs", _ID)
+        return _number(draw, "western_european_ids:nhs", _ID)
     return _number(draw, _OTHERS.get(country) or facts_of(country).national_id, _ID)
 
 

@@ -21,9 +21,9 @@ from piiloom.pii_values.numbering.masks import LETTERS, drawn, one_drawn
 # Rules that no locale of pii_values uses yet: they draw from a generator as well as from the seed of a surrogate.
 RULES = {
     "nordic_ids:hetu": "fi.hetu",
-    "european_ids:bsn": "nl.bsn",
-    "european_ids:rijksregister": "be.nn",
-    "eastern_ids:pesel": "pl.pesel",
+    "western_european_ids:bsn": "nl.bsn",
+    "western_european_ids:rijksregister": "be.nn",
+    "eastern_european_ids:pesel": "pl.pesel",
     "american_ids:cpf": "br.cpf",
     "asian_ids:rrn": "kr.rrn",
     "pacific_ids:ird": "nz.ird",

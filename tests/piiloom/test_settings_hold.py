@@ -17,7 +17,7 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
 from piiloom.generation.running.opening import new_or_known_run, resumed_run
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.settings.digests import CONDUCT, PLACES
+from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
@@ -160,7 +160,7 @@ def stored(path: Path, run_id: str) -> RunConfig:
 
 def test_no_field_of_a_run_is_forgotten_here():
     assert OTHER.keys() == RunConfig.model_fields.keys()
-    assert OTHER.keys() > CONDUCT | PLACES
+    assert OTHER.keys() > CHANGEABLE_SETTINGS | PLACES
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_what_python_asks_for_holds_on_a_known_run(field, base, other, place, st
     expected = getattr(make_config({**base, field: other}), field)
     assert getattr(config, field) == getattr(stored(store_path, again), field) == expected
     # What makes other records is another run.
-    assert (again == first) == (field in CONDUCT | PLACES)
+    assert (again == first) == (field in CHANGEABLE_SETTINGS | PLACES)
     assert provider.model == config.model
     if config.provider == "compatible":
         assert provider._timeout_s == config.timeout_s
@@ -195,7 +195,7 @@ def test_none_takes_a_limit_away(field, base, store_path):
     assert (again, getattr(config, field)) == (first, None)
 
 
-@pytest.mark.parametrize("field", mostly_long(sorted(CONDUCT | PLACES), quick={"samples", "base_url", "stop_after", "bank"}))
+@pytest.mark.parametrize("field", mostly_long(sorted(CHANGEABLE_SETTINGS | PLACES), quick={"samples", "base_url", "stop_after", "bank"}))
 def test_what_a_resumed_run_is_given_holds(field, base, other, place, store_path):
     first, _, _ = open_and_close(store_path, base)
     shutil.rmtree(place)
@@ -207,7 +207,7 @@ def test_what_a_resumed_run_is_given_holds(field, base, other, place, store_path
 
 def test_what_a_resumed_run_keeps_is_refused(filled):
     before = stored(filled, "last")
-    for field in sorted(OTHER.keys() - CONDUCT - PLACES):
+    for field in sorted(OTHER.keys() - CHANGEABLE_SETTINGS - PLACES):
         with pytest.raises(UsageError, match=f"keeps its {field}"), resumed_run(filled, "last", **{field: OTHER[field]}):
             pass
     assert stored(filled, "last") == before
@@ -229,7 +229,7 @@ def as_word(value: Any) -> list[str]:
 def test_the_command_line_refuses_what_a_run_keeps(cli, filled, estimate):
     options = options_of(cli)
     assert len(options) > 15
-    for name in sorted(options.keys() - CONDUCT - PLACES):
+    for name in sorted(options.keys() - CHANGEABLE_SETTINGS - PLACES):
         refused = cli("generate", "--resume", "last", options[name], *as_word(OTHER[name]), *estimate, "--store", filled)
         assert refused.code == 2
         assert f"{options[name]} cannot go with --resume: a run keeps its settings" in refused.error_line()

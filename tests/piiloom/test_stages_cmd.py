@@ -13,7 +13,7 @@ from piiloom.cli.generate_options import GenerateOptions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.settings.setting_options import CALL_SETTINGS, SETTINGS
+from piiloom.generation.settings.command_line_options import CALL_SETTINGS, SETTINGS
 from piiloom.generation.stages.pipeline import stage_names
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

@@ -13,7 +13,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_formats import parse
+from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.mentions import Mention
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.settings import Settings
