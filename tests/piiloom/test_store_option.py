@@ -64,8 +64,8 @@ MORE = [
     ("report", ("--release", "v1")),
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
-# Tests of their own: it needs a server; its other checks take seconds.
-ELSEWHERE = {"surrogate run", "doctor"}
+# Tests of their own (two names of one command): it needs a server; its other checks take seconds.
+ELSEWHERE = {"surrogate run", "surrogate fill", "doctor"}
 
 
 def _commands_with_a_store(group, path=()):
