@@ -152,7 +152,7 @@ def test_requests_without_an_outcome_are_open(store: Store) -> None:
         store, "run", [event("sent", "k2", **first), event("sent", "k3", batch="b1", **first), event("reply", "k2", **{"try": 1})]
     )
     assert [(send.key, send.number, send.worst_usd) for send in open_sends(store, "run")] == [("k1", 2, 0.5)]
-    # Asked again in a later sitting: the first answer of an earlier one does not close it.
+    # Asked again in a later session: the first answer of an earlier one does not close it.
     save_call_events(store, "run", [event("sent", "k2", **first)])
     assert [send.key for send in open_sends(store, "run")] == ["k1", "k2"]
 

@@ -36,9 +36,9 @@ def left(server, store_path, name):
         what = {"provider": name, "model": config.model, "seed": 1, "samples": 1}
         create_run(store, **what, config=config.model_dump(mode="json"), config_digest=run_digest(config), run_id=RUN)
 
-    async def leave(sitting):
-        tasks = [asyncio.ensure_future(sitting.item(n, ["first"])) for n in range(10)]
-        await until(lambda: is_out(sitting) and next(iter(server.batches.batches.values())).polls > 3)
+    async def leave(session):
+        tasks = [asyncio.ensure_future(session.item(n, ["first"])) for n in range(10)]
+        await until(lambda: is_out(session) and next(iter(server.batches.batches.values())).polls > 3)
         for task in tasks:
             task.cancel()
 
@@ -76,7 +76,7 @@ def test_cancel_ends_the_batch_and_keeps_what_it_had_answered(left, server, name
     assert (again.code, again.out) == (0, f"run {RUN} has no open batch\n")
     # The run goes on with the rest: what was answered is not sent again.
     server.batches.plan = lambda _: BatchPlan(polls=1)
-    assert sit(left, server, name, lambda sitting: sitting.items(range(10), ["first"])) == [[n] for n in range(10)]
+    assert sit(left, server, name, lambda session: session.items(range(10), ["first"])) == [[n] for n in range(10)]
     assert set(server.batches.billed_prompts.values()) == {1}
 
 

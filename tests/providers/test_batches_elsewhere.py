@@ -31,7 +31,7 @@ CANNED = "Mock batch completion"
 
 
 class Elsewhere:
-    """Where a sitting finds its provider."""
+    """Where a session finds its provider."""
 
     def __init__(self, root: str) -> None:
         self.anthropic_url = root
@@ -89,7 +89,7 @@ def mock_ai_api():
 def test_waves_through_aimock(aimock, tmp_path):
     """Upload, create, look up, fetch: all as aimock has it. Its canned text is no JSON, so each reply is paid, kept and unusable."""
     path = tmp_path / "store.duckdb"
-    found = sit(path, aimock, "openai", lambda sitting: sitting.items(range(25), ["first"]))
+    found = sit(path, aimock, "openai", lambda session: session.items(range(25), ["first"]))
     assert {type(one) for one in found} == {InvalidReply}
     assert len(replies(path)) == 25
     assert {entry["reply"] for entry in entries(path, "reply")} == {CANNED}
@@ -119,7 +119,7 @@ def test_batches_that_come_to_nothing_at_aimock(aimock, tmp_path, monkeypatch, o
     """An expired batch has no files there; a failed one has an error file. Either way each request is sent again, three times."""
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-AIMock-Batch-Outcome: {outcome}")
     path = tmp_path / "store.duckdb"
-    found = sit(path, aimock, "openai", lambda sitting: sitting.items(range(4), ["first"]))
+    found = sit(path, aimock, "openai", lambda session: session.items(range(4), ["first"]))
     assert {type(one) for one in found} == {ProviderUnavailable}
     assert len(batches(path)) == 3
     assert replies(path) == []
@@ -128,7 +128,7 @@ def test_batches_that_come_to_nothing_at_aimock(aimock, tmp_path, monkeypatch, o
 def test_waves_through_mock_ai_api(mock_ai_api, tmp_path):
     path = tmp_path / "store.duckdb"
 
-    async def work(sitting):
+    async def work(session):
         async def fetch_results():
             """What ends a batch there."""
             async with httpx2.AsyncClient(base_url=mock_ai_api.anthropic_url) as client:
@@ -140,7 +140,7 @@ def test_waves_through_mock_ai_api(mock_ai_api, tmp_path):
 
         fetching = asyncio.ensure_future(fetch_results())
         try:
-            return await sitting.items(range(6), ["first"])
+            return await session.items(range(6), ["first"])
         finally:
             fetching.cancel()
 
