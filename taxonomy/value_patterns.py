@@ -73,7 +73,7 @@ def read_value_pattern(pattern: str) -> ValuePattern:
     if not parts:
         raise ConfigError("the pattern is empty")
     if found.longest > MOST_CHARACTERS:
-        raise ConfigError(f"its longest value has {found.longest} characters; {MOST_CHARACTERS} at most can be a value")
+        raise ConfigError(f"its longest value has {found.longest} characters; a value can have at most {MOST_CHARACTERS}")
     return found
 
 

@@ -80,7 +80,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         try:
             report = import_file_among(services.shared, file, file_format, locale=locale, rejects_path=rejects, on_conflict=on_conflict)
         except ImportConflict as error:
-            raise DataError(error.message, remedy=f"{error.kept}. Choose what is to become of them, and import again") from error
+            raise DataError(error.message, remedy=f"{error.kept}. Choose what to do with such rows, and import again") from error
         except DataError as error:
             # The error names the scratch file and a command-line option. Keep only the line number.
             line = error.where.rpartition(":")[2] if error.where and ":" in error.where else ""

@@ -269,7 +269,7 @@ def test_a_stopped_sitting_is_not_paid_for_twice(tmp_path):
     assert drawn.report["values_drawn"] == 40
     assert seen[-1].done == 40
     assert seen[-1].replayed >= 12
-    assert seen[-1].line().startswith("40/40 values by the model, 0 left to code, ")
+    assert seen[-1].line().startswith("40/40 values by the model, 0 made locally instead, ")
 
 
 CHILD = """

@@ -129,7 +129,7 @@ def test_the_vault_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_bytes() == b"x\n"
     assert [one.name for one in tmp_path.iterdir()] == ["v.jsonl"]
-    with pytest.raises(UsageError, match="never written over"), VaultFile(path, tmp_path / "out", tmp_path / "in"):
+    with pytest.raises(UsageError, match="never overwritten"), VaultFile(path, tmp_path / "out", tmp_path / "in"):
         pass
 
 
