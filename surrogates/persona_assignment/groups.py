@@ -60,7 +60,9 @@ class Weights:
         genders = (found.get("female", 1.0), found.get("male", 1.0))
         a, b, c, d, e = (found.get(region, 1.0) for region in REGIONS)
         if not sum(genders) or not a + b + c + d + e:
-            raise UsageError("all weights are 0", remedy="Give one gender and one region a weight above 0.")
+            raise UsageError(
+                "the weights of all genders or of all regions are 0", remedy="Give one gender and one region a weight above 0."
+            )
         return cls(genders, (a, b, c, d, e))
 
 

@@ -239,7 +239,7 @@ def test_without_a_limit_spending_is_counted_and_nobody_waits():
 
 def test_a_call_of_unknown_price_cannot_be_held_to_a_limit():
     async def main() -> None:
-        with pytest.raises(UsageError, match="unknown price") as caught:
+        with pytest.raises(UsageError, match="price of a call is unknown") as caught:
             await Budget(1.0).reserve(None)
         assert "--price" in str(caught.value.remedy)
 

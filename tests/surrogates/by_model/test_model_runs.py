@@ -321,7 +321,7 @@ def test_one_prompt_that_is_not_taken_is_left_to_code(tmp_path):
 def test_a_model_without_a_price_is_refused_before_anything_is_read(tmp_path):
     corpus = Corpus(tmp_path, TEXTS)
     model_options = ModelOptions(provider="openai", model="gpt-unheard-of")
-    with pytest.raises(UsageError, match="costs"):
+    with pytest.raises(UsageError, match="the price of the model"):
         draw_by_model(corpus.inputs, corpus.factory, model_options, store=corpus.store, folder=tmp_path, agree=lambda _: True)
 
 

@@ -147,7 +147,7 @@ def test_a_vault_that_is_not_published_or_fails_goes(tmp_path: Path) -> None:
         fail(ValueError("stop"), vault)
     with VaultFile(path, tmp_path / "out", tmp_path / "in"):
         pass
-    with pytest.raises(UsageError, match="meanwhile"), VaultFile(path, tmp_path / "out", tmp_path / "in") as vault:
+    with pytest.raises(UsageError, match="in the meantime"), VaultFile(path, tmp_path / "out", tmp_path / "in") as vault:
         overtaken(path, vault)
     assert path.read_text() == "theirs"
     with pytest.raises(OutputError), VaultFile(tmp_path / "none" / "v", tmp_path / "out", tmp_path / "in"):
