@@ -95,7 +95,7 @@ class _Reader:
             one = self._mapping(place, entry, _SUBTYPE_KEYS)
             name = self._text((*place, "name"), one.get("name"))
             if not _SUBTYPE.fullmatch(name) or name == "asked_for" or any(name == known.name for known in found):
-                raise self._fault((*place, "name"), "a subtype's name has letters a to z and _, and stands once in its type")
+                raise self._fault((*place, "name"), "a subtype's name has letters a to z and _, and is used once in its type")
             found.append(self._subtype(place, one, definition, shared))
         return tuple(found)
 

@@ -108,7 +108,7 @@ class _Reading:
         while self.at < len(self._pattern) and self._pattern[self.at] not in "|)":
             parts.append(self._repeated(self._one(depth)))
         if depth == 0 and self.at < len(self._pattern) and self._pattern[self.at] == "|":
-            raise self.fault("a choice stands in round brackets, as in (a|b)")
+            raise self.fault("a choice needs round brackets, as in (a|b)")
         return tuple(parts)
 
     def _one(self, depth: int) -> _Part:

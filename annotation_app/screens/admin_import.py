@@ -100,11 +100,13 @@ def _told(last: _Imported) -> None:
     if report.begun:
         st.warning(
             escape_markdown(
-                f"{len(report.begun):,} of them are in work: what people decide on the text before will stand above the update."
+                f"{len(report.begun):,} of them are in work: what people decide on the earlier text will take precedence over the update."
             )
         )
     if report.overruled:
-        st.warning(escape_markdown(f"{len(report.overruled):,} of them were validated: what people have decided stands above the update."))
+        st.warning(
+            escape_markdown(f"{len(report.overruled):,} of them were validated: what people have decided takes precedence over the update.")
+        )
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(

@@ -169,5 +169,5 @@ def refuse_lone_surrogates(table: str, columns: Sequence[str], rows: Iterable[Se
                 raise DataError(
                     f"the {column} holds a lone surrogate (half of a UTF-16 pair), which UTF-8 cannot store",
                     where=f"{table}, {columns[0]} {row[0]!a}",
-                    remedy="Decode the text anew, or replace the half character",
+                    remedy="Decode the text again, or replace the half character",
                 )

@@ -181,5 +181,5 @@ def _picodollars(usd: float) -> int:
     except (InvalidOperation, ValueError, OverflowError):
         amount = -1
     if amount < 0:
-        raise ValueError(f"{usd!r} is no amount of money")
+        raise ValueError(f"{usd!r} is not an amount of money")
     return amount

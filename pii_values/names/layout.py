@@ -127,5 +127,5 @@ def _parsed(header: bytes, where: str) -> dict[str, Any]:
     except ValueError as error:
         raise DataError("the names index is damaged: its header is not JSON", where=where, remedy=_BUILD) from error
     if not isinstance(parsed, dict):
-        raise DataError("the names index is damaged: its header is no object", where=where, remedy=_BUILD)
+        raise DataError("the names index is damaged: its header is not an object", where=where, remedy=_BUILD)
     return parsed

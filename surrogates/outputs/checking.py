@@ -167,7 +167,7 @@ def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], 
         try:
             yield number, json.loads(one), json.loads(other)
         except (TypeError, ValueError) as error:
-            raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is no JSON") from error
+            raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is not JSON") from error
 
 
 def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
