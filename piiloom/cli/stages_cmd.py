@@ -50,9 +50,9 @@ class StagesOptions:
 def run_stages(**given: Any) -> None:
     """Run single stages over all items that wait for them, as python -m generation.STAGE does.
 
-    The stage topics without --run starts a new run; only then can the settings of a run be given, except those of
-    paid calls, which each stage takes. A stage replaces what it rejects by new items, which go through the stages before it. All stages in
-    order give what piiloom generate gives.
+    The stage topics without --run starts a new run; only then can the settings of a run be given, except those of paid calls, which
+    each stage takes. A stage replaces what it rejects by new items, which go through the stages before it. All stages in order give
+    what piiloom generate gives.
     """
     from piiloom.cli.staging import run_all
 
