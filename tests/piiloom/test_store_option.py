@@ -65,7 +65,7 @@ MORE = [
     ("annotate", ("--restore", "SNAPSHOT")),
 ]
 # Tests of their own: it needs a server; its other checks take seconds.
-ELSEWHERE = {"surrogate run", "doctor"}
+ELSEWHERE = {"surrogate run", "surrogate fill", "doctor"}
 
 
 def _commands_with_a_store(group, path=()):
