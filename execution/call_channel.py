@@ -178,7 +178,7 @@ def _own(budget: CallBudget) -> Budget:
     Batch mode needs its own: it reserves there what earlier sessions have sent in batches.
     """
     if not isinstance(budget, Budget):
-        raise RunError("batches are sent by one process", remedy="Leave --ray out: a batch holds as many calls as there are")
+        raise RunError("only one process can send batches", remedy="Leave --ray out: one process sends all calls")
     return budget
 
 
@@ -186,9 +186,9 @@ def _check_nothing_is_out(store: Store, run_id: str) -> None:
     """Raise ``RunError`` if batches of the run are still at the provider: sending their calls live would pay for them twice."""
     if load_open_batches(store, run_id):
         raise RunError(
-            "the run has batches out at its provider",
+            "the run has open batches at its provider",
             where=run_id,
-            remedy=f"Go on with --batch, which collects them, or end them: piiloom batch cancel --run {run_id}",
+            remedy=f"Go on with --batch, which collects them, or cancel them: piiloom batch cancel --run {run_id}",
         )
 
 

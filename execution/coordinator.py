@@ -120,7 +120,7 @@ class Coordinator:
 
     async def _grant(self, worker: str, ticket: int, request: Coroutine[Any, Any, Slot | Reservation]) -> PortableError | None:
         known = self._workers[worker]
-        denied = PortableError.of(RunError("the coordinator takes this worker for dead", where=worker, remedy="Resume the run"))
+        denied = PortableError.of(RunError("the coordinator has marked this worker as lost", where=worker, remedy="Resume the run"))
         if known.released or ticket in known.withdrawn:
             request.close()
             return denied

@@ -62,8 +62,8 @@ class Journal:
     def _check_not_out(self, key: str) -> None:
         run = self._out.get(key)
         if run is not None:
-            remedy = f"Collect that first: piiloom generate --resume {run}; or end it: piiloom batch cancel --run {run}"
-            raise RunError("what this run asks is on its way in a batch of another run", where=run, remedy=remedy)
+            remedy = f"Collect that first: piiloom generate --resume {run}; or cancel it: piiloom batch cancel --run {run}"
+            raise RunError("a batch of another run already holds a call of this run", where=run, remedy=remedy)
 
     async def _read(self) -> None:
         await asyncio.sleep(0)

@@ -29,7 +29,7 @@ async def answer(reply: Awaitable[T]) -> T:
         return await reply
     except Exception as error:  # any error of the transport, or of the coordinator itself
         name = type(error).__name__
-        raise RunError(f"the limiter and budget that the workers share cannot be asked ({name})", remedy="Resume the run") from error
+        raise RunError(f"the shared rate limiter and budget of the workers cannot be reached ({name})", remedy="Resume the run") from error
 
 
 class SharedLimits:

@@ -68,7 +68,7 @@ class StageOptions:
 class FirstStageOptions(StageOptions):
     """The options of the first stage, which starts runs."""
 
-    config: Annotated[Path | None, typer.Option(help="A YAML run file; options win over it.")] = None
+    config: Annotated[Path | None, typer.Option(help="A YAML run file; command-line options override it.")] = None
 
 
 def main(stage: str, about: str | None) -> None:

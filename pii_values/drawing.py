@@ -107,7 +107,7 @@ def _depth(requests: Sequence[ValueRequest], index: int) -> int:
     while (target := _target(requests[index])) is not None:
         if not 0 <= target < len(requests) or depth > len(requests):
             raise UsageError(
-                f"request {index} is about {requests[index].subject!r}, which leads to no request",
+                f"request {index} is about {requests[index].subject!r}, which is not another request of the list",
                 remedy='Name a request by "@" and its number, from 0 on.',
             )
         index, depth = target, depth + 1

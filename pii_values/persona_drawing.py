@@ -28,7 +28,7 @@ def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max
     Raises ``UsageError`` if the ages are no range within 0 to 105, or if the locale has no values.
     """
     if not 0 <= min_age <= max_age <= _WHOLE_LIFE:
-        raise UsageError(f"ages {min_age} to {max_age} are no range", remedy=f"Give 0 <= min_age <= max_age <= {_WHOLE_LIFE}.")
+        raise UsageError(f"ages {min_age} to {max_age} are not a valid range", remedy=f"Give 0 <= min_age <= max_age <= {_WHOLE_LIFE}.")
     # A distribution between uniform and triangular: younger writers are more frequent, but no age is rare.
     age = min_age + int((1 - (1 - rng.random()) ** 0.7) * (max_age - min_age + 1)) if max_age > min_age else min_age
     return draw_persona_of(rng, locale_code, age=age, gender=gender or draw_gender(rng))

@@ -248,6 +248,8 @@ def _manifest(folder: Path) -> tuple[Format, dict[str, str]]:
         about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return get_format(about["format"]), {described["split"]: name for name, described in about["files"].items()}
     except OSError as error:
-        raise DataError(f"the folder is no export ({error.strerror})", where=where, remedy="Give one that piiloom export wrote") from None
+        raise DataError(
+            f"the folder is not an export ({error.strerror})", where=where, remedy="Give one that piiloom export wrote"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError("the description of the export is damaged", where=where, remedy="Export the release again") from None

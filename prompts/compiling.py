@@ -95,7 +95,7 @@ class PromptTemplate:
             yield
         except TemplateSyntaxError as error:
             remedy = "See https://jinja.palletsprojects.com/templates/ for what a template may hold"
-            raise ConfigError(f"is no valid template ({error.message})", where=self.place(error.lineno), remedy=remedy) from None
+            raise ConfigError(f"is not a valid template ({error.message})", where=self.place(error.lineno), remedy=remedy) from None
 
     def place(self, line: int | None = None) -> str:
         """Return the template's name and *line* for an error message."""

@@ -44,7 +44,7 @@ def read_overlay(folder: Path) -> tuple[OverlayFile, ...]:
         file = _read(path)
         other = found.get(file.name)
         if other is not None and (other.version is None or file.version is None):
-            raise ConfigError(f"stands in for {file.name}, as {other.path.name} does", where=str(path), remedy="Keep one of the two")
+            raise ConfigError(f"replaces {file.name}, and so does {other.path.name}", where=str(path), remedy="Keep one of the two")
         if other is None or (file.version or 0) > (other.version or 0):
             found[file.name] = file
     if not found:
@@ -73,7 +73,7 @@ def checked(file: OverlayFile, shipped: Mapping[str, PromptTemplate]) -> PromptT
     """
     replaced = shipped.get(file.name)
     if replaced is None:
-        raise ConfigError(f"there is no template {file.name} to stand in for", where=str(file.path), remedy=f"Known: {', '.join(shipped)}")
+        raise ConfigError(f"there is no template {file.name} to replace", where=str(file.path), remedy=f"Known: {', '.join(shipped)}")
     version = "" if file.version is None else f".v{file.version}"
     template = PromptTemplate(f"{file.name}{version}.own", file.source, where=str(file.path), trusted=False)
     if template.sha256 == replaced.sha256:
@@ -86,7 +86,7 @@ def checked(file: OverlayFile, shipped: Mapping[str, PromptTemplate]) -> PromptT
 def _check_blocks(template: PromptTemplate) -> None:
     borrowing = next(template.tree.find_all(_BORROWING), None)
     if borrowing is not None:
-        raise ConfigError("takes in another file", where=template.place(borrowing.lineno), remedy="Write the whole template into this file")
+        raise ConfigError("includes another file", where=template.place(borrowing.lineno), remedy="Write the whole template into this file")
     blocks = {block.name for block in template.tree.find_all(nodes.Block)}
     for name in BLOCKS:
         if name not in blocks:

@@ -165,7 +165,7 @@ def _key(name: str, kind: Kind, variable: str, *, explicit: bool) -> str | None:
         return None
     if not (key.isascii() and key.isprintable()) or " " in key:
         # Such a key cannot be sent in a header, and the error of the HTTP library would quote it.
-        raise AuthFailed(f"the key in {variable} holds white space or characters no key has", remedy="Copy it anew")
+        raise AuthFailed(f"the key in {variable} holds white space or characters no key has", remedy="Copy it again")
     return key
 
 

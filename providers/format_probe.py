@@ -69,7 +69,7 @@ class FormatReport:
 
     def __str__(self) -> str:
         found = "; ".join(map(str, self.findings))
-        return f"{found}: --response-format auto takes {_NAMES[self.chosen.kind]}" if self.chosen else f"{found}: could not be told"
+        return f"{found}: --response-format auto takes {_NAMES[self.chosen.kind]}" if self.chosen else f"{found}: could not be determined"
 
 
 async def probe_formats(provider: CompatibleProvider, *, every: bool = False) -> FormatReport:

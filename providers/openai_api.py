@@ -106,7 +106,9 @@ class OpenAIProvider(SdkProvider[openai.AsyncOpenAI]):
             raise RateLimited(f"{self.name}: too many requests ({code})", where=self.endpoint)
         if code in _TRANSIENT_CODES or error is None:
             # Unlike a request with an error status, it may have been processed and billed before it failed.
-            raise ProviderUnavailable(f"{self.name}: the response came to nothing ({code})", where=self.endpoint, maybe_billed=True)
+            raise ProviderUnavailable(
+                f"{self.name}: the server did not complete the response ({code})", where=self.endpoint, maybe_billed=True
+            )
         raise self.translator.invalid(f"the response failed ({code})")
 
 

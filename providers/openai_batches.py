@@ -134,7 +134,7 @@ class OpenAIBatches:
                     value = json.loads(line)
                 except ValueError:
                     if last:
-                        raise self._provider.translator.unavailable("a file of results came cut") from None
+                        raise self._provider.translator.unavailable("a result file was cut short") from None
                     continue  # the line cannot be assigned to a request, which then has no result
                 yield value
 

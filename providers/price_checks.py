@@ -28,7 +28,7 @@ def check_priced(provider: str, model: str, base_url: str | None, spec: ModelSpe
     if budget:
         raise UsageError(f"a budget needs prices, and those of the model {model!r} are unknown", where="--budget-usd", remedy=remedy)
     accept = ", or accept calls of unknown cost with --unpriced"
-    raise UsageError(f"nobody has told what the model {model!r} costs", where=provider, remedy=remedy + accept)
+    raise UsageError(f"the price of the model {model!r} is unknown", where=provider, remedy=remedy + accept)
 
 
 def is_private(base_url: str | None) -> bool:

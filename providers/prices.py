@@ -174,7 +174,7 @@ def parse_prices(text: str) -> ModelSpec:
     for part in text.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or name not in PRICES:
-            raise _bad_prices(f"{name or 'nothing'!r} is no price of {', '.join(PRICES)}")
+            raise _bad_prices(f"{name or 'nothing'!r} is not one of {', '.join(PRICES)}")
         if name in found:
             raise _bad_prices(f"{name} is given twice")
         found[name] = _dollars_per_million(name, value)

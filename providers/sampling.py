@@ -11,7 +11,7 @@ from piiloom.providers.protocol import SamplingSettings
 
 _OURS = "piiloom sets it itself"
 _UNREADABLE = "the answer could not be read"
-_DEARER = "it changes what a call costs, and no budget could hold"
+_DEARER = "it changes the cost of a call, so that no budget could be kept"
 _OWN = "it has a setting of its own"
 # Request fields that ``extra_body`` must not set, of all APIs together, with the reason.
 _RESERVED: Mapping[str, str] = {

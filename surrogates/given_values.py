@@ -59,7 +59,7 @@ class GivenFile:
         self._connection.execute("INSERT INTO told VALUES (?)", [json.dumps(report, ensure_ascii=False)])
 
     def _cannot(self, error: sqlite3.Error) -> OutputError:
-        return OutputError(f"the values cannot be written ({error})", where=str(self._path), remedy="Make room there")
+        return OutputError(f"the values cannot be written ({error})", where=str(self._path), remedy="Free disk space there")
 
 
 class GivenValues:

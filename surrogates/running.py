@@ -56,7 +56,7 @@ def run_surrogates(
     Ctrl-C, no partial output stays behind.
     """
     if workers != "ray" and workers < 1:
-        raise UsageError("at least one worker is needed", where="--workers")
+        raise UsageError("at least one worker is needed", where="--workers", remedy="Give 1 or more")
     settings = WorkerSettings(factory=factory, inputs=inputs, locale=locale, vault=vault is not None)
     with ExitStack() as stack:
         with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered

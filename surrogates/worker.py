@@ -46,9 +46,9 @@ class Worker:
             raise
         except Exception as error:
             raise RunError(
-                f"a chunk cannot be done ({type(error).__name__}{_place_of_error(error)})",
+                f"a part of the input could not be processed ({type(error).__name__}{_place_of_error(error)})",
                 where=place_of(job.chunk),
-                remedy="Please report this as a fault of piiloom; other documents can be done without those named here",
+                remedy="Please report this as a bug in piiloom. The input can be processed without the documents named here",
             ) from error
 
     def close(self) -> None:
@@ -84,7 +84,11 @@ class Worker:
         documents = _documents(job, parts)
         replaced = self.engine.replace(documents, job.chunk.number)
         if len(replaced) != len(documents):
-            raise RunError("the engine gave back another number of documents", where=place_of(job.chunk))
+            raise RunError(
+                "the engine returned a wrong number of documents",
+                where=place_of(job.chunk),
+                remedy="Please report this as a bug in piiloom",
+            )
         tally = Tally()
         records: list[str] = []
         maps: list[str] = []

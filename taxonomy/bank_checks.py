@@ -157,7 +157,7 @@ def pattern_faults(pattern: str, slots: Sequence[str] | None) -> Iterator[str]:
     if "{^:" in pattern:
         yield "a slot that begins a sentence ({^:…}) is for stories only"
     for text in repeated:
-        yield f"the alternative {text!r} stands twice in one choice, so one of them is never told apart"
+        yield f"the alternative {text!r} occurs twice in one choice; remove one of them"
     wanted = used if slots is None else slots
     for name in used:
         if name not in wanted:

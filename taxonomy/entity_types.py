@@ -125,7 +125,7 @@ class Taxonomy:
             return self.pairs
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if not parts:
-            raise UsageError("no pair is named", remedy='Say "all" or for example "health+occupation,age+belief".')
+            raise UsageError("no pair is given", remedy='Write "all" or, for example, "health+occupation,age+belief".')
         return tuple(dict.fromkeys(self._parse_pair(part) for part in parts))
 
     def _parse_pair(self, part: str) -> Pair:

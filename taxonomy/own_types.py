@@ -148,7 +148,7 @@ def clashes(own: Sequence[OwnType]) -> Iterator[tuple[KeyPath, str]]:
         for place, other in enumerate(one.pairs if one.pairs != ALL_TYPES else ()):
             if other == one.name or other not in pairable:
                 known = other in shipped.types or any(other == known.name for known in own)
-                why = "it cannot pair with itself" if other == one.name else f"{other!r} can be part of no pair"
+                why = "it cannot pair with itself" if other == one.name else f"{other!r} cannot be part of a pair"
                 yield (number, "pairs", place), why if known else f"there is no type {other!r}"
 
 

@@ -49,7 +49,7 @@ class _Reader:
         data = self._mapping((), self._document.data, ("types",))
         entries = self._items(("types",), data.get("types"), "types")
         if len(entries) > MOST_TYPES:
-            raise self._fault(("types",), f"{len(entries)} types are defined; {MOST_TYPES} at most can be")
+            raise self._fault(("types",), f"{len(entries)} types are defined; at most {MOST_TYPES} are allowed")
         own = tuple(self._type(("types", number), entry) for number, entry in enumerate(entries))
         for path, fault in clashes(own):
             raise self._fault(("types", *path), fault)
@@ -95,7 +95,7 @@ class _Reader:
             one = self._mapping(place, entry, _SUBTYPE_KEYS)
             name = self._text((*place, "name"), one.get("name"))
             if not _SUBTYPE.fullmatch(name) or name == "asked_for" or any(name == known.name for known in found):
-                raise self._fault((*place, "name"), "a subtype's name has letters a to z and _, and stands once in its type")
+                raise self._fault((*place, "name"), "a subtype's name has letters a to z and _, and is used once in its type")
             found.append(self._subtype(place, one, definition, shared))
         return tuple(found)
 
@@ -106,7 +106,7 @@ class _Reader:
             generator = self._generator((*path, "generator"), data.get("generator"))
         form = data.get("form", "code" if generator.kind == "pattern" else "noun_phrase")
         if form not in get_args(Form):
-            raise self._fault((*path, "form"), f"there is no such form; there are {', '.join(get_args(Form))}")
+            raise self._fault((*path, "form"), f"unknown form; known: {', '.join(get_args(Form))}")
         examples = self._texts((*path, "examples"), data.get("examples"))
         self._fit((*path, "examples"), examples)
         if len(examples) < 2:
@@ -121,10 +121,10 @@ class _Reader:
             raise self._fault(path, "say where values come from: model, {lexicon: […]}, {lexicon: FILE} or {pattern: '…'}")
         data = self._mapping(path, value, _GENERATOR_KEYS)
         if ("lexicon" in data) == ("pattern" in data):
-            raise self._fault(path, "a generator is a lexicon or a pattern, not both and not neither")
+            raise self._fault(path, "give either a lexicon or a pattern")
         if "lexicon" in data:
             if "check" in data:
-                raise self._fault((*path, "check"), "only a pattern is checked; leave out what a lexicon should not give")
+                raise self._fault((*path, "check"), "check works with a pattern only; remove unwanted entries from the lexicon instead")
             return ValueGenerator(kind="lexicon", values=self._lexicon((*path, "lexicon"), data["lexicon"]))
         check = None if data.get("check") is None else self._text((*path, "check"), data["check"]).removeprefix("stdnum.")
         return self._pattern(path, self._text((*path, "pattern"), data["pattern"]), check)
@@ -139,7 +139,7 @@ class _Reader:
         for _ in range(_CHECKED_DRAWS):
             fault = value_fault(self._told(place, lambda: draw_own_value(generator, rng)))
             if fault is not None:
-                raise self._fault((*path, "pattern"), f"it gives what can be no value: {fault}")
+                raise self._fault((*path, "pattern"), f"it gives something that cannot be a value: {fault}")
         return generator
 
     def _lexicon(self, path: KeyPath, value: Any) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ class _Reader:
             lines = self._lines(path, self._folder / value)
             for number, line in lines:
                 if (fault := value_fault(line)) is not None:
-                    raise ConfigError(f"no value: {fault}", where=f"{Path(value).name}:{number}", remedy="Correct the line")
+                    raise ConfigError(f"cannot be a value: {fault}", where=f"{Path(value).name}:{number}", remedy="Correct the line")
             entries = tuple(dict.fromkeys(line for _, line in lines))
         else:
             entries = self._texts(path, value)
@@ -169,14 +169,14 @@ class _Reader:
     def _fit(self, path: KeyPath, values: Iterable[str]) -> None:
         for place, value in enumerate(values):
             if (fault := value_fault(value)) is not None:
-                raise self._fault((*path, place), f"no value: {fault}")
+                raise self._fault((*path, place), f"cannot be a value: {fault}")
 
     def _mapping(self, path: KeyPath, value: Any, known: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise self._fault(path, f"there should be keys here: {', '.join(known)}")
         for key in value:
             if key not in known:
-                raise self._fault((*path, str(key)), f"there is no such key; there are {', '.join(known)}")
+                raise self._fault((*path, str(key)), f"unknown key; known: {', '.join(known)}")
         return value
 
     def _items(self, path: KeyPath, value: Any, what: str) -> list[Any]:
@@ -193,7 +193,7 @@ class _Reader:
         if value is None:
             raise self._fault(path, "it is missing")
         if not isinstance(value, str):
-            raise self._fault(path, "this is no text; put it in quotes")
+            raise self._fault(path, "this is not a text; put it in quotes")
         if not value.strip():
             raise self._fault(path, "the text is empty")
         return value.strip()

@@ -73,7 +73,7 @@ def parse(pattern: str) -> Sequence:
         if token == "<":  # noqa: S105 - a bracket, no password
             levels.append([[]])
         elif token in {"|", ">"} and len(levels) == 1:
-            raise ConfigError(f"{token!r} at character {match.start() + 1} stands outside <…>")
+            raise ConfigError(f"{token!r} at character {match.start() + 1} is outside <…>")
         elif token == "|":  # noqa: S105 - as above
             levels[-1].append([])
         elif token == ">":  # noqa: S105 - as above

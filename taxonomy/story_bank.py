@@ -45,7 +45,7 @@ class StoryBank:
         found = tuple(pair for pair in wanted if pair in self.pairs)
         where = f"locale {locale.code}"
         if not self.pairs:
-            raise UsageError(f"there are no stories in {locale.language_name}", where=where, remedy="Take --recipe staged")
+            raise UsageError(f"there are no stories in {locale.language_name}", where=where, remedy="Use --recipe staged")
         if not found or (not everything and len(found) < len(wanted)):
             missing = ", ".join("+".join(pair) for pair in wanted if pair not in found)
             there = ", ".join(map("+".join, sorted(self.pairs)))

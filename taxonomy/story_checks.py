@@ -57,7 +57,7 @@ def _fact_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy) -> Iterat
             faults = subtype_faults(spelled_type(kind), [subtype], taxonomy) if dot else [f"write {told!r} as type.subtype"]
             yield from ((place, fault) for fault in faults)
             if person is not None and person not in people:
-                yield place, f"{person!r} is nobody of the cast; add {person} to cast, or leave out 'of'"
+                yield place, f"{person!r} is not in the cast; add {person} to cast, or leave out 'of'"
     counted = Counter(fact_names(entry))
     yield from ((path, f"two facts are called {name!r}; rename one") for name, count in counted.items() if count > 1)
 
@@ -98,20 +98,20 @@ def _step_faults(path: KeyPath, step: StepEntry, facts: Mapping[str, Fact], word
     for number, pattern in enumerate(step.say):
         faults = list(pattern_faults(pattern)) or list(_slot_faults(pattern, facts, words))
         yield from (((*path, "say", number), fault) for fault in faults)
-    yield from (((*path, "with"), f"{name!r} is no fact of this story") for name in step.after if name not in facts)
+    yield from (((*path, "with"), f"{name!r} is not a fact of this story") for name in step.after if name not in facts)
 
 
 def _slot_faults(pattern: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[str]:
     for owner, word in slots_of(pattern):
         if word is None and owner not in facts:
-            yield f"{{{owner}}} is no fact of this story; add it to facts or correct the name"
+            yield f"{{{owner}}} is not a fact of this story; add it to facts or correct the name"
         elif word is not None and owner not in words:
-            yield f"{{{owner}.{word}}}: {owner!r} is neither a fact nor somebody of the cast"
+            yield f"{{{owner}.{word}}}: {owner!r} is neither a fact nor in the cast"
         elif word is not None and word not in words[owner]:
             yield f"{{{owner}.{word}}}: {_lacking(owner, word, facts, words)}"
     for slot, (low, high) in slot_counts(pattern).items():
         if "." not in slot and low == 0 < high:
-            yield f"{{{slot}}} stands in some of the alternatives only; make two wordings of it, so that each tells the same facts"
+            yield f"{{{slot}}} is in some of the alternatives only; make two wordings of it, so that each tells the same facts"
 
 
 def _lacking(owner: str, word: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> str:
@@ -125,7 +125,7 @@ def _question_faults(path: KeyPath, question: QuestionEntry, facts: Mapping[str,
     for key, names in (("needs", question.needs), ("helps", question.helps), ("moot", question.moot)):
         for name in names:
             if name not in facts:
-                yield (*path, key), f"{name!r} is no fact of this story"
+                yield (*path, key), f"{name!r} is not a fact of this story"
     for name in question.needs:
         for key, others in (("helps", question.helps), ("moot", question.moot)):
             if name in others:

@@ -98,7 +98,7 @@ def _reference_faults(name: str, facts: Mapping[str, FactEntry]) -> Iterator[str
     while isinstance(at, NumberRule):
         following = facts.get(at.of)
         if following is None or following.number is None:
-            yield f"of: {at.of!r} is no fact with a number"
+            yield f"of: {at.of!r} is not a fact with a number"
             return
         if at.of in seen:
             yield f"of: {at.of!r} follows from this number itself"

@@ -50,7 +50,9 @@ def draw_own_value(generator: ValueGenerator, rng: random.Random) -> str:
     if generator.kind == "lexicon":
         return rng.choice(generator.values)
     if generator.pattern is None:
-        raise UsageError("values of this type are asked of a model", remedy="Use a provider that is one, or give it a lexicon or pattern")
+        raise UsageError(
+            "values of this type come from a model", remedy="Use a provider that calls a model, or give the type a lexicon or a pattern"
+        )
     pattern = read_value_pattern(generator.pattern)
     if generator.check is None:
         return pattern.draw(rng)
@@ -83,7 +85,7 @@ def value_fault(text: str) -> str | None:
     if not text.strip() or text != text.strip():
         return "it is empty, or has blanks around it"
     if _UNFIT & set(text) or not text.isprintable():
-        return "brackets, braces, |, <, >, double quotes and control characters can be in no value"
+        return "brackets, braces, |, <, >, double quotes and control characters are not allowed in a value"
     if len(text) > MOST_CHARACTERS or not 1 <= count_words(text) <= MOST_WORDS:
         return f"a value has one to {MOST_WORDS} words and {MOST_CHARACTERS} characters at most"
     return "it ends as a sentence does" if text[-1] in ".!?,;:" else None

@@ -73,7 +73,7 @@ def read_value_pattern(pattern: str) -> ValuePattern:
     if not parts:
         raise ConfigError("the pattern is empty")
     if found.longest > MOST_CHARACTERS:
-        raise ConfigError(f"its longest value has {found.longest} characters; {MOST_CHARACTERS} at most can be a value")
+        raise ConfigError(f"its longest value has {found.longest} characters; a value can have at most {MOST_CHARACTERS}")
     return found
 
 
@@ -108,7 +108,7 @@ class _Reading:
         while self.at < len(self._pattern) and self._pattern[self.at] not in "|)":
             parts.append(self._repeated(self._one(depth)))
         if depth == 0 and self.at < len(self._pattern) and self._pattern[self.at] == "|":
-            raise self.fault("a choice stands in round brackets, as in (a|b)")
+            raise self.fault("a choice needs round brackets, as in (a|b)")
         return tuple(parts)
 
     def _one(self, depth: int) -> _Part:

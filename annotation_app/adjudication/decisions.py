@@ -42,7 +42,7 @@ _FROM: dict[Status, frozenset[Status]] = {
 }
 _HOW = {
     "generated": "nobody has finished it yet",
-    "annotated": "people are still at it",
+    "annotated": "people are still working on it",
     "agreed": "those who annotated it agree",
     "adjudicated": "an adjudicator has decided on it",
     "validated": "it is validated",

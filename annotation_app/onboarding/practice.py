@@ -100,7 +100,7 @@ class Practice:
             row = next((row for row in load_controls(store, [PRACTICE]) if row.record_id == record_id), None)
         if row is None or not tried:
             raise UsageError(
-                "The right answer is shown after a try of your own", where=record_id, remedy="Correct the record and check it first."
+                "The right answer is shown after your own attempt", where=record_id, remedy="Correct the record and check it first."
             )
         return reference_in(row)
 

@@ -163,7 +163,9 @@ def _identity(oidc: str | None) -> str | None:
     identity = tidy(oidc)
     if not 1 <= len(identity) <= 255 or " " in identity or not identity.isprintable():
         raise UsageError(
-            "this is no OIDC identity", where="--oidc", remedy="Give an e-mail address or a subject of up to 255 characters, without blanks"
+            "this is not an OIDC identity",
+            where="--oidc",
+            remedy="Give an e-mail address or a subject of up to 255 characters, without blanks",
         )
     return identity
 

@@ -32,7 +32,7 @@ def checked(password: str) -> str:
     if len(set(normal)) < 4:
         raise UsageError("the password has hardly any different characters", remedy="Three or four random words make a good one")
     if any(unicodedata.category(character) in {"Cc", "Cs"} for character in normal):
-        raise UsageError("the password holds a control character", remedy="Type it anew")
+        raise UsageError("the password holds a control character", remedy="Type it again")
     return normal
 
 

@@ -80,7 +80,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         try:
             report = import_file_among(services.shared, file, file_format, locale=locale, rejects_path=rejects, on_conflict=on_conflict)
         except ImportConflict as error:
-            raise DataError(error.message, remedy=f"{error.kept}. Choose what is to become of them, and import again") from error
+            raise DataError(error.message, remedy=f"{error.kept}. Choose what to do with such rows, and import again") from error
         except DataError as error:
             # The error names the scratch file and a command-line option. Keep only the line number.
             line = error.where.rpartition(":")[2] if error.where and ":" in error.where else ""
@@ -100,11 +100,13 @@ def _told(last: _Imported) -> None:
     if report.begun:
         st.warning(
             escape_markdown(
-                f"{len(report.begun):,} of them are in work: what people decide on the text before will stand above the update."
+                f"{len(report.begun):,} of them are in work: what people decide on the earlier text will take precedence over the update."
             )
         )
     if report.overruled:
-        st.warning(escape_markdown(f"{len(report.overruled):,} of them were validated: what people have decided stands above the update."))
+        st.warning(
+            escape_markdown(f"{len(report.overruled):,} of them were validated: what people have decided takes precedence over the update.")
+        )
     if report.records:
         st.text("They can be put into the work list at once: tab Work list, all imported records.")
     st.text(

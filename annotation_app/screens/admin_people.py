@@ -70,7 +70,7 @@ def _change(services: Services, names: list[str], done: Done) -> None:
                     services.accounts.reactivate(who, by=by)
                 else:
                     services.accounts.change_role(who, new, by=by)
-                return f"{who}: {new}. That person has to log in anew."
+                return f"{who}: {new}. That person has to log in again."
 
             done(change)
 
@@ -84,6 +84,6 @@ def _password(services: Services, names: list[str], done: Done) -> None:
 
             def change(by: str) -> str:
                 services.accounts.set_password(who, password, by=by)
-                return f"{who} has another password and has to log in anew."
+                return f"{who} has another password and has to log in again."
 
             done(change)

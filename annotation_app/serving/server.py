@@ -54,7 +54,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def _not_here(host: str) -> UsageError:
-    return UsageError(f"{host!r} is no address of this machine", where="--host", remedy="127.0.0.1 is this machine alone")
+    return UsageError(f"{host!r} is not an address of this machine", where="--host", remedy="Use 127.0.0.1 to serve this machine only")
 
 
 def url_of(listener: socket.socket, host: str) -> str:

@@ -145,7 +145,7 @@ def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int)
 
 def _people(wanted: int) -> int:
     if not 1 <= wanted <= MOST_PEOPLE:
-        raise UsageError(f"{wanted} people per record are not possible", remedy=f"Say a number from 1 to {MOST_PEOPLE}.")
+        raise UsageError(f"{wanted} people per record are not possible", remedy=f"Give a number from 1 to {MOST_PEOPLE}.")
     return wanted
 
 

@@ -52,7 +52,7 @@ def split_members(members: Sequence[Member], *, test_size: float, seed: int, nea
     test = {record_id for group in chosen for record_id in group.ids}
     if len(test) == len(ids):
         raise UsageError(
-            f"{len(ids)} records form {len(groups)} group(s) that cannot be parted, so a test split leaves nothing to train on",
+            f"{len(ids)} records form {len(groups)} group(s) that cannot be divided, so a test split leaves nothing to train on",
             remedy="Ask for a test size of 0, or generate more records",
         )
     surplus = _surplus(chosen, len(test) - count)

@@ -51,7 +51,9 @@ def compact(path: Path) -> Compacted:
             sync(target.parent)
     except OSError as error:
         raise OutputError(
-            f"the compacted store cannot be written ({error.strerror})", where=str(path), remedy="Nothing was changed. Make room beside it"
+            f"the compacted store cannot be written ({error.strerror})",
+            where=str(path),
+            remedy="Nothing was changed. Free disk space in its folder and try again",
         ) from error
     finally:
         with suppress(OSError):
@@ -98,7 +100,7 @@ def _locked(target: Path, path: Path) -> Iterator[None]:
 
 def _taken(path: Path) -> StoreLocked:
     return StoreLocked(
-        "another process has taken the store meanwhile", where=str(path), remedy="Nothing was changed. Try again when it has ended"
+        "another process has opened the store in the meantime", where=str(path), remedy="Nothing was changed. Try again when it has ended"
     )
 
 

@@ -102,24 +102,26 @@ def refuse_tied(store: Store, run_id: str) -> None:
         raise RunError(
             f"run {run_id} has open batches at its provider ({ties.batches})",
             where=where,
-            remedy=f"End them first: piiloom batch cancel --run {run_id}{of_store}",
+            remedy=f"Cancel them first: piiloom batch cancel --run {run_id}{of_store}",
         )
     if ties.partitions:
         raise RunError(
-            f"run {run_id} is being worked on, or was left, in partition files ({ties.partitions})",
+            f"run {run_id} has partition files ({ties.partitions}) that are not merged into the store",
             where=where,
-            remedy=f"Bring them in first: piiloom generate --resume {run_id}{of_store}",
+            remedy=f"Merge them first: piiloom generate --resume {run_id}{of_store}",
         )
     if ties.releases:
         commands = "; ".join(f"piiloom releases delete {shlex.quote(name)}{of_store}" for name in ties.releases)
         raise RunError(
-            f"run {run_id} is in {_listed(ties.releases)}, whose records would go", where=where, remedy=f"Delete these first: {commands}"
+            f"run {run_id} is in {_listed(ties.releases)}, whose records would be deleted",
+            where=where,
+            remedy=f"Delete these first: {commands}",
         )
     if ties.annotated:
         raise RunError(
-            f"people annotate records of run {run_id} ({ties.annotated}), or have done so, and their work is kept for good",
+            f"people have annotated records of run {run_id} ({ties.annotated}), and their work is never deleted",
             where=where,
-            remedy="Keep the run; to go on without it, release and export the other runs and import them into another store",
+            remedy="Keep the run. To continue without it, release and export the other runs and import them into another store",
         )
 
 

@@ -63,11 +63,11 @@ def translate(error: duckdb.Error, path: Path) -> PiiloomError:
             return OutputError(
                 f"the store cannot be written: {meaning}",
                 where=str(path),
-                remedy="Nothing committed is lost. Make room or name another file with --store, then go on",
+                remedy="Nothing committed is lost. Free disk space or name another file with --store, then try again",
             )
     if isinstance(error, duckdb.FatalException):
         return StoreError(
-            "DuckDB has shut the store after an earlier error",
+            "DuckDB has closed the store after an earlier error",
             where=str(path),
             remedy="Open it again: everything committed is still there",
         )
@@ -169,5 +169,5 @@ def refuse_lone_surrogates(table: str, columns: Sequence[str], rows: Iterable[Se
                 raise DataError(
                     f"the {column} holds a lone surrogate (half of a UTF-16 pair), which UTF-8 cannot store",
                     where=f"{table}, {columns[0]} {row[0]!a}",
-                    remedy="Decode the text anew, or replace the half character",
+                    remedy="Decode the text again, or replace the half character",
                 )

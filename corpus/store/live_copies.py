@@ -40,7 +40,9 @@ def folder_for_copies() -> Iterator[Path]:
         folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
         raise OutputError(
-            f"no folder for a copy to read can be made ({error.strerror})", where="TMPDIR", remedy="Set TMPDIR to a folder with room"
+            f"no folder for a temporary copy of the store can be made ({error.strerror})",
+            where="TMPDIR",
+            remedy="Set TMPDIR to a folder with free disk space",
         ) from error
     with folder as name:
         yield Path(name)
@@ -128,9 +130,9 @@ def _need_room(folder: Path, size: int) -> None:
 
 def _no_room(folder: Path, cause: str) -> OutputError:
     return OutputError(
-        f"there is no room for a copy of the store to read ({cause})",
+        f"there is no disk space for a temporary copy of the store ({cause})",
         where=str(folder),
-        remedy="Set TMPDIR to a folder with room, or wait for the process that uses the store",
+        remedy="Set TMPDIR to a folder with free disk space, or wait for the process that uses the store",
     )
 
 

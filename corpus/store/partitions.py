@@ -182,7 +182,7 @@ def _ticket(store: Store, run_id: str, path: Path) -> tuple[Partition, int]:
     there = store.rows("SELECT 1 FROM duckdb_tables() WHERE database_name = 'part' AND table_name = 'partition_ticket'")
     found = store.rows("SELECT id, run_id, number, lent FROM part.partition_ticket") if there else []
     if not found or found[0][1] != run_id:
-        raise StoreError(f"the file is no partition of run {run_id}", where=str(path), remedy="Move it away if it is not yours to lose")
+        raise StoreError(f"the file is not a partition of run {run_id}", where=str(path), remedy="Move it away if you still need it")
     name, _, number, lent = found[0]
     noted = _states(store, run_id).get(name, {})
     return Partition(id=name, run_id=run_id, number=number, path=path, items=noted.get("items", 0)), lent

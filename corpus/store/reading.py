@@ -93,7 +93,7 @@ def _open(path: Path, settings: Settings, patience_s: float, migrations: Migrati
         if time.monotonic() > deadline:
             who = "another process" if found.holder is None else f"process {found.holder}"
             raise StoreError(
-                f"{who} writes so much that no whole copy of the store could be made in {patience_s:.0f} s",
+                f"{who} is writing to the store, and no consistent copy of it could be made within {patience_s:.0f} s",
                 where=str(path),
                 remedy="Nothing was read. Try again, or wait until it has ended",
             )

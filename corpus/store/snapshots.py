@@ -68,7 +68,7 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
             raise OutputError(
                 f"no snapshot of the store could be made ({cause})",
                 where=str(snapshot.parent),
-                remedy="The store itself goes on. Make room",
+                remedy="The store itself is not affected. Free disk space there",
             ) from error
         _prune(store.path, keep)
     return snapshot
@@ -94,9 +94,9 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
             found = _exchange(target, aside, partial)
     except OSError as error:
         raise OutputError(
-            f"the snapshot cannot be put back ({error.strerror})",
+            f"the snapshot cannot be restored ({error.strerror})",
             where=str(path),
-            remedy="Nothing was changed. Make room beside the store and try again",
+            remedy="Nothing was changed. Free disk space in the store's folder and try again",
         ) from error
     finally:
         with suppress(OSError):
@@ -117,9 +117,9 @@ def _prune(path: Path, keep: int) -> None:
     if faults:
         first, fault = faults[0]
         raise OldSnapshotsRemain(
-            f"the snapshot was made, but of the older ones {len(faults)} cannot be deleted ({fault.strerror})",
+            f"the snapshot was made, but {len(faults)} of the older ones cannot be deleted ({fault.strerror})",
             where=str(first),
-            remedy="Delete it by hand, or they take up ever more room",
+            remedy="Delete it by hand; otherwise old snapshots take up more and more disk space",
         ) from fault
 
 
@@ -176,7 +176,9 @@ def _locked(target: Path, path: Path) -> Iterator[None]:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StoreLocked(
-                "another process has taken the store meanwhile", where=str(path), remedy="Nothing was changed. Try again when it has ended"
+                "another process has opened the store in the meantime",
+                where=str(path),
+                remedy="Nothing was changed. Try again when it has ended",
             ) from None
         yield
 
@@ -217,7 +219,7 @@ def _undo(done: list[tuple[Path, Path]], target: Path) -> None:
         except OSError as error:
             left = ", ".join(f"{there} to {name}" for name, there in reversed(done[: at + 1]))
             raise OutputError(
-                f"the snapshot could not be put back, and then the store did not get its name back ({error.strerror}); nothing is lost",
+                f"the snapshot could not be restored, and the store could not be renamed back ({error.strerror}); nothing is lost",
                 where=str(target),
                 remedy=f"Rename by hand, in this order: {left}",
             ) from error

@@ -83,9 +83,9 @@ def back_up(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> 
     except (PiiloomError, OSError) as error:
         remove(partial)
         raise OutputError(
-            f"no copy of the store could be made before its upgrade ({_cause(error)})",
+            f"the store could not be copied before its upgrade ({_cause(error)})",
             where=str(path),
-            remedy="Nothing was changed. Make room beside it and open it again",
+            remedy="Nothing was changed. Free disk space in its folder and open it again",
         ) from error
 
 
@@ -114,7 +114,7 @@ def _apply(connection: duckdb.DuckDBPyConnection, path: Path, steps: Sequence[Mi
             connection.commit()
         except Exception as error:  # any kind of failure; the caller closes the connection, which rolls back
             raise_if_interrupted(error)
-            kept = f"A copy from before the upgrade is {backup.name}" if backup else "Make room or name another file with --store"
+            kept = f"A copy from before the upgrade is {backup.name}" if backup else "Free disk space, or name another file with --store"
             no_room = isinstance(error, duckdb.Error) and isinstance(translate(error, path), OutputError)
             raise (OutputError if no_room else StoreError)(
                 f"schema version {step.version} ({step.summary}) could not be set up, and what was begun is undone; "

@@ -88,9 +88,9 @@ class BatchScheduler:
         for batch in batches:
             if (batch.row.provider, batch.row.endpoint) != (self._api.name, self._api.endpoint):
                 raise RunError(
-                    f"batch {batch.row.id} of this run is at {batch.row.endpoint}",
+                    f"batch {batch.row.id} of this run was sent to {batch.row.endpoint}",
                     where=self._api.endpoint,
-                    remedy="Go on with the base URL that the run began with, or give the batch up by piiloom batch cancel",
+                    remedy="Resume with the base URL that the run began with, or give the batch up: piiloom batch cancel",
                 )
             entries = {owed.row.custom_id: entry_owed(owed, self._budget.reserve_sent(owed.row.worst_usd)) for owed in batch.owed}
             self._entries |= {entry.key: entry for entry in entries.values()}
@@ -249,7 +249,9 @@ class BatchScheduler:
             del self._out[job]
         if isinstance(error, ENDS_RUN):
             return error
-        return RunError(error.message, where=error.where, remedy=error.remedy or "Resume the run later; what is out is not sent again")
+        return RunError(
+            error.message, where=error.where, remedy=error.remedy or "Resume the run later; requests that were sent are not sent again"
+        )
 
     def _fail(self, error: Exception) -> None:
         """Fail all waiting and later calls with *error*."""

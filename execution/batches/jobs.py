@@ -176,7 +176,7 @@ class BatchJob:
         return self.remote
 
     def _unknown(self, error: BatchUnknown) -> RunError:
-        remedy = "Use the key and the base URL that it was made with, or give it up by piiloom batch cancel --forget"
+        remedy = "Use the key and the base URL that it was made with, or give the batch up: piiloom batch cancel --forget"
         return RunError(f"{error.message}, but batch {self.row.id} was made there", where=self._api.endpoint, remedy=remedy)
 
     async def _refused(self, fault: BatchFault) -> list[BatchEntry]:

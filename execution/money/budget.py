@@ -95,7 +95,7 @@ class Budget:
             return self._granted(0 if worst_usd is None else _picodollars(worst_usd))
         if worst_usd is None:
             raise UsageError(
-                "a call of unknown price cannot be held to a budget",
+                "a budget needs prices, and the price of a call is unknown",
                 where="--budget-usd",
                 remedy='Give the prices of the model, as in --price "input=0.5,output=1.5"',
             )
@@ -181,5 +181,5 @@ def _picodollars(usd: float) -> int:
     except (InvalidOperation, ValueError, OverflowError):
         amount = -1
     if amount < 0:
-        raise ValueError(f"{usd!r} is no amount of money")
+        raise ValueError(f"{usd!r} is not an amount of money")
     return amount

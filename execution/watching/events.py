@@ -137,7 +137,7 @@ def fan_out(*sinks: EventSink) -> EventSink:
             except Exception as error:  # noqa: BLE001 - a failing observer must not stop paid calls
                 listening.remove(sink)
                 # Log the class only: the message of an unknown exception could quote a prompt or a key.
-                _LOG.warning("%s no longer watches the run: it failed with %s", _name(sink), type(error).__name__)
+                _LOG.warning("event sink %s was removed: it failed with %s", _name(sink), type(error).__name__)
 
     return tell
 

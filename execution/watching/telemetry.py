@@ -71,7 +71,7 @@ def _exporter_class() -> tuple[str, Any]:
     name = os.environ.get(EXPORTER, "").strip()
     if not name or name == "none":
         raise UsageError(
-            "nothing says where spans should go",
+            "no destination for spans is set",
             where="--otel",
             remedy=f"Set {EXPORTER}=console, or =otlp with OTEL_EXPORTER_OTLP_ENDPOINT",
         )

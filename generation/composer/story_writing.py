@@ -81,7 +81,9 @@ def write_text(
     text = page.text
     for span in page.spans:
         if text[span.start : span.end] != span.value:
-            raise PiiloomError(f"the span of {span.fact} is not exact", where=story.origin, remedy="This is a fault of piiloom.")
+            raise PiiloomError(
+                f"the span of {span.fact} is not exact", where=story.origin, remedy="Please report this as a bug in piiloom."
+            )
     return text, tuple(page.spans)
 
 

@@ -17,12 +17,15 @@ _REACHABLE_WITHIN_S = 5.0
 def check_partitioned(config: RunConfig, *, returned: bool) -> None:
     """Raise ``UsageError`` for settings that cannot be partitioned. *returned*: no folder is shared, so partition stores travel."""
     if config.batch:
-        raise UsageError("--ray cannot go with --batch", remedy="A batch waits on its maker's side: one process sends it as fast as many")
+        raise UsageError(
+            "--ray and --batch exclude each other",
+            remedy="Leave --ray out: the provider works on a batch, so more workers do not make it faster",
+        )
     if returned and config.budget_usd is not None:
         raise UsageError(
-            "a budget is only a hard stop where no node's word on what it spent can be lost",
+            "a budget on a cluster needs a shared folder, in which all nodes record what they spend",
             where="--budget-usd",
-            remedy="Name a folder that all nodes share with --ray-folder",
+            remedy="Name it with --ray-folder",
         )
 
 
@@ -57,15 +60,15 @@ def _check_reachable(address: str | None) -> None:
     host, _, port = address.rpartition(":")
     if "/" in host or not host or not port.isdecimal():
         raise UsageError(
-            "a cluster is named by host and port of its head",
+            "this is not the address of a Ray cluster",
             where=f"--ray-address {address}",
-            remedy="Give HOST:6379, or auto, and start piiloom on a node of the cluster",
+            remedy="Give HOST:6379 of its head node; or give auto and start piiloom on a node of the cluster",
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHABLE_WITHIN_S).close()
     except (OSError, OverflowError) as error:
         raise RunError(
-            f"no Ray answers there ({getattr(error, 'strerror', None) or type(error).__name__})",
+            f"no Ray cluster answers there ({getattr(error, 'strerror', None) or type(error).__name__})",
             where=address,
             remedy="Start it with ray start --head, and see ray status",
         ) from error

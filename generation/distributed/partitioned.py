@@ -107,7 +107,7 @@ async def generate_on(
             except WorkerLost as lost:
                 if in_vain == _MOST_IN_VAIN:
                     remedy = "Resume the run without --ray; what was paid for is kept"
-                    raise RunError(f"workers died again and again ({lost.cause})", where=run.id, remedy=remedy) from lost
+                    raise RunError(f"workers failed repeatedly ({lost.cause})", where=run.id, remedy=remedy) from lost
                 unstored.add(workers.unstored)
             else:
                 progress.totals.add(unstored)

@@ -177,6 +177,6 @@ def _check_same_piiloom(assignment: Assignment) -> None:
     """Raise ``RunError`` if templates, taxonomy, bank or code on this node differ from those of the run."""
     if run_digest(assignment.config) != assignment.run.config_digest:
         raise RunError(
-            f"{platform.node()} has another piiloom than the one that started run {assignment.run.id}",
+            f"{platform.node()} has another piiloom, bank or prompts than the process that started run {assignment.run.id}",
             remedy="Install the same version on every node, with the same --bank and --prompts at the same path",
         )

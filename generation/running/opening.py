@@ -58,7 +58,7 @@ def resumed_run(
         run = get_run(store, run_id)
         if samples is not None and samples < run.samples:
             raise UsageError(
-                f"run {run.id} is asked for {counted(run.samples, 'sample')} already, and a run only grows",
+                f"run {run.id} is asked for {counted(run.samples, 'sample')} already, and the number can only grow",
                 where="--samples",
                 remedy="Ask for more, or start another run",
             )
@@ -164,7 +164,7 @@ def resumed_config(store: Store, run: RunRow, **changes: Any) -> RunConfig:
         raise RunError(
             f"run {run.id} was started with other templates, taxonomy or scenario bank",
             where=str(store.path),
-            remedy="Finish it with the piiloom that started it, or start a new run: it uses the paid replies of this one that still fit",
+            remedy="Finish it with the version that started it, or start a new run, which reuses the paid replies that still fit",
         )
     return config
 
@@ -175,7 +175,7 @@ def _add_run(store: Store, config: RunConfig) -> RunRow:
         raise RunError(
             f"run {known.id} has the same configuration and seed ({known.status})",
             where=str(store.path),
-            remedy=f"Go on with it by --resume {known.id}, or choose another --seed or --store",
+            remedy=f"Resume it with --resume {known.id}, or choose another --seed or --store",
         )
     keep_types(store, config.types)
     return create_run(
@@ -200,5 +200,5 @@ def _refuse_other_types(run: RunRow, types: Path | None) -> None:
         raise UsageError(
             f"run {run.id} was started with other types; what differs: {', '.join(changed)}",
             where="--types",
-            remedy="Leave --types out, the run has its types with it; for other types start a run in another --store",
+            remedy="Leave --types out: the run keeps its types. For other types start a run in another --store",
         )

@@ -32,7 +32,7 @@ def check_stage_of(name: str, config: RunConfig, *, where: str | None = None) ->
     """Raise ``RunError`` if a run of *config* does not have the stage *name*; *where* is the run id for the message."""
     known = stage_names(config.recipe, config.judges)
     if name not in known:
-        remedy = f"It has {', '.join(known)}; judges and a recipe are asked for when a run is started"
+        remedy = f"It has {', '.join(known)}; judges and the recipe are chosen when a run is started"
         raise RunError(f"the run has no stage {name}", where=where, remedy=remedy)
 
 
@@ -102,7 +102,7 @@ class SingleStage:
             yield Round(planned=end, indexes=chosen, still_wanted=missing)
             if behind is not None and until == behind and missing() > 0:
                 where = f"{self._run.id}, plan item {behind}"
-                raise RunError(f"it has come no further than {under_way[behind][0]}", where=where, remedy="Run the stages after that first")
+                raise RunError(f"the item has only completed {under_way[behind][0]}", where=where, remedy="Run the stages after that first")
 
     def ended(self, *, stopped: bool) -> RunStatus:
         """The stage is finished or interrupted; the run is finished if this was screening and all records are there."""
@@ -127,7 +127,7 @@ class SingleStage:
         if self.earlier.decided if not reached else max(reached) >= names.index(self._name) - 1:
             return
         first = names[max(reached) + 1] if reached else names[0]
-        raise RunError(f"no item has come as far as {self._name}", where=self._run.id, remedy=f"Run the stage {first} first")
+        raise RunError(f"no item is ready for {self._name}", where=self._run.id, remedy=f"Run the stage {first} first")
 
     def _elsewhere(self) -> int:
         """Count the items at other stages, which may still become records; at screening only accepted records count."""

@@ -69,7 +69,7 @@ class RejectStreak:
         self._counts[reason] += 1
         if self._limit and self._counts[reason] >= self._limit:
             self.stopped = StoppedEarly(
-                f"stopped early: {self._limit} {self._what} were rejected at {stage} for {code}, and none got through meanwhile",
+                f"stopped early: {self._limit} {self._what} were rejected at {stage} for {code}, and none was accepted in between",
                 run_id=self._run_id,
                 stage=stage,
                 code=code,

@@ -82,7 +82,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
             typer.Option(
                 "--values",
                 rich_help_panel=_RUN,
-                help="Who draws the PII values: code (default; from the value lexicons) or llm (the provider).",
+                help="Where PII values come from: code (default; the value lexicons) or llm (the provider).",
             ),
         ],
         "recipe": Annotated[
@@ -90,7 +90,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
             typer.Option(
                 "--recipe",
                 rich_help_panel=_RUN,
-                help="How a text comes about: story (the composer tells a whole story; its default), case (a model writes a whole text and "
+                help="How a text is made: story (the composer tells a whole story; its default), case (a model writes a whole text and "
                 "keeps a ledger of what matters; its default), or staged (sentence by sentence, with one question).",
             ),
         ],
@@ -139,7 +139,9 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         ],
         "judge_provider": Annotated[
             str | None,
-            typer.Option("--judge-provider", rich_help_panel=_RUN, help="Who judges, if not who writes: openai, anthropic or compatible."),
+            typer.Option(
+                "--judge-provider", rich_help_panel=_RUN, help="The provider of a separate judge: openai, anthropic or compatible."
+            ),
         ],
         "judge_model": Annotated[
             str | None,
@@ -173,7 +175,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
                 "--extra-body",
                 metavar="JSON",
                 rich_help_panel=_RUN,
-                help="Further fields of every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
+                help="Further fields for every request: '{\"top_k\": 40}'. By stage: sampling in a run file.",
             ),
         ],
         "rpm": Annotated[
@@ -197,7 +199,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
             typer.Option(
                 "--response-format",
                 rich_help_panel=_CALLS,
-                help="How a compatible server is asked for JSON; auto (default) asks it with a tiny call which of them it takes.",
+                help="How a compatible server is asked for JSON; auto (default) finds out with a tiny call what it takes.",
             ),
         ],
         "budget_usd": Annotated[

@@ -216,7 +216,7 @@ class RunConfig(BaseModel):
     def _tellable(self, wanted: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         stories, everything = self.stories(), self.pairs.strip().casefold() == "all"
         if self.bank is not None and not stories.own:
-            remedy = "Write some (docs/stories.md shows how), or take --recipe staged for scenarios"
+            remedy = "Write some (docs/stories.md shows how), or use --recipe staged for scenarios"
             raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
         check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
         return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))

@@ -12,7 +12,7 @@ from piiloom.taxonomy.story_bank import StoryBank
 
 REMEDY = (
     "Add some to a bank file of your own and name it with --bank (docs/own-types.md shows one), take the pair out of the types "
-    "file, say with --pairs which pairs you want, or name a model with --provider"
+    "file, choose other pairs with --pairs, or name a model with --provider"
 )
 
 
@@ -21,7 +21,7 @@ def check_drawable(own: OwnTypes, provider: str) -> None:
     asked = [one.name for one in own if one.asks_model()]
     if asked and provider == "composer":
         raise UsageError(
-            f"the composer is no model that could be asked for values of {', '.join(asked)}",
+            f"the composer has no values of {', '.join(asked)}: they come from a model",
             where="--types",
             remedy="Give the type a lexicon or a pattern, or name another --provider",
         )

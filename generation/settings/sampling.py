@@ -72,9 +72,9 @@ def check_stages(stages: Mapping[str, StageSampling], asked: Mapping[str, str]) 
     for name in stages:
         where = f"sampling.{name}"
         if name not in ASKING_STAGES:
-            raise UsageError(f"{name!r} is no stage that asks a model", where=where, remedy=f"Those are {', '.join(ASKING_STAGES)}")
+            raise UsageError(f"{name!r} is not a stage that calls a model", where=where, remedy=f"Name one of {', '.join(ASKING_STAGES)}")
         if name in asked:
-            raise UsageError(f"this run asks no model at the stage {name}", where=where, remedy=asked[name])
+            raise UsageError(f"this run calls no model at the stage {name}", where=where, remedy=asked[name])
 
 
 def check_taken(provider: str, model: str | None, everywhere: StageSampling, stages: Mapping[str, StageSampling]) -> None:

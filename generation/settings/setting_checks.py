@@ -47,7 +47,9 @@ def check(config: RunConfig) -> RunConfig:
     if config.bank is not None and not config.bank.exists():
         raise UsageError(f"there is no {config.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
     if config.provider == "composer" and not locale.composer:
-        raise UsageError(f"the composer writes no {locale.language_name}", where=f"locale {config.locale}", remedy="Use another provider")
+        raise UsageError(
+            f"the composer does not write {locale.language_name}", where=f"locale {config.locale}", remedy="Use another provider"
+        )
     if config.types:
         check_drawable(config.types, config.provider)
         config.chosen_pairs()
@@ -57,25 +59,31 @@ def check(config: RunConfig) -> RunConfig:
 def _check_fit(config: RunConfig) -> None:
     """Raise ``UsageError`` for settings that the provider or the recipe has no use for."""
     if config.provider != "composer" and (config.bank is not None or config.composer != type(config.composer)()):
-        raise UsageError(f"{config.provider} composes from no bank", where="--bank", remedy="Leave bank and composer settings out")
+        raise UsageError(f"{config.provider} does not use a bank", where="--bank", remedy="Leave bank and composer settings out")
     if config.provider != "composer" and config.recipe == "story":
-        raise UsageError("stories are told by the composer", where="--recipe", remedy="Leave --recipe or --provider out")
+        raise UsageError("only the composer can use the recipe story", where="--recipe", remedy="Leave --recipe or --provider out")
     if config.provider == "composer" and config.recipe == "case":
-        raise UsageError("the composer tells stories", where="--recipe", remedy="Leave --recipe out, or name a model with --provider")
+        raise UsageError(
+            "the composer cannot use the recipe case", where="--recipe", remedy="Leave --recipe out, or name a model with --provider"
+        )
     if config.recipe == "staged" and config.questions_per_text is not None:
-        raise UsageError("a text is asked one question", where="--questions-per-text", remedy="Leave it out, or take another --recipe")
+        raise UsageError(
+            "the recipe staged asks one question per text", where="--questions-per-text", remedy="Leave it out, or choose another --recipe"
+        )
     if config.provider == "composer" and config.judges:
         raise UsageError("the composer cannot judge", where="--judge", remedy="Judges need a model: name another --provider")
     if config.recipe != "case" and config.on_disagreement is not None:
-        raise UsageError("no label is judged so", where="--on-disagreement", remedy="Leave it out, or take --recipe case")
+        raise UsageError(
+            "only the recipe case lets a judge check labels", where="--on-disagreement", remedy="Leave it out, or use --recipe case"
+        )
     _check_judge(config)
     if config.provider == "composer" and config.batch:
         raise UsageError("the composer has no batch API", where="--batch", remedy="Leave --batch out")
     if config.provider == "composer" and config.prompts is not None:
         raise UsageError("the composer reads no prompts", where="--prompts", remedy="Leave --prompts out, or name another --provider")
     if config.response_format != "auto" and config.provider != "compatible":
-        remedy = "Leave --response-format out: what other providers take is known"
-        raise UsageError("only a compatible server can be told a response format", where="--response-format", remedy=remedy)
+        remedy = "Leave --response-format out: for other providers it is known"
+        raise UsageError("only the provider compatible takes a response format", where="--response-format", remedy=remedy)
 
 
 def _check_judge(config: RunConfig) -> None:
@@ -84,15 +92,15 @@ def _check_judge(config: RunConfig) -> None:
     if judge is None:
         if config.judge_base_url is not None or config.judge_price is not None:
             where = "--judge-base-url" if config.judge_base_url is not None else "--judge-price"
-            raise UsageError("the run has no judge of its own", where=where, remedy="Name one with --judge-provider or --judge-model")
+            raise UsageError("no separate judge is chosen", where=where, remedy="Choose one with --judge-provider or --judge-model")
         return
     if judge.provider not in PAID_PROVIDERS:
         where, remedy = "--judge-provider", f"Choose one of {', '.join(PAID_PROVIDERS)}"
         raise UsageError(f"{judge.provider!r} cannot judge", where=where, remedy=remedy)
     if config.recipe != "case" and not config.judges:
-        raise UsageError("nothing is judged", where="--judge-provider", remedy="Add --judge relevance, or take --recipe case")
+        raise UsageError("this run has no judge", where="--judge-provider", remedy="Add --judge relevance, or use --recipe case")
     if config.batch:
-        raise UsageError("a batch goes to one provider", where="--batch", remedy="Leave it out, or the judge of its own")
+        raise UsageError("--batch works with one provider only", where="--batch", remedy="Leave --batch or the separate judge out")
 
 
 def _check_sampling(config: RunConfig) -> None:

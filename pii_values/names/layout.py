@@ -103,7 +103,7 @@ def open_bytes(data: bytes, where: str) -> Opened:
 def version_checked(head: bytes, where: str) -> None:
     """Raise ``DataError`` unless *head* is the start of an index that this version of piiloom can read on this machine."""
     if len(head) < HEAD.size or not head.startswith(MAGIC):
-        raise DataError("this is no names index", where=where, remedy="Name a file that `piiloom names build` has made.")
+        raise DataError("this is not a names index", where=where, remedy="Name a file that `piiloom names build` has made.")
     version = HEAD.unpack(head)[1]
     if version > VERSION:
         raise DataError(f"the names index has version {version}, newer than {VERSION}", where=where, remedy="Use a newer piiloom.")
@@ -127,5 +127,5 @@ def _parsed(header: bytes, where: str) -> dict[str, Any]:
     except ValueError as error:
         raise DataError("the names index is damaged: its header is not JSON", where=where, remedy=_BUILD) from error
     if not isinstance(parsed, dict):
-        raise DataError("the names index is damaged: its header is no object", where=where, remedy=_BUILD)
+        raise DataError("the names index is damaged: its header is not an object", where=where, remedy=_BUILD)
     return parsed

@@ -44,5 +44,5 @@ def countries_of(region: Region) -> tuple[str, ...]:
 def _known(country: str) -> tuple[Region, str]:
     found = _regions().get(country)
     if found is None:
-        raise UsageError(f"no country of a UN region: {country!r}", remedy="Give an ISO 3166-1 alpha-2 code such as NL.")
+        raise UsageError(f"unknown country {country!r}", remedy="Give an ISO 3166-1 alpha-2 code such as NL.")
     return found

@@ -39,7 +39,7 @@ def romanised(name: str, table: str) -> str:
         return _korean(name)
     script = _tables().scripts.get(table)
     if script is None:
-        raise UsageError(f"no table to romanise by: {table!r}", remedy=f"Known: korean, {', '.join(sorted(_tables().scripts))}.")
+        raise UsageError(f"unknown romanisation table {table!r}", remedy=f"Known: korean, {', '.join(sorted(_tables().scripts))}.")
     plain = name.casefold()
     if table == "greek":  # stress and diaeresis are not written
         plain = "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
@@ -74,6 +74,6 @@ def _korean(name: str) -> str:
     for letter in name:
         written = syllable(letter)
         if written is None:
-            raise UsageError(f"U+{ord(letter):04X} is no Korean syllable", remedy="Leave the name out.")
+            raise UsageError(f"U+{ord(letter):04X} is not a Korean syllable", remedy="Leave the name out.")
         found.append(written)
     return "".join(found).capitalize()

@@ -22,7 +22,7 @@ EPILOG = examples(
 def annotate(
     store: StoreOption = DEFAULT_STORE,
     host: Annotated[
-        str, typer.Option("--host", metavar="HOST", help="The address to listen at. Other than this machine's own needs accounts.")
+        str, typer.Option("--host", metavar="HOST", help="The address to listen at. Others than this machine's own need accounts.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port to listen at; 0 takes any free one.")] = 8501,
     login: Annotated[
@@ -30,7 +30,7 @@ def annotate(
         typer.Option("--login/--single-user", help="Whether people log in; when not given, they do as soon as there are accounts."),
     ] = None,
     behind_https: Annotated[
-        bool, typer.Option("--behind-https", help="A proxy on this machine takes HTTPS and passes it on: cookies are for HTTPS only.")
+        bool, typer.Option("--behind-https", help="A proxy on this machine terminates HTTPS: send cookies over HTTPS only.")
     ] = False,
     snapshot_every: Annotated[
         float, typer.Option("--snapshot-every", metavar="MINUTES", min=0, help="Copy the store this often if it changed; 0 for never.")
@@ -44,7 +44,9 @@ def annotate(
     ] = None,
     restore: Annotated[
         Path | None,
-        typer.Option("--restore", metavar="SNAPSHOT", help="Put this copy in the place of the store, keep what was there, and end."),
+        typer.Option(
+            "--restore", metavar="SNAPSHOT", help="Replace the store by this snapshot, keep the current file beside it, and exit."
+        ),
     ] = None,
 ) -> None:
     """Serve the annotation app on the records of a store, until Ctrl-C. Every edit is saved as it is made.

@@ -96,7 +96,7 @@ def login_needed(wanted: Wanted, *, accounts: int, usable: int) -> bool:
     if wanted.login is False:
         if not alone:
             raise UsageError(
-                "without a login the app is for this machine alone",
+                "without a login the app serves this machine only",
                 where="--single-user",
                 remedy="Leave out --host and --behind-https, or make accounts: piiloom annotators add",
             )
@@ -117,19 +117,19 @@ def restore_and_print(snapshot: Path, store: Path) -> None:
     done = restore_snapshot(snapshot, store, datetime.now(UTC))
     with Store.open(store, create=False) as opened:
         end_all_sessions(opened)
-    say(f"{store} is back as it was in {done.snapshot}")
+    say(f"{store} was restored from {done.snapshot}")
     if done.aside is not None:
-        say(f"  before    {done.aside}   (what was there; delete it when nothing is missed)")
-    say("  note      accounts and passwords are those of the snapshot; everybody has to log in anew")
+        say(f"  before    {done.aside}   (the store before; delete it when you no longer need it)")
+    say("  note      accounts and passwords are those of the snapshot; everybody has to log in again")
     say(f"  next      piiloom annotate{store_option(store)}")
 
 
 def _announce(wanted: Wanted, url: str, *, login: bool) -> None:
     say(f"annotating {wanted.store} at {url}   (Ctrl-C stops)")
     if not login:
-        say("  nobody logs in: you are the admin, and only this machine gets in")
+        say("  no login: you are the admin, and only this machine can connect")
     if wanted.host in _ANYWHERE:
-        say(f"  every address of this machine answers at port {url.rpartition(':')[2]}")
+        say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
     sys.stdout.flush()
     from piiloom.annotation_app.serving.request_filter import is_loopback  # noqa: PLC0415 - needs an extra
 

@@ -62,7 +62,7 @@ def print_accounts(path: Path, *, as_json: bool) -> None:
         ]
         say("\n".join(in_columns([("name", "shown as", "role", "logs in", "oidc", "since"), *rows], left=range(6))))
     else:
-        say(f"no accounts in {path}: whoever sits at this machine is the admin")
+        say(f"no accounts in {path}: whoever uses this machine is the admin")
 
 
 def change_role(path: Path, name: str, role: str, *, as_json: bool) -> None:
@@ -84,7 +84,7 @@ def change_access(path: Path, name: str, *, active: bool, as_json: bool) -> None
     """Shut a person out, or let that one in again."""
     with _accounts(path) as accounts:
         account = accounts.reactivate(name) if active else accounts.deactivate(name)
-    _say_account(account, "can log in again" if active else "is shut out; the work stays", as_json=as_json)
+    _say_account(account, "can log in again" if active else "is deactivated; the work stays", as_json=as_json)
 
 
 def _password(from_stdin: bool) -> str:
@@ -94,8 +94,10 @@ def _password(from_stdin: bool) -> str:
             raise UsageError("there is no password on standard input", where="--password-stdin", remedy="Pipe it in as one line")
         return line
     if not sys.stdin.isatty():
-        raise UsageError("nobody is there to type a password", remedy="Pipe it in with --password-stdin, or give --oidc EMAIL")
-    typed: str = typer.prompt("Password", hide_input=True, confirmation_prompt="The same again", err=True)
+        raise UsageError(
+            "a password is needed, and there is no terminal to type it", remedy="Pipe it in with --password-stdin, or give --oidc EMAIL"
+        )
+    typed: str = typer.prompt("Password", hide_input=True, confirmation_prompt="Repeat the password", err=True)
     return typed
 
 

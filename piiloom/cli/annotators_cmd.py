@@ -69,7 +69,7 @@ def role(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Give a person another role; that one has to log in anew."""
+    """Give a person another role; they have to log in again."""
     from piiloom.cli.annotator_accounts import change_role
 
     change_role(store, name, new_role, as_json=as_json)
@@ -77,7 +77,7 @@ def role(
 
 @annotators_app.command("password", epilog=examples(*_PASSWORD))
 def password(name: _Name, password_stdin: _FromStdin = False, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Give a person a new password; that one has to log in anew, everywhere."""
+    """Give a person a new password; they have to log in again everywhere."""
     from piiloom.cli.annotator_accounts import change_password
 
     change_password(store, name, from_stdin=password_stdin, as_json=as_json)
@@ -85,7 +85,7 @@ def password(name: _Name, password_stdin: _FromStdin = False, store: StoreOption
 
 @annotators_app.command("deactivate", epilog=examples(*_DEACTIVATE))
 def deactivate(name: _Name, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Shut a person out at once; the work that one did stays."""
+    """Deactivate an account at once; the person's work stays."""
     from piiloom.cli.annotator_accounts import change_access
 
     change_access(store, name, active=False, as_json=as_json)
@@ -93,7 +93,7 @@ def deactivate(name: _Name, store: StoreOption = DEFAULT_STORE, as_json: JsonOpt
 
 @annotators_app.command("reactivate", epilog=examples(*_REACTIVATE))
 def reactivate(name: _Name, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Let a person in again who had been shut out, with the same password."""
+    """Reactivate a deactivated account, with the same password."""
     from piiloom.cli.annotator_accounts import change_access
 
     change_access(store, name, active=True, as_json=as_json)

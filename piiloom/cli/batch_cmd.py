@@ -12,7 +12,7 @@ _LIST = ("piiloom batch list", "piiloom batch list --run last --json")
 _CANCEL = ("piiloom batch cancel", "piiloom batch cancel --run r0001-1a2b3c4d", "piiloom batch cancel --run last --forget")
 
 batch_app = typer.Typer(
-    help="See the batches of runs made with --batch, and end those that are out.",
+    help="List the batches of runs made with --batch, and cancel the open ones.",
     epilog=examples(*_LIST, *_CANCEL),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -29,8 +29,8 @@ def list_batches(
 ) -> None:
     """List batches with their state as this store knows it, oldest first; the provider is not asked.
 
-    States: preparing (about to be made, or made without our knowing), submitted, ended (results are being kept), collected,
-    cancelled, failed. The first three are open: `piiloom generate --resume` takes them up.
+    States: preparing (being made, or made without a confirmation), submitted, ended (results are being kept), collected,
+    cancelled, failed. The first three are open: `piiloom generate --resume` continues them.
     """
     from piiloom.cli.batching import print_batches
 
@@ -43,11 +43,11 @@ def cancel(
     run: RunOption = None,
     forget: Annotated[
         bool,
-        typer.Option("--forget", help="Do not ask the provider: give the batches up, and charge to the run what they may have cost."),
+        typer.Option("--forget", help="Do not ask the provider: give the batches up, and count what they may have cost as spent."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """End the open batches of a run at the provider, and keep what they had answered by then, which is paid for.
+    """Cancel the open batches of a run at the provider, and keep the replies that are ready by then, which are paid for.
 
     It can take the provider ten minutes. After Ctrl-C the same command goes on. The run can be resumed afterwards: what
     was answered is not sent again.

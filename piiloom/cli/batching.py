@@ -65,7 +65,7 @@ async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[O
     provider = open_provider(make_config(run.config))
     try:
         if not quiet:
-            say_aside(f"asking {provider.name} to end {counted(len(batches), 'batch')} (this may take ten minutes)")
+            say_aside(f"asking {provider.name} to cancel {counted(len(batches), 'batch')} (this may take ten minutes)")
         return await cancel_batches(provider, make_batch_api(provider), committer, batches)
     finally:
         await provider.aclose()

@@ -25,7 +25,7 @@ def cost(
 ) -> None:
     """Show what runs have cost: by stage, by model, and for each accepted record.
 
-    Everything is added up from the journal, which holds every paid reply. Replies whose price nobody knows are counted apart,
+    Everything is added up from the journal, which holds every paid reply. Replies of unknown price are counted apart,
     never as free. Calls that may have been billed without an answer are set apart, too: they count against a budget in full.
     """
     from piiloom.cli.cost_view import print_costs

@@ -113,16 +113,18 @@ def _remarks(report: CostReport) -> list[str]:
     if total.maybe_paid:
         lines.append(f"may have been billed without an answer: {counted(total.maybe_paid, 'call')}")
     if total.charged_usd:
-        lines.append(f"set aside for calls whose cost nobody knows: {dollars(total.charged_usd)}, which counts against a budget")
+        lines.append(f"set aside for calls of unknown cost: {dollars(total.charged_usd)}, which counts against a budget")
     if total.open:
-        most = f"up to {dollars(total.open_worst_usd)}" if total.open_worst_usd else "nobody knows how much"
-        lines.append(f"under way when their process ended: {counted(total.open, 'call')}; {most} may have been paid for that")
+        most = f"up to {dollars(total.open_worst_usd)}" if total.open_worst_usd else "an unknown amount"
+        lines.append(f"under way when their process ended: {counted(total.open, 'call')}; {most} may have been paid for them")
     if total.in_batches:
         lines.append(f"in batches that have not been collected: {counted(total.in_batches, 'call')}, to be paid for when they are answered")
     if total.replayed:
         lines.append(f"found in the journal of another run, at no cost: {total.replayed:,} answers")
     if report.composed:
-        lines.append(f"composed without any call: {report.composed:,} of the runs, whose records are not counted for the cost of one")
+        lines.append(
+            f"written by the composer without any call: {report.composed:,} of the runs; their records do not count in the cost per record"
+        )
     lines += _deleted(report)
     return lines if len(lines) > 1 else []
 

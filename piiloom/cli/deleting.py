@@ -35,7 +35,7 @@ def delete_run_and_report(path: Path, run_id: str, *, with_journal: bool, confir
     if as_json:
         say_json({"store": str(path), "run": run.id, "with_journal": with_calls, "deleted": asdict(contents)})
     else:
-        say(f"deleted run {run.id}: {counted(contents.records, 'record')} and all that made them")
+        say(f"deleted run {run.id}: {counted(contents.records, 'record')} with its plan, results and rejects")
         say(f"  next      piiloom journal vacuum{store_option(path)}   (until then the file holds the texts in its free space)")
     return True
 
@@ -60,7 +60,7 @@ def _may(what: str, *, confirmed: bool) -> bool:
     if confirmed:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("nobody is there to confirm the deletion", where=what, remedy="Add --yes")
+        raise UsageError("the deletion must be confirmed, and there is no terminal to ask", where=what, remedy="Add --yes")
     if typer.confirm("Delete it?", err=True):
         return True
     say_aside("nothing was deleted")
@@ -77,4 +77,4 @@ def _going(run: RunRow, contents: RunContents, *, with_calls: bool) -> str:
     if not with_calls:
         return f"{line}; the journal keeps {replies}, for later runs and for the sums (--with-journal deletes them, too)"
     lent = f", but for {counted(contents.lent, 'reply', 'replies')} that other runs use" if contents.lent else ""
-    return f"{line}; and from the journal {replies}{lent}: what was paid for them is then in no sum, and who asks the same pays again"
+    return f"{line}; and from the journal {replies}{lent}: their cost is then in no sum, and a run that asks the same pays again"

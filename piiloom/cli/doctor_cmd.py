@@ -28,7 +28,7 @@ def doctor(
     """Check Python, packages, provider keys (by name only), servers, the store and the scenario bank; with --bank or --types, your own.
 
     Servers are asked only where a key is set or --base-url is given, and never for anything that costs
-    money, but that --base-url with --model sends some tiny calls to find out which response formats the server takes. Opening a store
+    money; only --base-url with --model sends a few tiny calls to find out which response formats the server takes. Opening a store
     of an older schema upgrades it after a backup, as every command does.
     """
     from piiloom.cli.bank_report import report_bank

@@ -136,7 +136,7 @@ def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
     lines = ["Nothing was sent. The low end is a run without a refused reply; the high end has refusals, long replies and short tokens."]
     if estimate.thinks:
         guess = f"{THINKING.low:.0f} to {THINKING.high:.0f} tokens a call"
-        lines.append(f"The model thinks before it answers, and nobody can tell how long: {guess} are counted for it.")
+        lines.append(f"The model thinks before it answers, and for how long is unknown: {guess} are counted for it.")
     cost = estimate.total.cost_usd
     if cost is None:
         lines.append('No price is known for this model: give one with --price "input=…,output=…" (USD per million tokens).')
@@ -144,6 +144,6 @@ def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
         source = "as given by --price" if config.price else f"as of {load_models().dated}"
         lines.append(f"Prices {source}; check them before you rely on them.")
         if config.budget_usd is not None and config.budget_usd < cost.high:
-            reach = "will not do" if config.budget_usd < cost.low else "may not do"
+            reach = "is not enough" if config.budget_usd < cost.low else "may not be enough"
             lines.append(f"The budget of {dollars(config.budget_usd)} {reach}; a run that reaches it can be resumed with a larger one.")
     return lines

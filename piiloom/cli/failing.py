@@ -59,7 +59,7 @@ def failure_of(error: BaseException, *, interrupted: bool) -> Failure:
     if isinstance(error, Abort):
         return Failure(code="aborted", message="aborted")
     if isinstance(error, OSError) and error.strerror:
-        return Failure(code="system", message=error.strerror, where=str(error.filename or "the operating system refuses"))
+        return Failure(code="system", message=error.strerror, where=str(error.filename or "operating system"))
     remedy = f"piiloom {DEBUG} … shows where it comes from (please report it)"
     return Failure(code="unexpected", message=f"unexpected {type(error).__name__}", remedy=remedy)
 

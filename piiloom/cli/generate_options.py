@@ -22,7 +22,7 @@ class GenerateOptions:
         typer.Option(
             "--resume",
             metavar="RUN",
-            help='Go on with a run, by its id or "last". What it asks for stays; --samples (more) and how calls are made may change.',
+            help='Resume a run, by its id or "last". Its settings stay; only --samples (more) and how calls are made may change.',
         ),
     ] = None
     retry: Annotated[
@@ -34,17 +34,20 @@ class GenerateOptions:
         ),
     ] = None
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say what the run would send and cost, stage by stage, as a range; send and store nothing.")
+        bool,
+        typer.Option("--estimate", help="Estimate what the run would send and cost, stage by stage, as a range; send and store nothing."),
     ] = False
     show: Annotated[int, typer.Option("--show", min=0, metavar="N", help="Print a table of the first N records, with coloured spans.")] = 0
     ray: Annotated[
         int | None, typer.Option("--ray", min=1, metavar="N", help="Work on the items with N Ray workers (extra ray); same records.")
     ] = None
     ray_address: Annotated[str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="The Ray cluster for --ray.")] = None
-    ray_folder: Annotated[Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of it share.")] = None
-    otel: Annotated[bool, typer.Option("--otel", help="Make OpenTelemetry spans (extra otel), sent where OTEL_TRACES_EXPORTER says.")] = (
-        False
-    )
+    ray_folder: Annotated[
+        Path | None, typer.Option("--ray-folder", metavar="DIR", help="A folder that all nodes of the cluster share.")
+    ] = None
+    otel: Annotated[
+        bool, typer.Option("--otel", help="Send OpenTelemetry spans (extra otel) to the exporter named by OTEL_TRACES_EXPORTER.")
+    ] = False
     as_json: JsonOption = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False
     settings: dict[str, Any] = field(default_factory=dict)

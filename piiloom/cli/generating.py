@@ -62,9 +62,9 @@ def generate_records(options: GenerateOptions) -> bool:
 def _check(options: GenerateOptions) -> None:
     """Refuse options that do not go together."""
     if options.retry is not None and options.resume is None:
-        raise UsageError("--retry goes with --resume", remedy="Name the run whose rejected items are to be tried again")
+        raise UsageError("--retry needs --resume", remedy="Name the run whose rejected items should be tried again")
     if (options.ray_address or options.ray_folder) and options.ray is None:
-        raise UsageError("--ray-address and --ray-folder go with --ray", remedy="Say how many workers there are to be, as in --ray 8")
+        raise UsageError("--ray-address and --ray-folder need --ray", remedy="Give the number of workers, as in --ray 8")
     if options.resume is not None:
         _check_changes(options)
 

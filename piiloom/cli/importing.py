@@ -23,8 +23,8 @@ from piiloom.taxonomy.own_types_file import read_types_file
 
 _SHOWN = 8
 _NOW_AND_THEN = {"as new records", "updated", "changed, skipped", "earlier revision", "skipped values"}
-_OVERRULED = "updated, but what people have validated stands above the update"
-_BEGUN = "updated, but people are at work on the text before; what they decide will stand above the update"
+_OVERRULED = "updated, but what people have validated takes precedence over the update"
+_BEGUN = "updated, but people are annotating the earlier text; what they decide will take precedence over the update"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
     if report.unknown_types:
         say("  a file that --types names can define them (docs/own-types.md)")
     if report.mapped_types:
-        say(f"types taken for ours: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
+        say(f"types mapped to known types: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
     for ids, what in ((report.overruled, _OVERRULED), (report.begun, _BEGUN)):
         if ids:
             say(f"{what}: {', '.join(ids[:_SHOWN])}{' …' if len(ids) > _SHOWN else ''}")
@@ -120,7 +120,7 @@ def _print(report: ImportReport, store: Path, rejects: Path) -> None:
 def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
     """The lines of the table; what is only now and then the case has one only then."""
     counts = [
-        ("rows", report.rows, "lines that hold something"),
+        ("rows", report.rows, "lines that are not empty"),
         ("records", report.records, "added to the store"),
         ("as new records", report.as_new, "of these, changed rows of known ids, with ids of their own"),
         ("updated", report.updated, "known records whose text, question or labels the row changes: a new revision"),

@@ -15,7 +15,7 @@ _PURGE = ("piiloom journal purge --run r0001-1a2b3c4d", "piiloom journal purge -
 _VACUUM = ("piiloom journal vacuum", "piiloom journal vacuum --store other.duckdb --json")
 
 journal_app = typer.Typer(
-    help="See what the calls of the runs came to; export, purge or compact their journal.",
+    help="Sum up the calls of runs; export, purge or compact their journal.",
     epilog=examples(*_SHOW, *_EXPORT, *_PURGE, *_VACUUM),
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -93,7 +93,7 @@ def vacuum_store(path: Path, *, as_json: bool) -> None:
     if as_json:
         say_json({"store": str(path), "before_bytes": done.before, "after_bytes": done.after, "rows": done.rows})
     else:
-        saved = f"{1 - done.after / done.before:.0%} smaller" if done.after < done.before else "there was nothing to gain"
+        saved = f"{1 - done.after / done.before:.0%} smaller" if done.after < done.before else "no space to reclaim"
         say(
             f"{path}: {counted(done.before, 'byte')} before, {done.after:,} after ({saved}); "
             f"{counted(done.rows, 'row')} copied and compared"
@@ -115,7 +115,7 @@ def _chosen(store: Store, runs: Sequence[str], older_than: float | None) -> list
 
 def _confirmed(store: Store, run_ids: Sequence[str]) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("nobody is there to confirm the purge", where=", ".join(run_ids), remedy="Add --yes")
+        raise UsageError("the purge must be confirmed, and there is no terminal to ask", where=", ".join(run_ids), remedy="Add --yes")
     for run_id in run_ids:
         run = get_run(store, run_id)
         more = "" if run.status == "finished" else "; going on with it would pay again for what it has not finished"

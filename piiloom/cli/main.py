@@ -72,7 +72,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)] = False,
-    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error. May stand anywhere on the line.")] = False,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error. Can be given anywhere on the command line.")] = False,
 ) -> None:
     """Declare the options of all commands; ``run`` reads ``--debug`` itself, since it also holds for faults in options."""
 

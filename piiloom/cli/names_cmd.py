@@ -17,7 +17,7 @@ _CLASSIFY = (
 _TOP = ("piiloom names top --country NL --gender female -n 20", "piiloom names top --country KR --family")
 
 names_app = typer.Typer(
-    help="Ask the names index, and build the large one.",
+    help="Look up names in the names index, and build the large one.",
     epilog=examples(*_BUILD, *_CLASSIFY, *_TOP),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -25,7 +25,9 @@ names_app = typer.Typer(
 
 _Index = Annotated[
     Path | None,
-    typer.Option("--index", metavar="FILE", help="The index to ask; $PIILOOM_NAMES, the one that was built, or the built-in one."),
+    typer.Option(
+        "--index", metavar="FILE", help="The index to use (default: $PIILOOM_NAMES, else the one that was built, else the built-in one)."
+    ),
 ]
 
 
@@ -55,7 +57,7 @@ def classify(
     index: _Index = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell gender, country and UN region of names, with probabilities. A guess about names, never a fact about a person."""
+    """Estimate gender, country and UN region of names, with probabilities. A guess about names, never a fact about a person."""
     from piiloom.cli.naming import classify_names
 
     classify_names(names or [], file, index, as_json=as_json)

@@ -16,7 +16,9 @@ RunOption = Annotated[
 ]
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); options win over it."),
+    typer.Option(
+        "--config", metavar="YAML", help="A run file with settings (samples: 100, pairs: all …); command-line options override it."
+    ),
 ]
 
 

@@ -12,7 +12,7 @@ import typer
 from piiloom.cli.terminal import begin_json
 
 LimitOption = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many to print; 0 prints all.")]
-OffsetOption = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="How many to pass over first.")]
+OffsetOption = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="How many to skip first.")]
 
 
 def rest_of_list(total: int, shown: int, *, offset: int) -> str | None:

@@ -88,7 +88,7 @@ def _check(option: str, value: str | None, there: Iterable[str]) -> None:
 def _pair(text: str) -> tuple[str, str]:
     first, plus, second = (part.strip() for part in text.partition("+"))
     if not (first and plus and second) or "+" in second:
-        raise UsageError(f"{text!r} is no pair of types", where="--pair", remedy="Write it as health+occupation")
+        raise UsageError(f"{text!r} is not a pair of types", where="--pair", remedy="Write it as health+occupation")
     return first, second
 
 

@@ -32,7 +32,9 @@ def report(
     ] = None,
     file_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="How the --input is written: native or capid; else its first row tells."),
+        typer.Option(
+            "--format", metavar="FORMAT", help="How the --input is written: native or capid; detected from its first row when not given."
+        ),
     ] = None,
     types: Annotated[
         Path | None,
@@ -42,7 +44,7 @@ def report(
         Path | None, typer.Option("--out", metavar="DIR", help="Write report.json, report.md and plots to this folder, new or empty.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty; a report there is replaced.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Which texts are sampled where all would be too many (self-BLEU, distinct-n).")] = 7,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the samples of texts (self-BLEU, distinct-n).")] = 7,
     as_json: JsonOption = False,
 ) -> None:
     """Measure diversity and leakage: wording, values, relevance, and from what relevance can be guessed without reading.

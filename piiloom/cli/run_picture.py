@@ -105,7 +105,7 @@ def limiter_text(state: LimiterState) -> str:
     rates = [f"{count_text(round(rate))} {name}" for rate, name in ((state.rpm, "rpm"), (state.tpm, "tpm")) if rate is not None]
     parts += [f"limit {', '.join(rates)}"] if rates else []
     if state.braking_for_s > 0:
-        parts.append(f"braking for {state.braking_for_s:.0f} s")
+        parts.append(f"paused by the server for {state.braking_for_s:.0f} s")
     if state.refused:
         parts.append(f"{state.refused:,} refused by the server")
     return " · ".join(parts)
@@ -115,7 +115,7 @@ def batches_text(state: BatchModeState) -> str:
     """Say what is out at the provider, how far it has come there, and what gathers for the next batches."""
     out, requests = len(state.out), sum(sight.total for sight in state.out)
     done = sum(sight.done for sight in state.out)
-    parts = [f"{counted(out, 'batch')} out: {done:,} of {counted(requests, 'request')} done"] if out else ["no batch out"]
+    parts = [f"{counted(out, 'open batch')}: {done:,} of {counted(requests, 'request')} done"] if out else ["no open batch"]
     parts += [f"{counted(state.gathered, 'call')} gathered for the next"] if state.gathered else []
     return " · ".join(parts)
 

@@ -23,7 +23,7 @@ runs_app = typer.Typer(
 
 @runs_app.command("list", epilog=examples(*_LIST))
 def list_all(store: StoreOption = DEFAULT_STORE, limit: LimitOption = 20, offset: OffsetOption = 0, as_json: JsonOption = False) -> None:
-    """List runs, newest first: how each stands, who wrote it, how many records it has, what it cost."""
+    """List runs, newest first: the status, provider, number of records and cost of each."""
     from piiloom.cli.runs_view import print_runs
 
     print_runs(store, limit=limit, offset=offset, as_json=as_json)
@@ -54,9 +54,9 @@ def delete(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a run with its records, its plan and its rejects; says what goes before it goes.
+    """Delete a run with its records, its plan and its rejects; first shows what would be deleted.
 
-    What was paid for stays in the journal, for later runs and for the sums, but with --with-journal. A run is not deleted while
+    Paid replies stay in the journal, for later runs and for the sums, unless --with-journal is given. A run is not deleted while
     it has open batches or partitions, while a release holds its records, or when people annotate them.
     """
     from piiloom.cli.deleting import delete_run_and_report

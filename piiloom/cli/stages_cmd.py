@@ -48,11 +48,11 @@ class StagesOptions:
 @stages_app.command("run", epilog=examples(*_RUN))
 @takes(StagesOptions)
 def run_stages(**given: Any) -> None:
-    """Run stages alone over all that waits for them, as python -m generation.STAGE does.
+    """Run single stages over all items that wait for them, as python -m generation.STAGE does.
 
-    The stage topics without --run starts a new run; only then the settings of a run can be given, but for those of paid calls,
-    which each stage takes. A stage replaces what it rejects by new items, which go through the stages before it. All stages in
-    order give what piiloom generate gives.
+    The stage topics without --run starts a new run; only then can the settings of a run be given, except those of paid calls, which
+    each stage takes. A stage replaces what it rejects by new items, which go through the stages before it. All stages in order give
+    what piiloom generate gives.
     """
     from piiloom.cli.staging import run_all
 

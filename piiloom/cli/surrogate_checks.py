@@ -27,13 +27,13 @@ def checked_locale(locale: str) -> str:
     """
     if not _LOCALE.fullmatch(locale):
         raise UsageError(
-            f"{locale!r} is no locale", where="--locale", remedy="Give language and country, as in en_US, nl_NL or pt_BR (ISO codes)."
+            f"{locale!r} is not a locale", where="--locale", remedy="Give language and country, as in en_US, nl_NL or pt_BR (ISO codes)."
         )
     try:
         region_of(locale[3:])
     except UsageError:
         raise UsageError(
-            f"{locale!r} is no locale: no country has the code {locale[3:]!r}", where="--locale", remedy="Use ISO 3166-1, as in nl_NL."
+            f"{locale!r} is not a locale: no country has the code {locale[3:]!r}", where="--locale", remedy="Use ISO 3166-1, as in nl_NL."
         ) from None
     return locale
 
@@ -68,7 +68,7 @@ def miss_rates(text: str, option: str) -> tuple[float, ...]:
         except ValueError:
             rate = -1.0
         if not 0 < rate < 1:
-            raise UsageError(f"{part!r} is no miss rate", where=option, remedy="Give shares between 0 and 1: 0.01,0.05.")
+            raise UsageError(f"{part!r} is not a miss rate", where=option, remedy="Give shares between 0 and 1: 0.01,0.05.")
         rates.append(rate)
     return tuple(rates)
 
@@ -80,7 +80,7 @@ def worker_count(text: str) -> int | Literal["ray"]:
     if text == "auto":
         return len(os.sched_getaffinity(0))
     if not (text.isascii() and text.isdigit() and int(text)):
-        raise UsageError(f"{text!r} is no number of workers", where="--workers", remedy="Give a number from 1 on, auto or ray.")
+        raise UsageError(f"{text!r} is not a number of workers", where="--workers", remedy="Give a number from 1 on, auto or ray.")
     return int(text)
 
 

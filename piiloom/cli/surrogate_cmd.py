@@ -129,7 +129,7 @@ def check(
     source: Annotated[Path, typer.Argument(metavar="INPUT", help="What it was made of.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Prove that nothing but the placeholders changed: the input is read again and compared code point by code point."""
+    """Check that nothing but the placeholders changed: the input is read again and compared code point by code point."""
     from piiloom.cli.surrogate_view import check_and_report
 
     check_and_report(folder, source, as_json=as_json)

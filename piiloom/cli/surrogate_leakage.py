@@ -99,7 +99,7 @@ def _print(report: dict[str, Any], found: Sequence[Leakage], source: Path) -> No
     names = report["names"]
     say(f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}")
     expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
-    say(f"pairs of people with one full name to be expected: {expected:,}; among as many people who were cast: {observed:,}")
+    say(f"pairs of people with the same full name: {expected:,} expected, {observed:,} among as many generated people")
     say("known pool, family names (AUC 0.5: leftovers can't be told from surrogates):")
     for name, attack in report["known_pool_attack_on_family_names"].items():
         shares = f"AUC {attack['membership_auc']:.2f} by membership, {attack['frequency_auc']:.2f} with frequencies"

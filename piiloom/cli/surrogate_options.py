@@ -31,7 +31,7 @@ def _one_of(option: str, *values: str) -> Callable[[str], str]:
             say_aside(f"warning: {warning}")
             return RENAMED[option][value]
         if value not in values:
-            raise typer.BadParameter(f"{value!r} is none of {', '.join(values)}.", param_hint=f"--{option}")
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(values)}.", param_hint=f"--{option}")
         return value
 
     return parse
@@ -75,18 +75,18 @@ class InputOptions:
     file_format: Annotated[
         str | None,
         typer.Option(
-            "--format", rich_help_panel=_INPUT, help="txt, jsonl, json, csv, tsv, parquet, xml or zip, where the suffix tells none."
+            "--format", rich_help_panel=_INPUT, help="txt, jsonl, json, csv, tsv, parquet, xml or zip, for files without such a suffix."
         ),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option("--encoding", rich_help_panel=_INPUT, help="Of files that are not UTF-8 (cp1252, latin-1 …).")
+        str | None, typer.Option("--encoding", rich_help_panel=_INPUT, help="Encoding of files that are not UTF-8 (cp1252, latin-1 …).")
     ] = None
     header: Annotated[
         bool, typer.Option("--header/--no-header", rich_help_panel=_INPUT, help="Whether the first row of a table names its columns.")
     ] = True
     delimiter: Annotated[
         str | None,
-        typer.Option("--delimiter", rich_help_panel=_INPUT, help="What separates the columns of a table (found out when not given)."),
+        typer.Option("--delimiter", rich_help_panel=_INPUT, help="What separates the columns of a table (detected when not given)."),
     ] = None
     quoting: Annotated[
         Literal["auto", "csv", "none"], typer.Option("--quoting", rich_help_panel=_INPUT, help="Whether fields of tables are quoted.")
@@ -97,7 +97,7 @@ class InputOptions:
     spans: Annotated[
         bool,
         typer.Option(
-            "--spans", rich_help_panel=_INPUT, help="Rows bring spans (start, end, type): replace what they mark instead of placeholders."
+            "--spans", rich_help_panel=_INPUT, help="Rows have spans (start, end, type): replace what they mark instead of placeholders."
         ),
     ] = False
     spans_field: Annotated[
@@ -116,7 +116,7 @@ class RunOptions:
         typer.Option(
             "--on-unknown",
             rich_help_panel=_TAGS,
-            help="What looks like a placeholder of no known meaning: keep and report it, stop, or a neutral value.",
+            help="What to do with a placeholder of unknown meaning: keep and report it, stop, or put in a neutral value.",
         ),
     ] = "keep"
     locale: LocaleOption = "en_US"
@@ -162,9 +162,9 @@ class RunOptions:
     names: Annotated[
         Path | None, typer.Option("--names", metavar="FILE", rich_help_panel=_PEOPLE, help="A names index that piiloom names build made.")
     ] = None
-    keep_weekdays: Annotated[bool, typer.Option("--keep-weekdays", rich_help_panel=_PEOPLE, help="Known dates move by whole weeks.")] = (
-        False
-    )
+    keep_weekdays: Annotated[
+        bool, typer.Option("--keep-weekdays", rich_help_panel=_PEOPLE, help="Shift known dates by whole weeks, so that weekdays stay.")
+    ] = False
     values: Annotated[
         Literal["local", "llm"],
         typer.Option(
@@ -172,7 +172,7 @@ class RunOptions:
             metavar="local|llm",
             parser=_one_of("values", "local", "llm"),
             rich_help_panel=_MODEL,
-            help="Who words organisations, courses, occupations and the like: local (no model, nothing leaves the machine) or llm.",
+            help="Where organisations, courses, occupations and the like come from: local (no model, nothing leaves the machine) or llm.",
         ),
     ] = "local"
     provider: Annotated[str | None, typer.Option("--provider", rich_help_panel=_MODEL, help="openai, anthropic or compatible.")] = None
@@ -186,11 +186,11 @@ class RunOptions:
         int, typer.Option("--concurrency", min=1, rich_help_panel=_MODEL, help="Calls in flight at once; never changes a value.")
     ] = 16
     budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", min=0.0, rich_help_panel=_MODEL, help="Stop asking when this much is spent.")
+        float | None, typer.Option("--budget-usd", min=0.0, rich_help_panel=_MODEL, help="Stop calling the model when this much is spent.")
     ] = None
     price: Annotated[
         str | None,
-        typer.Option("--price", metavar="IN,OUT", rich_help_panel=_MODEL, help="USD per million tokens, for models we know no price of."),
+        typer.Option("--price", metavar="IN,OUT", rich_help_panel=_MODEL, help="USD per million tokens, for models of unknown price."),
     ] = None
     unpriced: Annotated[bool, typer.Option("--unpriced", rich_help_panel=_MODEL, help="Go on although the model's price is unknown.")] = (
         False
@@ -199,7 +199,9 @@ class RunOptions:
         Path,
         typer.Option("--store", metavar="FILE", rich_help_panel=_MODEL, help="Where replies are kept, so that none is paid for twice."),
     ] = Path("outputs/surrogates.duckdb")
-    yes: Annotated[bool, typer.Option("--yes", rich_help_panel=_MODEL, help="Agree beforehand to send what leaves the machine.")] = False
+    yes: Annotated[
+        bool, typer.Option("--yes", rich_help_panel=_MODEL, help="Confirm in advance that sentences may be sent to the provider.")
+    ] = False
     leakage: Annotated[
         str,
         typer.Option(
@@ -210,7 +212,7 @@ class RunOptions:
         ),
     ] = ""
     scan: Annotated[
-        bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that nobody put in.")
+        bool, typer.Option("--scan/--no-scan", rich_help_panel=_WORK, help="Look for personal information that is not a surrogate.")
     ] = True
     workers: Annotated[
         str, typer.Option("--workers", metavar="N|auto|ray", rich_help_panel=_WORK, help="Processes, or Ray for a cluster.")
@@ -221,7 +223,7 @@ class RunOptions:
             "--vault",
             metavar="FILE",
             rich_help_panel=_WORK,
-            help="Also write what stood where, so that the run can be reversed. Keep it apart.",
+            help="Also write what was replaced, so that the run can be reversed. Keep this file apart.",
         ),
     ] = None
     force: Annotated[bool, typer.Option("--force", rich_help_panel=_WORK, help="Replace a folder that an earlier run made.")] = False

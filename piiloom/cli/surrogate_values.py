@@ -36,13 +36,15 @@ def values_by_model(
     """
     if options.values == "local":
         if options.provider or options.model or options.base_url:
-            raise UsageError("a provider is asked for values only", where="--provider", remedy="Add --values llm.")
+            raise UsageError("a provider is used with --values llm only", where="--provider", remedy="Add --values llm.")
         yield factory, None
         return
     if not options.provider:
-        raise UsageError("who is to be asked?", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
+        raise UsageError("no provider is given", where="--values llm", remedy="Add --provider openai, anthropic or compatible.")
     if agree is None:
-        raise UsageError("sentences would leave this machine, and nobody is here to agree", where="--values llm", remedy="Add --yes.")
+        raise UsageError(
+            "sending sentences to a provider must be confirmed, and there is no terminal to ask", where="--values llm", remedy="Add --yes."
+        )
     model_options = ModelOptions(
         provider=options.provider,
         model=options.model,

@@ -142,7 +142,7 @@ def _print(report: RunReport) -> None:
     residual = told["engine"].get("looks_like_personal_information_still")
     if residual is not None:
         table.add_row(
-            "looks personal still", f"{sum(residual.values()):,}", ", ".join(f"{why} {count:,}" for why, count in residual.items())
+            "still looks personal", f"{sum(residual.values()):,}", ", ".join(f"{why} {count:,}" for why, count in residual.items())
         )
     console().print(table)
     for row in told["engine"].get("leakage", ()):

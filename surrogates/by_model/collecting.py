@@ -78,7 +78,7 @@ def describe(plan: AskPlan) -> str:
     if plan.known:
         lines.append(f"What stood in {counted(plan.known, 'gap')} is known here and is not sent; the rest of the sentence is.")
     if plan.about_usd is None or plan.most_usd is None:
-        lines.append("Nobody has told what the model costs.")
+        lines.append("The price of the model is unknown.")
     else:
         lines.append(f"Estimated cost: about ${plan.about_usd:,.4f}; under ${plan.most_usd:,.4f} even if every reply is refused.")
     lines.append("Answers that the store holds already are neither asked nor paid for again.")

@@ -62,7 +62,7 @@ class AskProgress:
     def line(self) -> str:
         """One line for a terminal."""
         share = f"{self.done:,}/{self.total:,} values by the model"
-        return f"{share}, {self.rejected:,} left to code, {self.replayed:,} answers from the store, ${self.spent_usd:.4f} spent"
+        return f"{share}, {self.rejected:,} made locally instead, {self.replayed:,} answers from the store, ${self.spent_usd:.4f} spent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,9 @@ def draw_by_model(
             spool = stack.enter_context(RequestSpool(folder))
             plan = collect(iter_documents(inputs), factory().plan, terms, provider, spool)
             if plan.values and not agree(describe(plan)):
-                raise UsageError("nothing was sent: it was not agreed to", where="--values llm", remedy="Agree, or give --yes")
+                raise UsageError(
+                    "nothing was sent, because sending was not confirmed", where="--values llm", remedy="Confirm it, or add --yes"
+                )
             session = _AskSession(plan, terms, options, watch, folder)
             return session.run(spool, store, provider, sink, retry or RetryPolicy())
     finally:

@@ -64,5 +64,5 @@ def put_rejects(rows: Path, out: Path) -> Path | None:
     except OSError as error:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise OutputError(f"the rejects cannot be written ({error.strerror})", where=str(target), remedy="Make room there") from error
+        raise OutputError(f"the rejects cannot be written ({error.strerror})", where=str(target), remedy="Free disk space there") from error
     return target

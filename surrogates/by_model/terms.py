@@ -44,7 +44,7 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         if self.attempts < 1 or self.concurrency < 1:
-            raise UsageError("a value is asked for at least once, by at least one call at a time", where="--concurrency")
+            raise UsageError("attempts and concurrency must be at least 1", where="--concurrency")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

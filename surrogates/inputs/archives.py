@@ -47,7 +47,9 @@ def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise DataError("the zip file is damaged, or packed in a way that is not known", where=name) from error
+        raise DataError(
+            "the zip file is damaged, or its compression is not supported", where=name, remedy="Unpack it yourself and give the folder"
+        ) from error
 
 
 def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
@@ -60,7 +62,7 @@ def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
         if info.is_dir():
             continue
         if info.filename in taken:
-            raise DataError("the archive has this member twice", where=where)
+            raise DataError("the archive has this member twice", where=where, remedy="Pack the archive again")
         taken.add(info.filename)
         found.append(info)
     return found

@@ -89,7 +89,7 @@ class _ArrayCutter:
                 self._next_sign()
         self._at += 1
         if self._next_sign():
-            raise self._fault("something stands behind the array")
+            raise self._fault("there is more text after the array")
         yield self._file.size
 
     def _more(self) -> bool:

@@ -40,7 +40,7 @@ def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: st
 
 def cannot_read(name: str, error: OSError) -> DataError:
     """Return the error for a file that the operating system does not let us read."""
-    return DataError(f"the file cannot be read ({error.strerror or type(error).__name__})", where=name)
+    return DataError(f"the file cannot be read ({error.strerror or type(error).__name__})", where=name, remedy="Check its permissions")
 
 
 def shown(names: Sequence[str]) -> str:

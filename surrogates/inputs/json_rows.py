@@ -142,12 +142,12 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, note_keys: bool
         if at >= end:
             continue
         if raw[at] != "{":
-            raise reader.fault(at, "the line is no JSON object")
+            raise reader.fault(at, "the line is not a JSON object")
         stop = reader.row(at)
         if stop > end:
-            raise reader.fault(at, "the object goes on over the line's end; a .jsonl file has one object a line")
+            raise reader.fault(at, "the object continues on the next line; a .jsonl file has one object a line")
         if raw[stop:end].strip(" \t\r\n"):
-            raise reader.fault(stop, "not valid JSON: something stands behind the object")
+            raise reader.fault(stop, "not valid JSON: there is more text after the object")
     return reader.parsed(raw.count("\n"))
 
 
@@ -165,7 +165,7 @@ def read_array(part: Part, raw: str, settings: InputSettings, *, note_keys: bool
             raise reader.fault(at, "not valid JSON, or the file holds neither an array nor an object", "Correct the file")
         at = blank_end(raw, _read_element(reader, at, 0))
         if at < len(raw):
-            raise reader.fault(at, "not valid JSON: something stands behind the object", _ONE_VALUE)
+            raise reader.fault(at, "not valid JSON: there is more text after the object", _ONE_VALUE)
     return reader.parsed(raw.count("\n"))
 
 
@@ -193,14 +193,14 @@ def _read_element(reader: JsonReader, at: int, seen: int) -> int:
     """Read the object at *at* and return the offset of its end. Lines were counted up to *seen*."""
     reader.line += reader.raw.count("\n", seen, at)
     if reader.raw[at] != "{":
-        raise reader.fault(at, "an element of the array is no JSON object")
+        raise reader.fault(at, "an element of the array is not a JSON object")
     return reader.row(at)
 
 
 def _check_end(reader: JsonReader, at: int) -> None:
     after = blank_end(reader.raw, at + 1)
     if after < len(reader.raw):
-        raise reader.fault(after, "not valid JSON: something stands behind the array", _ONE_VALUE)
+        raise reader.fault(after, "not valid JSON: there is more text after the array", _ONE_VALUE)
 
 
 def _lines(raw: str) -> Iterator[tuple[int, int]]:

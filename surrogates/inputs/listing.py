@@ -37,7 +37,7 @@ def list_files(settings: InputSettings, skipped: list[str]) -> Iterator[Listed]:
     if root.is_file():
         known = format_of(root.name, settings.format)
         if known is None:
-            remedy = f"Formats are told by the suffix ({', '.join(FORMATS)}); give another with --format"
+            remedy = f"The format follows from the suffix ({', '.join(FORMATS)}); give another with --format"
             raise UsageError("the file's format is not known", where=str(root), remedy=remedy)
         yield Listed(root.name, root, known)
         return
@@ -79,7 +79,7 @@ def _walk(folder: Path, prefix: str, root: Path, above: tuple[Path, ...]) -> Ite
                 continue
             target = real.resolve()
             if target in above:
-                raise DataError("the link leads round in a circle", where=inner, remedy="Remove it")
+                raise DataError("the link leads back to a folder that contains it", where=inner, remedy="Remove it")
             yield from _walk(path, f"{inner}/", root, (*above, target))
         elif real.is_file():
             yield inner, path
@@ -89,7 +89,7 @@ def _inside(link: Path, inner: str, root: Path) -> Path:
     try:
         real = link.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise DataError("the link leads nowhere", where=inner, remedy="Remove it") from error
+        raise DataError("the target of the link does not exist", where=inner, remedy="Remove it") from error
     if not real.is_relative_to(root):
         raise DataError("the link leads out of the input folder", where=inner, remedy="Put the file itself there, or remove the link")
     return real

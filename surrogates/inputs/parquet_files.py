@@ -34,7 +34,9 @@ def open_parquet(path: Path, name: str) -> Any:
     try:
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16, memory_map=False)
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError("the file is no Parquet file, or is damaged", where=name) from error
+        raise DataError(
+            "the file is not a Parquet file, or is damaged", where=name, remedy="Check the file, or name its format with --format"
+        ) from error
 
 
 def parquet_layout(path: Path, name: str, settings: InputSettings) -> tuple[ParquetLayout, int]:

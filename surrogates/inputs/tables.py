@@ -87,7 +87,7 @@ def cut_table(fh: BinaryIO, name: str, layout: TableLayout, chunk_bytes: int) ->
             want = 2 * len(buffer)  # a row longer than the chunk: try again only when the buffer has doubled
         if len(buffer) > _LONGEST_ROW:
             where = f"{name} (from byte {at} on)"
-            raise DataError("a row is longer than 256 MB: a quoted field is not closed", where=where, remedy="Say --quoting none")
+            raise DataError("a row is longer than 256 MB: a quoted field is not closed", where=where, remedy="Use --quoting none")
     if buffer:
         yield at + len(buffer)
 
@@ -189,7 +189,7 @@ def read_table(part: Part, raw: str, layout: TableLayout) -> Parsed:
             _take(parsed, row, line, layout, several=several)
     except ValueError as error:
         at = int(error.args[0])
-        raise fault(part, raw, at, "a quoted field is not closed", "Close it, or say --quoting none") from None
+        raise fault(part, raw, at, "a quoted field is not closed", "Close it, or use --quoting none") from None
     return parsed
 
 

@@ -83,7 +83,9 @@ def _settings_of(folder: Path, source: Path) -> InputSettings:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
         return InputSettings.from_json(source, report["input"]["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError("there is no report of a run that can be read", where=str(folder / REPORT)) from error
+        raise DataError(
+            "there is no readable report of a run", where=str(folder / REPORT), remedy="Give the folder that piiloom surrogate run made"
+        ) from error
 
 
 def _check_files(before: Source, after: Source) -> None:
@@ -165,7 +167,7 @@ def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], 
         try:
             yield number, json.loads(one), json.loads(other)
         except (TypeError, ValueError) as error:
-            raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is no JSON") from error
+            raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is not JSON") from error
 
 
 def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
@@ -177,7 +179,7 @@ def _check_document(old: _Strand, mirrored: str, row: tuple[int, dict[str, Any],
     try:
         ranges = OffsetMap(mapped["ranges"])
     except (DataError, KeyError, TypeError, ValueError) as error:
-        raise _fault(where, "the ranges are no offset map") from error
+        raise _fault(where, "the ranges are not a valid offset map") from error
     text, context = old.found.text, record["context"]
     if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
         raise _fault(where, "names another place than the document's")
@@ -214,4 +216,4 @@ def _check_columns(before: Source, after: Source) -> None:
 
 
 def _fault(where: str, message: str) -> DataError:
-    return DataError(message, where=where, remedy="The output is not what a run has written: run again")
+    return DataError(message, where=where, remedy="The output was changed after the run: run again")

@@ -77,7 +77,7 @@ class OutputFolder:
                 raise UsageError("the folder is not empty", where=str(out), remedy=remedy)
             if not _is_ours(out):
                 raise UsageError(
-                    "the folder holds something that is no earlier run, and is not replaced",
+                    "the folder holds files that no earlier run wrote, and is not replaced",
                     where=str(out),
                     remedy="Name another with --out",
                 )
@@ -153,5 +153,5 @@ def cannot_write(place: Path, error: OSError) -> OutputError:
     return OutputError(
         f"the output cannot be written ({error.strerror or type(error).__name__}); nothing was left behind",
         where=str(place),
-        remedy="Make room, or name another place with --out",
+        remedy="Free disk space, or name another place with --out",
     )

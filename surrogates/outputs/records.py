@@ -33,7 +33,7 @@ def check_replaced(document: Document, replaced: Replaced) -> None:
 
 
 def _wrong(document: Document, what: str) -> RunError:
-    return RunError(f"the engine broke its word: {what}", where=document.id, remedy="Please report this as a fault of piiloom")
+    return RunError(f"the engine gave an invalid result: {what}", where=document.id, remedy="Please report this as a bug in piiloom")
 
 
 def record_id(document: Document, replaced: Replaced) -> str:

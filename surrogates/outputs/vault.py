@@ -12,7 +12,7 @@ from piiloom.surrogates.outputs.folder import cannot_write
 
 _MODE: Final = 0o600
 WARNING: Final = (
-    "The vault undoes the surrogates: whoever has it and the output has the input. Keep it apart, and delete it when it has served."
+    "The vault undoes the surrogates: whoever has it and the output has the input. Keep it apart, and delete it when you no longer need it."
 )
 
 
@@ -34,7 +34,7 @@ class VaultFile:
         if any(self._path == place or self._path.is_relative_to(place) for place in self._closed_to):
             raise UsageError("the vault must lie outside the output and the input", where="--vault", remedy="Name another file")
         if self._path.exists() or self._path.is_symlink():
-            raise UsageError("there is such a file, and a vault is never written over", where=str(self._path), remedy="Name a new file")
+            raise UsageError("the file exists, and a vault is never overwritten", where=str(self._path), remedy="Name a new file")
         try:
             self._draft.unlink(missing_ok=True)  # left by a killed process with the same process id
             self._fh = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE), "wb")
@@ -63,7 +63,9 @@ class VaultFile:
         try:
             os.link(self._draft, self._path)
         except FileExistsError:
-            raise UsageError("somebody has made such a file meanwhile", where=str(self._path), remedy="Name a new file") from None
+            raise UsageError(
+                "the file was created by another process in the meantime", where=str(self._path), remedy="Name a new file"
+            ) from None
         self._published = True
 
     def warnings(self) -> list[str]:

@@ -107,7 +107,7 @@ class PersonaDrawer:
         """Return the pools of a country and gender. Raises ``UsageError`` if there are no names for it."""
         givens, families = self._pools.given(country, gender), self._pools.family(country, gender)
         if not givens or not families:
-            raise UsageError(f"no names of {country} are known", remedy="Take --groups balanced, or another --locale or names index.")
+            raise UsageError(f"no names of {country} are known", remedy="Use --groups balanced, or choose another --locale or names index.")
         found = self._own[country, gender] = country, givens, families, len(givens), len(families)
         return found
 

@@ -55,12 +55,14 @@ class Weights:
             except ValueError:
                 weight = -1.0
             if key is None or not 0 <= weight < float("inf"):
-                raise UsageError(f"{part!r} is no weight", remedy=f"Write NAME=NUMBER with a name of {', '.join(names.values())}.")
+                raise UsageError(f"{part!r} is not a weight", remedy=f"Write NAME=NUMBER with a name of {', '.join(names.values())}.")
             found[key] = weight
         genders = (found.get("female", 1.0), found.get("male", 1.0))
         a, b, c, d, e = (found.get(region, 1.0) for region in REGIONS)
         if not sum(genders) or not a + b + c + d + e:
-            raise UsageError("weights that are all 0 leave nobody to choose", remedy="Give one gender and one region a weight above 0.")
+            raise UsageError(
+                "the weights of all genders or of all regions are 0", remedy="Give one gender and one region a weight above 0."
+            )
         return cls(genders, (a, b, c, d, e))
 
 

@@ -164,7 +164,7 @@ def _check_regex(pattern: str, where: str) -> None:
     if strange:
         raise ConfigError(f"unknown group {strange[0]!r}", where=where, remedy=_closest(strange[0], sorted(_GROUPS)))
     if compiled.fullmatch(""):
-        raise ConfigError("the pattern fits the empty text", where=where, remedy="Make it ask for at least one character.")
+        raise ConfigError("the pattern matches the empty text", where=where, remedy="Make it match at least one character.")
 
 
 def dump_mapping(mapping: Mapping) -> str:

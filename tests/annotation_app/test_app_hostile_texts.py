@@ -171,7 +171,7 @@ def test_what_admins_see(browser, project):
         page.get_by_role("combobox", name="Change", exact=True).click()
         page.get_by_role("option", name="ana").click()
         page.get_by_role("button", name="Change", exact=True).click()
-        look.at(f"{ANA}: annotator. That person has to log in anew.")
+        look.at(f"{ANA}: annotator. That person has to log in again.")
         page.get_by_label("Name", exact=True).fill(BO)
         page.get_by_label("Password", exact=True).fill(GOOD)
         page.get_by_role("button", name="Add", exact=True).click()

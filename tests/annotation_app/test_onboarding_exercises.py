@@ -91,7 +91,7 @@ def test_the_shipped_exercises_are_sound_and_each_has_something_to_mend(kind: st
 def test_practice_is_checked_as_often_as_one_likes_and_shows_the_answer_only_then(project: WorkProject) -> None:
     ids = project.practice.add("boss", shipped_answers("practice")[:2])
     record_id = ids[0]
-    with pytest.raises(UsageError, match="after a try of your own"):
+    with pytest.raises(UsageError, match="after your own attempt"):
         project.practice.reference("ann", record_id)
     with pytest.raises(UsageError, match="not done anything"):
         project.practice.check("ann", record_id)

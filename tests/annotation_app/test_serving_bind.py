@@ -12,7 +12,7 @@ pytest.importorskip("streamlit", reason="the extra annotate is not installed")
 def test_the_address_of_another_machine_is_told_as_that():
     from piiloom.annotation_app.serving.server import bind
 
-    with pytest.raises(UsageError, match=r"--host: '192\.0\.2\.1' is no address of this machine\. 127"):  # TEST-NET-1 (RFC 5737)
+    with pytest.raises(UsageError, match=r"--host: '192\.0\.2\.1' is not an address of this machine\. Use 127"):  # TEST-NET-1 (RFC 5737)
         bind("192.0.2.1", 0)
 
 

@@ -95,7 +95,7 @@ def test_another_role_and_a_logout_end_an_open_session_and_its_cookie(browser, t
             boss.get_by_role("combobox", name="Change", exact=True).click()
             boss.get_by_role("option", name="ana").click()
             boss.get_by_role("button", name="Change", exact=True).click()
-            expect(boss.get_by_text("ana: annotator. That person has to log in anew.")).to_be_visible(timeout=20_000)
+            expect(boss.get_by_text("ana: annotator. That person has to log in again.")).to_be_visible(timeout=20_000)
             page.get_by_text("Agreement").click()  # any run of the open page
             expect(page.get_by_text("Your session has ended.")).to_be_visible(timeout=20_000)
             page.reload()

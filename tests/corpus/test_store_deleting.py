@@ -113,7 +113,7 @@ def test_a_run_whose_records_people_annotate_stays(store):
     order = store.rows("SELECT record_order FROM records WHERE id = '1-1'")[0][0]
     add_items(store, [Item(record_id="1-1", record_order=order)])
     assert ties_of_run(store, first_run(store)).annotated == 1
-    with pytest.raises(RunError, match=r"annotate records of run r0001-11111111 \(1\)"):
+    with pytest.raises(RunError, match=r"annotated records of run r0001-11111111 \(1\)"):
         delete_run(store, first_run(store))
     delete_run(store, list_runs(store)[1].id)
 

@@ -159,10 +159,10 @@ def test_a_stump_of_the_same_name_is_replaced(store):
 def test_what_is_no_partition_of_the_run_is_left_alone(store):
     own, other = deal(store, "one", 0, [1]), deal(store, "two", 0, [1])
     other.path.replace(own.path)
-    with pytest.raises(StoreError, match="no partition of run one"):
+    with pytest.raises(StoreError, match="not a partition of run one"):
         merge(store, "one", own.path)
     Store.open(plain := own.path.with_name("plain.duckdb")).close()
-    with pytest.raises(StoreError, match="no partition of run one"):
+    with pytest.raises(StoreError, match="not a partition of run one"):
         merge(store, "one", plain)
     plain.write_text("somebody's diary")
     with pytest.raises(NotAStore):

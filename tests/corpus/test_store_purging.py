@@ -183,7 +183,7 @@ def test_a_process_that_comes_between_copy_and_exchange_loses_nothing(store_path
         return rows
 
     monkeypatch.setattr(compacting, "_copy", copied_and_then_written)
-    with pytest.raises(StoreLocked, match="taken the store meanwhile"):
+    with pytest.raises(StoreLocked, match="opened the store in the meantime"):
         compact(store_path)
     assert [path.name for path in store_path.parent.iterdir()] == [store_path.name]
     with Store.open(store_path) as store:

@@ -188,7 +188,7 @@ def test_a_log_caught_in_the_midst_of_a_commit_ends_with_the_commit_before(kept)
 def test_without_a_whole_copy_nothing_is_read(tmp_path, temporary, monkeypatch):
     path = tmp_path / "s.duckdb"
     monkeypatch.setattr(live_copies, "_checkpoint_under_way", lambda _: True)
-    with working(WRITER, path), pytest.raises(StoreError, match="no whole copy") as caught, open_to_read(path, patience_s=0.2):
+    with working(WRITER, path), pytest.raises(StoreError, match="no consistent copy") as caught, open_to_read(path, patience_s=0.2):
         raise AssertionError
     assert "process" in str(caught.value)
     assert list(temporary.iterdir()) == []
@@ -302,7 +302,7 @@ def test_other_peoples_tables_are_refused(tmp_path):
 def test_no_room_for_a_copy_is_said_before_it_is_made(tmp_path, temporary, monkeypatch):
     path = tmp_path / "s.duckdb"
     monkeypatch.setattr(live_copies.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5_000))
-    with working(WRITER, path), pytest.raises(OutputError, match="no room") as caught, open_to_read(path):
+    with working(WRITER, path), pytest.raises(OutputError, match="no disk space") as caught, open_to_read(path):
         raise AssertionError
     assert "TMPDIR" in str(caught.value)
     assert str(temporary) in str(caught.value)

@@ -67,7 +67,7 @@ def test_a_refused_rename_leaves_everything_where_it_was(store_path: Path, monke
     (snapshot,) = list_snapshots(store_path)
     before = {entry.name: entry.read_bytes() for entry in store_path.parent.iterdir() if entry.is_file()}
     asked = refuse_renames(monkeypatch, refused)
-    with pytest.raises(OutputError, match=r"cannot be put back \(Input/output error\). Nothing was changed"):
+    with pytest.raises(OutputError, match=r"cannot be restored \(Input/output error\). Nothing was changed"):
         restore_snapshot(snapshot, store_path, NOON)
     assert len(asked) == 2 * refused - 1
     assert {entry.name: entry.read_bytes() for entry in store_path.parent.iterdir() if entry.is_file()} == before

@@ -85,7 +85,7 @@ def test_an_old_snapshot_that_cannot_be_deleted_is_told_beside_the_new_one(store
     (stuck / "held").mkdir(parents=True)  # a folder cannot be unlinked
     with Store.open(store_path) as store:
         older = [take_snapshot(store, NOON, 9), take_snapshot(store, NOON, 9)]
-        with pytest.raises(OldSnapshotsRemain, match="the snapshot was made, but of the older ones 1 cannot be deleted") as caught:
+        with pytest.raises(OldSnapshotsRemain, match="the snapshot was made, but 1 of the older ones cannot be deleted") as caught:
             take_snapshot(store, NOON, 2)
     assert caught.value.where == str(stuck)
     kept = list_snapshots(store_path)
@@ -129,7 +129,7 @@ def test_no_room_is_told_and_the_store_goes_on(store_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", NO_ROOM, str(store_path)], capture_output=True, text=True, check=True)
     message, count = done.stdout.splitlines()
     assert "no snapshot" in message
-    assert "Make room" in message
+    assert "Free disk space" in message
     assert count == "1"
     assert list(snapshot_folder(store_path).iterdir()) == [kept]
     assert events_in(store_path) == 1

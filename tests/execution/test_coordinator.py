@@ -98,7 +98,7 @@ def test_what_a_dead_worker_held_is_taken_back_and_its_money_counts_as_spent():
         assert not enters.done()
         spent = await handle.actor.release("dead")
         await asyncio.wait_for(enters, 1)
-        with pytest.raises(RunError, match="takes this worker for dead") as caught:
+        with pytest.raises(RunError, match="has marked this worker as lost") as caught:
             await asyncio.wait_for(waits, 1)
         assert "Resume" in (caught.value.remedy or "")
         with pytest.raises(RunError):

@@ -120,7 +120,7 @@ def test_closing_ends_what_is_open(spans):
 
 def test_nothing_is_sent_unless_the_user_says_where(monkeypatch):
     monkeypatch.delenv(EXPORTER, raising=False)
-    with pytest.raises(UsageError, match="nothing says where spans should go"), telemetry("r0001", provider="p", model="m"):
+    with pytest.raises(UsageError, match="no destination for spans is set"), telemetry("r0001", provider="p", model="m"):
         pass
 
 

@@ -97,7 +97,7 @@ def test_labels_may_become_the_judge_s(tmp_path):
 
 
 def test_the_composer_is_no_model(tmp_path):
-    with pytest.raises(UsageError, match="the composer tells stories"):
+    with pytest.raises(UsageError, match="the composer cannot use the recipe case"):
         make_config({"recipe": "case"})
 
 
@@ -184,9 +184,9 @@ def test_a_judge_s_budget_ends_the_run(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"judge_model": "m", "recipe": "staged"}, "nothing is judged"),
+        ({"judge_model": "m", "recipe": "staged"}, "this run has no judge"),
         ({"judge_provider": "composer", "recipe": "case"}, "cannot judge"),
-        ({"judge_base_url": "http://localhost:1/v1", "recipe": "case"}, "no judge of its own"),
+        ({"judge_base_url": "http://localhost:1/v1", "recipe": "case"}, "no separate judge"),
         ({"judge_provider": "anthropic", "recipe": "case", "batch": True}, "one provider"),
         ({"sampling": {"situation": {"temperature": 1.0}}, "recipe": "case"}, "no model at the stage situation"),
         ({"sampling": {"sheet": {"temperature": 1.0}}, "recipe": "staged"}, "no model at the stage sheet"),

@@ -168,7 +168,7 @@ def test_a_type_that_pairs_with_all_needs_some_sentence(tmp_path):
 
 
 def test_the_composer_invents_no_values():
-    with pytest.raises(UsageError, match="no model that could be asked for values of hobby"):
+    with pytest.raises(UsageError, match="the composer has no values of hobby"):
         make_config({"types": BY_MODEL})
 
 

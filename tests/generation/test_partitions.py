@@ -300,7 +300,7 @@ def test_what_cannot_be_partitioned_is_refused(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         with pytest.raises(UsageError, match="--batch"):
             run_by_ray(store, config_for("openai", server, batch=True), 2)
-        with pytest.raises(UsageError, match="hard stop"):
+        with pytest.raises(UsageError, match="needs a shared folder"):
             run_by_ray(store, config_for("openai", server, seed=8, budget_usd=5.0), 2, address="127.0.0.1:1")
 
 

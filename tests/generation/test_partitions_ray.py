@@ -212,7 +212,11 @@ def test_a_stop_and_a_budget_reach_all_workers(tmp_path):
 
 @pytest.mark.parametrize(
     ("address", "said"),
-    [("127.0.0.1:1", "no Ray answers there"), ("ray://head:10001", "host and port of its head"), ("auto", "cannot be joined")],
+    [
+        ("127.0.0.1:1", "no Ray cluster answers there"),
+        ("ray://head:10001", "not the address of a Ray cluster"),
+        ("auto", "cannot be joined"),
+    ],
 )
 def test_a_cluster_that_is_not_there_is_one_clear_error(address, said, tmp_path):
     with Store.open(tmp_path / "s.duckdb") as store, pytest.raises(PiiloomError, match=said):

@@ -150,14 +150,14 @@ def test_stories_of_ones_own(tmp_path):
 
 
 def test_what_does_not_go_together_is_refused():
-    with pytest.raises(UsageError, match="stories are told by the composer"):
+    with pytest.raises(UsageError, match="only the composer can use the recipe story"):
         make_config({**STORY, "provider": "openai", "model": "m"})
     with pytest.raises(UsageError, match=r"there (are no stories in Portuguese|is no story of age\+belief)"):
         make_config({**STORY, "locale": "pt_BR", "pairs": "age+belief"}).chosen_pairs()
 
 
 def test_a_text_of_another_recipe_is_asked_one_question():
-    with pytest.raises(UsageError, match="a text is asked one question"):
+    with pytest.raises(UsageError, match="the recipe staged asks one question per text"):
         make_config({"questions_per_text": 2, "recipe": "staged"})
 
 

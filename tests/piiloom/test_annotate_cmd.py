@@ -36,7 +36,7 @@ def test_the_network_gets_in_only_with_accounts(cli, empty_store, host):
 def test_single_user_is_for_this_machine_alone(cli, peopled, words):
     outcome = cli("annotate", "--single-user", *words, "--port", 0, "--store", peopled)
     assert outcome.code == 2
-    assert "this machine alone" in outcome.error_line()
+    assert "this machine only" in outcome.error_line()
 
 
 def test_a_login_needs_somebody_who_can_log_in(cli, empty_store):
@@ -148,7 +148,7 @@ def test_restore_brings_the_store_back_and_logs_everybody_out(cli, peopled):
 
     outcome = cli("annotate", "--restore", snapshot, "--store", peopled)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "delete it when nothing is missed" in outcome.out
+    assert "delete it when you no longer need it" in outcome.out
     services = open_services(peopled)
     assert [account.name for account in services.accounts.list()] == ["ana"]
     assert services.logins.person(token) is None

@@ -71,7 +71,7 @@ def test_json_tells_the_account(cli, piped, empty_store):
 
 
 def test_no_accounts(cli, empty_store):
-    assert "whoever sits at this machine" in cli("annotators", "list", "--store", empty_store).out
+    assert "whoever uses this machine" in cli("annotators", "list", "--store", empty_store).out
 
 
 QUICK = {
@@ -164,7 +164,7 @@ def test_a_password_is_asked_for_twice_on_a_terminal(empty_store):
     code = "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from piiloom.cli.main import run; sys.exit(run(sys.argv[1:]))"
     with subprocess.Popen([sys.executable, "-c", code, *words], stdin=end, stdout=end, stderr=end, start_new_session=True) as process:
         shown = b""
-        for question, typed in ((b"Password", GOOD), (b"same again", "something else"), (b"Password", GOOD), (b"same again", GOOD)):
+        for question, typed in ((b"Password", GOOD), (b"Repeat", "something else"), (b"Password", GOOD), (b"Repeat", GOOD)):
             shown += _read_until(terminal, question)
             os.write(terminal, f"{typed}\n".encode())
         assert process.wait(timeout=20) == 0

@@ -192,7 +192,7 @@ def test_surrogate_gives_what_the_command_prints(cli, tmp_path):
         ({"keep": 2.0}, "keep: 2.0 is out of range"),
         ({"concurrency": 0}, "concurrency: 0 is out of range"),
         ({"workers": "many"}, "number of workers"),
-        ({"values": "llm", "provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}, "nobody is here to agree"),
+        ({"values": "llm", "provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}, "must be confirmed"),
     ],
 )
 def test_what_surrogate_cannot_do_is_said(options, said, tmp_path):
@@ -252,7 +252,7 @@ def test_a_type_checker_finds_a_misspelt_setting(tmp_path):
 def test_load_names_what_is_wrong(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         piiloom.load(tmp_path / "nothing")
-    with pytest.raises(DataError, match="no export"):
+    with pytest.raises(DataError, match="not an export"):
         piiloom.load(tmp_path)
     (tmp_path / "release.json").write_text(json.dumps({"format": "native", "files": []}))
     with pytest.raises(DataError, match="damaged"):

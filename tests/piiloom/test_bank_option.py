@@ -90,7 +90,7 @@ def test_doctor_passes_a_good_bank(cli, tmp_path):
         ("topic: Choir Seats", "topik: Choir Seats", 2, "topic"),
         ("[condition, allergy]", "[mood]", 4, "no subtype 'mood'"),
         ("My {relationship} has {health}", "My <{relationship} has {health}", 13, "never closed"),
-        ("<our|the>", "<our|our>", 13, "stands twice"),
+        ("<our|the>", "<our|our>", 13, "occurs twice"),
         ("{location.city}", "{location.moon}", 33, "no subtype 'moon'"),
     ],
 )

@@ -83,14 +83,14 @@ def test_what_the_sums_leave_out_is_said(cli, told):
     assert one.code == 0, one.err
     assert "run r1 interrupted (openai m-1): 0 of 5 records accepted" in one.out
     assert "may have been billed without an answer: 1 call\n" in one.out
-    assert "set aside for calls whose cost nobody knows: $0.7500, which counts against a budget" in one.out
+    assert "set aside for calls of unknown cost: $0.7500, which counts against a budget" in one.out
     assert "under way when their process ended: 1 call; up to $0.1250" in one.out
     assert "in batches that have not been collected: 1 call" in one.out
     assert "at no cost: 1 answers" in one.out
     assert " 50%" in one.out
     every = cli("cost", "--run", "all", "--store", told)
     assert "not in these sums: 1 of the answers (100 tokens in, 10 out), whose price is unknown" in every.out
-    assert "composed without any call: 1 of the runs" in every.out
+    assert "written by the composer without any call: 1 of the runs" in every.out
     assert [line.split()[-1] for line in every.out.splitlines() if line.startswith("compatible local")] == ["unknown"]
     assert any(line.startswith("total") and line.endswith("$0.7500 + ?") for line in every.out.splitlines())
 

@@ -89,7 +89,7 @@ def test_a_server_that_fails_whatever_it_is_asked_is_not_judged(cli, empty_store
         outcome = cli("doctor", "--store", empty_store, "--base-url", server.openai_url, "--model", "tiny", "--json")
     found = _report(outcome)["replies of compatible"]
     assert found["status"] == "warning"
-    assert found["detail"].endswith("could not be told")
+    assert found["detail"].endswith("could not be determined")
 
 
 def test_a_server_that_does_not_answer_is_a_fault(cli, empty_store):

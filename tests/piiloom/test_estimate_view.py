@@ -66,8 +66,8 @@ def test_a_thinking_model_and_batch_mode_are_said(shown):
 
 
 def test_a_budget_that_will_not_do_is_told_beforehand(shown):
-    assert "The budget of $0.0100 will not do" in shown(provider="openai", samples=500, budget_usd=0.01)
-    assert "The budget of $0.2000 may not do" in shown(provider="openai", samples=500, budget_usd=0.2)
+    assert "The budget of $0.0100 is not enough" in shown(provider="openai", samples=500, budget_usd=0.01)
+    assert "The budget of $0.2000 may not be enough" in shown(provider="openai", samples=500, budget_usd=0.2)
     assert "budget" not in shown(provider="openai", samples=500, budget_usd=50)
 
 
@@ -77,7 +77,7 @@ def test_a_model_without_a_price_is_told_how_to_get_one(shown):
     assert '--price "input=…,output=…"' in out
     priced = shown(provider="openai", model="gpt-9", samples=5, price="input=1,output=2")
     assert "Prices as given by --price" in priced
-    assert "unknown" not in priced
+    assert "price is unknown" not in priced
 
 
 def test_the_composer_costs_nothing(shown):

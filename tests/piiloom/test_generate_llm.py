@@ -78,4 +78,4 @@ def test_a_response_format_can_be_set_and_changed_while_a_run_goes_on(cli, store
 def test_only_compatible_servers_are_told_a_response_format(cli, store_path):
     outcome = cli("generate", "--samples", 2, "--response-format", "text", "--store", store_path)
     assert outcome.code == 2
-    assert "only a compatible server can be told a response format" in outcome.error_line()
+    assert "only the provider compatible takes a response format" in outcome.error_line()

@@ -104,7 +104,7 @@ def test_lines_come_by_themselves_also_when_the_run_stands_still(capfd):
     assert 3 <= len(lines) <= 9
     assert lines[0].startswith("r0001: 5/100 · ")
     assert "2 rejected · $2.50 + $0.5000 set aside of $10.00 (30%)" in lines[0]
-    assert "61 in flight of 64 · 12 waiting · limit 500 rpm, 60k tpm · braking for 3 s · 7 refused by the server" in lines[0]
+    assert "61 in flight of 64 · 12 waiting · limit 500 rpm, 60k tpm · paused by the server for 3 s · 7 refused by the server" in lines[0]
 
 
 def test_a_calm_limiter_says_little():
@@ -128,9 +128,9 @@ def out_at_provider(requests, done):
 
 def test_batches_show_what_is_out_and_what_gathers(capfd):
     state = BatchModeState(out=[out_at_provider(1000, 400), out_at_provider(234, 100)], gathered=52)
-    assert batches_text(state) == "2 batches out: 500 of 1,234 requests done · 52 calls gathered for the next"
-    assert batches_text(BatchModeState(out=[out_at_provider(3, 0)], gathered=0)) == "1 batch out: 0 of 3 requests done"
-    assert batches_text(BatchModeState(out=[], gathered=4)) == "no batch out · 4 calls gathered for the next"
+    assert batches_text(state) == "2 open batches: 500 of 1,234 requests done · 52 calls gathered for the next"
+    assert batches_text(BatchModeState(out=[out_at_provider(3, 0)], gathered=0)) == "1 open batch: 0 of 3 requests done"
+    assert batches_text(BatchModeState(out=[], gathered=4)) == "no open batch · 4 calls gathered for the next"
     with shown_run("r0001", mode="json", traffic=lambda: state) as (watch, _):
         watch(progress(2))
     last = json_lines(capfd.readouterr().err)[-1]

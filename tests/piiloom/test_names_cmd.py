@@ -92,7 +92,7 @@ def test_an_index_that_is_none_is_refused(cli, tmp_path):
     foreign.write_bytes(b"not an index")
     outcome = cli("names", "top", "--country", "NL", "--index", foreign)
     assert outcome.code == 1
-    assert "no names index" in outcome.err
+    assert "not a names index" in outcome.err
     assert len(outcome.err.splitlines()) == 1
 
 

@@ -43,7 +43,7 @@ def compatible(server):
 REFUSED = [
     (("--otel",), "--otel"),
     (("--ray", 2), "--ray"),
-    (("--ray", 2, "--ray-address", "127.0.0.1:1"), "no Ray answers there"),
+    (("--ray", 2, "--ray-address", "127.0.0.1:1"), "no Ray cluster answers there"),
     (("--batch",), "--batch"),
     (("--budget-usd", 5), "--budget-usd"),
     (("--budget-usd", "inf"), "budget"),

@@ -18,7 +18,7 @@ def test_check_tells_each_finding_in_a_line(cli, tmp_path):
     path = written(tmp_path, STORY.replace("{start}, he", "{stop}, he"))
     outcome = cli("stories", "check", path)
     assert outcome.code == 1
-    assert outcome.out.splitlines()[0].startswith("mine.yaml:28: stories[0].text[1].say[0]: {stop} is no fact of this story")
+    assert outcome.out.splitlines()[0].startswith("mine.yaml:28: stories[0].text[1].say[0]: {stop} is not a fact of this story")
     assert outcome.out.splitlines()[-1] == "1 finding"
     found = json.loads(cli("stories", "check", path, "--json").out)["findings"]
     assert [(one["rule"], one["line"]) for one in found] == [("pattern", 28)]

@@ -22,7 +22,7 @@ __all__ = ["_own_names", "notes", "refused"]
         (("--groups", "weights", "--weights", "women=2"), ("'women=2'", "female, male, Africa")),
         (("--groups", "weights", "--weights", "female=-1"), ("'female=-1'",)),
         (("--groups", "weights", "--weights", "female=inf"), ("'female=inf'",)),
-        (("--groups", "weights", "--weights", "female=0,male=0"), ("all 0",)),
+        (("--groups", "weights", "--weights", "female=0,male=0"), ("are 0",)),
         (("--weights", "female=2"), ("--weights", "--groups weights")),
         (("--groups", "even"), ("--groups",)),
         (("--strategy", "random"), ("--strategy",)),

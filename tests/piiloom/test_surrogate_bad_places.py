@@ -38,7 +38,7 @@ def test_an_output_that_cannot_be(refused, notes, tmp_path, target):
     refused(notes, "--out", out, code=1 if target == "below a file" else 2, says=("taken", "--out"))
 
 
-@pytest.mark.parametrize(("where", "says"), [("notes/v", "outside"), ("out/v", "outside"), ("taken", "never written over")])
+@pytest.mark.parametrize(("where", "says"), [("notes/v", "outside"), ("out/v", "outside"), ("taken", "never overwritten")])
 def test_a_vault_that_cannot_be(refused, notes, tmp_path, where, says):
     (tmp_path / "taken").write_text("mine")
     refused(notes, "--vault", tmp_path / where, code=2, says=(says,))

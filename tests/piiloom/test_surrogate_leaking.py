@@ -19,7 +19,7 @@ def test_leakage_prints_a_table_and_writes_a_report(cli, notes, tmp_path):
     assert "1.00%" in outcome.out
     assert "5.00%" in outcome.out
     assert "4 people, 5 mentions" in outcome.out
-    assert "pairs of people with one full name to be expected: 0.0; among as many people who were cast: 0\n" in outcome.out
+    assert "pairs of people with the same full name: 0.0 expected, 0 among as many generated people\n" in outcome.out
     assert str(out) in outcome.err
     report = json.loads((out / "leakage.json").read_text())
     assert [row["miss_rate"] for row in report["leakage"]] == [0.01, 0.05]

@@ -72,5 +72,5 @@ def test_places_are_looked_at_before_a_model_is_paid(cli, fill, notes, tmp_path,
         assert server.requests == 0
     assert (taken.code, vault.code) == (2, 2)
     assert "not empty" in taken.error_line()
-    assert "never written over" in vault.error_line()
+    assert "never overwritten" in vault.error_line()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "out", "v"]

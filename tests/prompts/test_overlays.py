@@ -108,12 +108,12 @@ def test_an_empty_file_has_no_blocks(folder):
 
 def test_a_syntax_error_is_named_with_its_line(folder):
     said = refused(folder, "situation.j2", GOOD.replace("{{ subtopic }}", "\n\n{{ subtopic }"))
-    assert f"{folder / 'situation.j2'}:4: is no valid template" in said
+    assert f"{folder / 'situation.j2'}:4: is not a valid template" in said
 
 
 @pytest.mark.parametrize("slip", ["{{ subtopic | nonsense }}", "{% block system %}twice{% endblock %}", "{% raw %}", "{% frobnicate %}"])
 def test_other_slips_of_the_pen_are_named_with_their_line(folder, slip):
-    assert f"{folder / 'situation.j2'}:4: is no valid template" in refused(
+    assert f"{folder / 'situation.j2'}:4: is not a valid template" in refused(
         folder, "situation.j2", GOOD.replace("{{ subtopic }}", f"\n\n{slip}")
     )
 
@@ -136,7 +136,7 @@ def test_variables_of_the_templates_own_are_no_unknown_ones(folder):
 )
 def test_a_template_stands_alone(folder, tag):
     # What it borrowed could change without its fingerprint changing.
-    assert f"{folder / 'situation.j2'}:2: takes in another file" in refused(folder, "situation.j2", f"\n{tag}{GOOD}")
+    assert f"{folder / 'situation.j2'}:2: includes another file" in refused(folder, "situation.j2", f"\n{tag}{GOOD}")
 
 
 def test_a_template_of_somebody_elses_sees_nothing_but_its_variables(folder):

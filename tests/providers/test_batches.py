@@ -226,7 +226,7 @@ def test_a_line_of_results_that_is_no_json_costs_its_neighbours_nothing(server):
         server.batches.files[batch.files[0]] = b"".join([kept[0], b'{"custom_id": "b1-', b"\n", *kept[2:]])
         found = [result.fate async for result in api.results(batch)]
         server.batches.files[batch.files[0]] = b"".join(kept)[:-20]
-        with pytest.raises(ProviderUnavailable, match="came cut"):
+        with pytest.raises(ProviderUnavailable, match="was cut short"):
             assert len([result async for result in api.results(batch)]) == 4
         return found
 

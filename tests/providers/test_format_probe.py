@@ -98,7 +98,7 @@ def test_a_server_that_is_down_is_not_judged():
         report, kind = asyncio.run(work(server))
         known = loopback("compatible", server).probed
     assert (report.chosen, kind, known) == (None, "json_schema", False)
-    assert str(report).endswith("could not be told")
+    assert str(report).endswith("could not be determined")
 
 
 def test_a_server_that_cannot_be_reached_is_not_judged():

@@ -125,8 +125,8 @@ def test_prices_from_the_command_line():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("", "is no price"),
-        ("0.5", "is no price"),
+        ("", "is not one of"),
+        ("0.5", "is not one of"),
         ("input=0.5", "output missing"),
         ("cached=1", "input and output missing"),
         ("input=0.5,output=-1", "output must be a finite number, 0 or more"),
@@ -134,8 +134,8 @@ def test_prices_from_the_command_line():
         ("input=1,output=inf", "output must be"),
         ("input=cheap,output=1", "input is not a number"),
         ("input=1,output=2,input=3", "input is given twice"),
-        ("input=1,output=2,thinking=3", "'thinking' is no price of input, cached, output, cache_write"),
-        ("input=1,output=2,", "is no price"),
+        ("input=1,output=2,thinking=3", "'thinking' is not one of input, cached, output, cache_write"),
+        ("input=1,output=2,", "is not one of"),
     ],
 )
 def test_malformed_prices_are_refused_with_an_example(text, fault):

@@ -46,7 +46,7 @@ def test_anthropic_takes_other_fields():
         ("openai", {"effort": "none"}, {"temperature": 1.0, "extra_body": {"reasoning": {"effort": "high"}}}, "effort high"),
         ("compatible", {}, {"extra_body": {"model": "dearer"}}, "cannot set model"),
         ("compatible", {}, {"extra_body": {"stream": True}}, "could not be read"),
-        ("openai", {}, {"extra_body": {"service_tier": "priority"}}, "no budget could hold"),
+        ("openai", {}, {"extra_body": {"service_tier": "priority"}}, "no budget could be kept"),
         ("openai", {}, {"extra_body": {"max_output_tokens": 9}}, "cannot set max_output_tokens"),
         ("compatible", {}, {"extra_body": {"temperature": 1}}, "setting of its own"),
     ],

@@ -42,7 +42,9 @@ def left(folder: Path) -> list[str]:
 @pytest.mark.parametrize("when", ["scan", "replace"])
 def test_an_engine_that_fails_is_named_by_the_lines_and_not_by_the_words(tmp_path: Path, workers: int, when: str) -> None:
     path = many(tmp_path / "in.jsonl")
-    with pytest.raises(RunError, match=r"in\.jsonl, lines (\d+) to (\d+): a chunk cannot be done \(ValueError in _strike") as caught:
+    with pytest.raises(
+        RunError, match=r"in\.jsonl, lines (\d+) to (\d+): a part of the input could not be processed \(ValueError in _strike"
+    ) as caught:
         run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} fails", at="HERE"), workers=workers)
     assert "secret" not in str(caught.value)
     first, last = (int(word) for word in str(caught.value).split(":")[0].split() if word.isdecimal())
@@ -89,7 +91,7 @@ def test_of_two_faults_the_first_in_the_input_is_told(tmp_path: Path, workers: i
 
 
 def test_an_engine_that_lies_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"in\.jsonl:1: the engine broke its word"):
+    with pytest.raises(RunError, match=r"in\.jsonl:1: the engine gave an invalid result"):
         run(many(tmp_path / "in.jsonl"), tmp_path / "out", Lying)
     assert left(tmp_path) == ["in.jsonl"]
 

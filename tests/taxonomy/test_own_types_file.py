@@ -35,7 +35,7 @@ def test_a_lexicon_may_be_a_file_beside(tmp_path):
     text = MINE.replace("{lexicon: [greyhound, beagle, corn snake]}", "{lexicon: animals.txt}")
     assert read_types_file(written(tmp_path, text))[1].subtypes[0].generator.values == ("greyhound", "beagle")
     (tmp_path / "animals.txt").write_text("greyhound\n[beagle]\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"^animals\.txt:2: no value"):
+    with pytest.raises(ConfigError, match=r"^animals\.txt:2: cannot be a value"):
         read_types_file(written(tmp_path, text))
     (tmp_path / "animals.txt").write_bytes(b"caf\xe9\n")
     with pytest.raises(ConfigError, match=r"mine\.yaml:15: types\[1\]\.subtypes\[0\]\.generator\.lexicon: the lexicon file is not UTF-8"):
@@ -43,7 +43,7 @@ def test_a_lexicon_may_be_a_file_beside(tmp_path):
 
 
 FAULTS = [
-    ("types:", "kinds:", 1, "kinds: there is no such key; there are types"),
+    ("types:", "kinds:", 1, "kinds: unknown key; known: types"),
     ("name: vehicle plate", "name: health", 2, "types[0].name: 'health' means the type 'health' that ships with piiloom already"),
     ("name: vehicle plate", "name: Nationality", 2, "types[0].name: a type's name has small letters"),
     ("name: vehicle plate", "name: nationality", 2, "types[0].name: 'nationality' means the type 'demographic'"),
@@ -56,28 +56,28 @@ FAULTS = [
     ("definition: The registration of a vehicle.", "definition: ''", 3, "types[0].definition: the text is empty"),
     ("    definition: The registration of a vehicle.\n", "", 2, "types[0].definition: it is missing"),
     ("[KLM-4821, RST-0094]", "[KLM-4821]", 4, "types[0].examples: give two examples or more"),
-    ("[KLM-4821, RST-0094]", "[4821, RST-0094]", 4, "types[0].examples[0]: this is no text; put it in quotes"),
+    ("[KLM-4821, RST-0094]", "[4821, RST-0094]", 4, "types[0].examples[0]: this is not a text; put it in quotes"),
     ("[KLM-4821, RST-0094]", "KLM-4821", 4, "types[0].examples: there should be a list of texts here"),
-    ("[KLM-4821, RST-0094]", "['a|b', RST-0094]", 4, "types[0].examples[0]: no value: brackets"),
+    ("[KLM-4821, RST-0094]", "['a|b', RST-0094]", 4, "types[0].examples[0]: cannot be a value: brackets"),
     ("[job, health]", "[job, mood]", 6, "types[0].pairs[1]: there is no type 'mood'"),
-    ("[job, health]", "[code]", 6, "types[0].pairs[0]: 'code' can be part of no pair"),
+    ("[job, health]", "[code]", 6, "types[0].pairs[0]: 'code' cannot be part of a pair"),
     ("[job, health]", "[vehicle plate]", 6, "types[0].pairs[0]: it cannot pair with itself"),
-    ("[job, health]", "[hobby]", 6, "types[0].pairs[0]: 'hobby' can be part of no pair"),
+    ("[job, health]", "[hobby]", 6, "types[0].pairs[0]: 'hobby' cannot be part of a pair"),
     ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]*'", 7, "types[0].generator.pattern: character 6 of the pattern: '*' has no end"),
     ("'[A-Z]{3}-[0-9]{4}'", "'KLM'", 7, "types[0].generator.pattern: the pattern has one value only"),
-    ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]\\['", 7, "types[0].generator.pattern: it gives what can be no value"),
-    ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]', lexicon: [a b, c]", 7, "types[0].generator: a generator is a lexicon or a pattern"),
+    ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]\\['", 7, "types[0].generator.pattern: it gives something that cannot be a value"),
+    ("'[A-Z]{3}-[0-9]{4}'", "'[A-Z]', lexicon: [a b, c]", 7, "types[0].generator: give either a lexicon or a pattern"),
     ("{pattern: '[A-Z]{3}-[0-9]{4}'}", "mode", 7, "types[0].generator: say where values come from"),
     ("check: luhn", "check: lune", 19, "types[1].subtypes[1].generator.check: python-stdnum has no module 'lune'"),
     ("'9[0-9]{14}', check: luhn", "'[0-9]{3}X', check: iban", 19, "types[1].subtypes[1].generator.check: none of 20,000 values"),
-    ("corn snake]}", "corn snake], check: luhn}", 15, "types[1].subtypes[0].generator.check: only a pattern is checked"),
+    ("corn snake]}", "corn snake], check: luhn}", 15, "types[1].subtypes[0].generator.check: check works with a pattern only"),
     ("[greyhound, beagle, corn snake]", "[greyhound]", 15, "types[1].subtypes[0].generator.lexicon: a lexicon has 2 to 20,000"),
     ("[greyhound, beagle, corn snake]", "none.txt", 15, "the lexicon file cannot be read (No such file or directory)"),
-    ("form: count_noun", "form: verb", 14, "types[1].subtypes[0].form: there is no such form; there are noun_phrase"),
+    ("form: count_noun", "form: verb", 14, "types[1].subtypes[0].form: unknown form; known: noun_phrase"),
     ("- name: chip", "- name: breed", 16, "types[1].subtypes[1].name: a subtype's name has letters"),
     ("- name: chip", "- name: asked_for", 16, "types[1].subtypes[1].name"),
     ("    pairs: all\n", "    pairs: all\n    form: noun\n", 11, "types[1].form: a type with subtypes has its form there"),
-    ("    pairs: []\n", "    pairs: []\n    colour: red\n", 24, "types[2].colour: there is no such key; there are name, definition"),
+    ("    pairs: []\n", "    pairs: []\n    colour: red\n", 24, "types[2].colour: unknown key; known: name, definition"),
     ("    pairs: []\n", "    pairs: []\n    type_words: [Hobby]\n", 24, "types[2].type_words[0]: a type word is one word"),
     ("generator: model", "generator: ", 24, "types[2].generator: say where values come from"),
 ]

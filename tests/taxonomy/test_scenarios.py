@@ -85,7 +85,7 @@ def test_a_bank_can_be_limited() -> None:
         ("My {relationship} has {health}", "My <{relationship} has {health}", 13, "never closed"),
         ("My {relationship} has {health}", "My <{relationship}|> has {health}", 13, "exactly once"),
         ("My {relationship} has {health}", "My friend has {health}", 13, "{relationship} must stand exactly once"),
-        ("<our|the>", "<our|our>", 13, "stands twice"),
+        ("<our|the>", "<our|our>", 13, "occurs twice"),
         ("somebody with {health}", "somebody with {age}", 17, "scenarios[0].tells.health[0]"),
         ("      relationship:\n", "      age:\n", 11, "'relationship' is missing"),
         ("on the wall.", "on the wall {health}.", 24, "not for use here"),

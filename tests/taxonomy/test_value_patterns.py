@@ -55,7 +55,7 @@ def test_the_count_is_the_number_of_values(pattern, count):
         ("[^a]", "a class lists"),
         ("[9-0]", "upside down"),
         ("(a|b", "character 1 of the pattern: '(' is never closed"),
-        ("a|b", "a choice stands in round brackets"),
+        ("a|b", "a choice needs round brackets"),
         ("a)", "')' closes nothing"),
         ("a{2", "say how many times"),
         ("a{3,1}", "say how many times"),

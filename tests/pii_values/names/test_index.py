@@ -179,7 +179,7 @@ def test_damaged_foreign_and_newer_files_are_refused(file):
     cases = {
         "cut short": [whole[:-1], whole[: HEAD.size], whole + b"x"],
         "damaged": [_changed(whole, len(whole) - 9), _changed(whole, HEAD.size + 3), _changed(whole, HEAD.size + header[2] + 1)],
-        "no names index": [b"", b"PK\x03\x04 something", whole[:20], b"x" + whole[1:]],
+        "not a names index": [b"", b"PK\x03\x04 something", whole[:20], b"x" + whole[1:]],
         "newer": [HEAD.pack(MAGIC, 2, *header[2:]) + whole[HEAD.size :]],
         "this piiloom reads": [HEAD.pack(MAGIC, 0, *header[2:]) + whole[HEAD.size :]],
     }

@@ -59,7 +59,7 @@ def test_regions_by_country():
         "Europe",
     ]
     assert country_name("NO") == "Norway"
-    with pytest.raises(UsageError, match="no country"):
+    with pytest.raises(UsageError, match="unknown country"):
         region_of("XX")
 
 

@@ -269,7 +269,7 @@ def test_a_stopped_sitting_is_not_paid_for_twice(tmp_path):
     assert drawn.report["values_drawn"] == 40
     assert seen[-1].done == 40
     assert seen[-1].replayed >= 12
-    assert seen[-1].line().startswith("40/40 values by the model, 0 left to code, ")
+    assert seen[-1].line().startswith("40/40 values by the model, 0 made locally instead, ")
 
 
 CHILD = """
@@ -321,7 +321,7 @@ def test_one_prompt_that_is_not_taken_is_left_to_code(tmp_path):
 def test_a_model_without_a_price_is_refused_before_anything_is_read(tmp_path):
     corpus = Corpus(tmp_path, TEXTS)
     model_options = ModelOptions(provider="openai", model="gpt-unheard-of")
-    with pytest.raises(UsageError, match="costs"):
+    with pytest.raises(UsageError, match="the price of the model"):
         draw_by_model(corpus.inputs, corpus.factory, model_options, store=corpus.store, folder=tmp_path, agree=lambda _: True)
 
 

@@ -40,14 +40,14 @@ def test_links_inside_are_followed_and_others_refused(tmp_path: Path) -> None:
     (root / "l.txt").symlink_to("d/a.txt")
     (root / "e").symlink_to("d")
     assert names(root) == ["d/a.txt", "e/a.txt", "l.txt"]
-    for target, words in ((other / "a.txt", r"out\.txt: the link leads out"), (Path("nothing"), "leads nowhere")):
+    for target, words in ((other / "a.txt", r"out\.txt: the link leads out"), (Path("nothing"), "does not exist")):
         link = root / "out.txt"
         link.symlink_to(target)
         with pytest.raises(DataError, match=words):
             names(root)
         link.unlink()
     (root / "d" / "up").symlink_to("..")
-    with pytest.raises(DataError, match=r"d/up: the link leads round"):
+    with pytest.raises(DataError, match=r"d/up: the link leads back"):
         names(root)
 
 

@@ -121,8 +121,8 @@ def test_a_key_with_a_dot_is_found_too(tmp_path: Path) -> None:
     [
         ('{"text": "a"', "a.jsonl:2"),
         ('{"text": "a" "b": 1}', "a.jsonl:2"),
-        ('{"text": "a"} x', "behind the object"),
-        ("[1]", "no JSON object"),
+        ('{"text": "a"} x', "more text after the object"),
+        ("[1]", "not a JSON object"),
         ('{"text": "a", "text": "b"}', "twice"),
         (r'{"text": "a\ud800b"}', "lone surrogate"),
         ('{"text": "a",', "a.jsonl:2"),
@@ -151,17 +151,17 @@ def test_a_bad_array_is_refused(tmp_path: Path, body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "place", "words"),
     [
-        ('{"text": "a"}] junk', 1, "something stands behind the object"),
-        ('{"text": "a"}\n{"text": "b"}', 2, "something stands behind the object"),
-        ('{"text": "a"},,', 1, "something stands behind the object"),
-        ('{"text": "a"},', 1, "something stands behind the object"),
+        ('{"text": "a"}] junk', 1, "there is more text after the object"),
+        ('{"text": "a"}\n{"text": "b"}', 2, "there is more text after the object"),
+        ('{"text": "a"},,', 1, "there is more text after the object"),
+        ('{"text": "a"},', 1, "there is more text after the object"),
         (',{"text": "a"}', 1, "the file holds neither an array nor an object"),
-        ('["text"]', 1, "an element of the array is no JSON object"),
+        ('["text"]', 1, "an element of the array is not a JSON object"),
         ('[{"text": "a"}\n{"text": "b"}]', 2, "a comma or the end of the array is missing"),
         ('[{"text": "a"},\n,{"text": "b"}]', 2, "not valid JSON"),
         ('[{"text": "a"},\n]', 2, "not valid JSON"),
-        ('[{"text": "a"}]\n]', 2, "something stands behind the array"),
-        ("[] []", 1, "something stands behind the array"),
+        ('[{"text": "a"}]\n]', 2, "there is more text after the array"),
+        ("[] []", 1, "there is more text after the array"),
     ],
 )
 @pytest.mark.parametrize("chunk", [1, 1 << 20])

@@ -76,7 +76,7 @@ def test_a_column_that_holds_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no column 'nothing'; the table has: n, text, id, more"):
         read(path, text_fields=("nothing",))
     path.write_bytes(b"PAR1 no")
-    with pytest.raises(DataError, match="no Parquet file"):
+    with pytest.raises(DataError, match="not a Parquet file"):
         read(path)
 
 

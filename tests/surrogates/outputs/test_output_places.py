@@ -129,7 +129,7 @@ def test_the_vault_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_bytes() == b"x\n"
     assert [one.name for one in tmp_path.iterdir()] == ["v.jsonl"]
-    with pytest.raises(UsageError, match="never written over"), VaultFile(path, tmp_path / "out", tmp_path / "in"):
+    with pytest.raises(UsageError, match="never overwritten"), VaultFile(path, tmp_path / "out", tmp_path / "in"):
         pass
 
 
@@ -147,7 +147,7 @@ def test_a_vault_that_is_not_published_or_fails_goes(tmp_path: Path) -> None:
         fail(ValueError("stop"), vault)
     with VaultFile(path, tmp_path / "out", tmp_path / "in"):
         pass
-    with pytest.raises(UsageError, match="meanwhile"), VaultFile(path, tmp_path / "out", tmp_path / "in") as vault:
+    with pytest.raises(UsageError, match="in the meantime"), VaultFile(path, tmp_path / "out", tmp_path / "in") as vault:
         overtaken(path, vault)
     assert path.read_text() == "theirs"
     with pytest.raises(OutputError), VaultFile(tmp_path / "none" / "v", tmp_path / "out", tmp_path / "in"):

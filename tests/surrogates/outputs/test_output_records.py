@@ -58,7 +58,7 @@ def test_ids_tell_contents_and_documents_apart() -> None:
 )
 def test_places_that_do_not_fit_are_refused(place: tuple[int, int, int, int]) -> None:
     document = Document(0, "d", "[NAME] word", "f")
-    with pytest.raises(RunError, match="d: the engine broke its word"):
+    with pytest.raises(RunError, match="d: the engine gave an invalid result"):
         check_replaced(document, Replaced("Ann word", [Placed(*place, "person", "name", None, "", "")]))
 
 

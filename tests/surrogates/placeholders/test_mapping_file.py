@@ -73,7 +73,7 @@ def test_a_learnt_mapping_is_explained_and_finds_the_same_from_its_file(tmp_path
         ("rules:\n- tag: a\n  kind: city\n  colour: red\n", "map.yaml:4: rules[0]: unknown key 'colour' (line 4); known: "),
         ("rules:\n- kind: city\n", "map.yaml:2: a rule has either a tag or a regex"),
         ("rules:\n- {tag: a, regex: a, kind: city}\n", "map.yaml:2: a rule has either a tag or a regex"),
-        ("rules:\n- regex: 'a*'\n  kind: city\n", "map.yaml:2: the pattern fits the empty text"),
+        ("rules:\n- regex: 'a*'\n  kind: city\n", "map.yaml:2: the pattern matches the empty text"),
         ("rules:\n- regex: '(?P<indx>a)'\n  kind: city\n", "map.yaml:2: unknown group 'indx'. Did you mean 'index'?"),
         ("grammars:\n- square\n- sqare\n", "map.yaml:3: unknown grammar 'sqare'. Did you mean 'square'?"),
         ("languages: [en, xx]\n", "map.yaml:1: unknown language 'xx'"),
