@@ -6,6 +6,7 @@ import itertools
 import random
 
 import numpy as np
+import pytest
 from document_making import make_document
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,6 +55,7 @@ def disjoint(draw: st.DrawFn) -> list[Placed]:
     return [Placed(start, end, draw(types), draw(relevance)) for start, end in zip(cuts[::2], cuts[1::2], strict=False)]
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(documents=st.lists(disjoint(), min_size=2, max_size=6), data=st.data())
 def test_pairing_many_documents_at_once_is_pairing_them_one_by_one(documents: list[list[Placed]], data: st.DataObject) -> None:

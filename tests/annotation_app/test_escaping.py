@@ -16,6 +16,7 @@ def read(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL).replace("\u2060", "")
 
 
+@pytest.mark.long
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\u2060")))
 def test_nothing_is_lost_but_the_kind_of_blanks(text):
     assert read(escape_markdown(text)) == " ".join(text.split())

@@ -132,6 +132,7 @@ def test_records_without_spans_and_unknown_kinds_are_told(project: WorkProject) 
             project.controls.plant_errors("boss", [composed(1).id], kinds)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_controls_come_mixed_in_and_never_beside_their_source(project: WorkProject) -> None:
     sources = [composed(n).id for n in range(20)]
     project.controls.plant_errors("boss", sources)

@@ -23,6 +23,7 @@ def _validated(services):
         return {record.id: record for record in iter_records(store, status="validated")}
 
 
+@pytest.mark.long
 def test_nothing_waits(services):
     assert "Nothing waits for a decision" in said(page("adjudication", "adjudicator"))
 
@@ -50,6 +51,7 @@ def test_spans_are_chosen_one_by_one(services):
     assert [(span.entity_type, span.relevance) for span in spans] == [("occupation", "high"), ("health", "high"), ("location", "high")]
 
 
+@pytest.mark.long
 def test_a_change_meanwhile_is_told_and_nothing_is_decided(services):
     dispute(services, "r000")
     shown = page("adjudication", "adjudicator")
@@ -59,6 +61,7 @@ def test_a_change_meanwhile_is_told_and_nothing_is_decided(services):
     assert _validated(services) == {}
 
 
+@pytest.mark.long
 def test_rejecting_asks_for_a_reason(services):
     dispute(services, "r000")
     shown = page("adjudication", "adjudicator")
@@ -79,6 +82,7 @@ def test_a_decision_is_taken_back(services):
     assert services.lists.counts()["annotated"] == 1
 
 
+@pytest.mark.long
 def test_flags_rejections_and_edits_of_another_tab_are_shown(services):
     dispute(services, "r000")
     does(services, "ben", "r000", flip("s2", "low"), base=0, client="the other tab")
@@ -90,6 +94,7 @@ def test_flags_rejections_and_edits_of_another_tab_are_shown(services):
     assert [span.relevance for span in _validated(services)["r000"].spans] == ["low", "high"]
 
 
+@pytest.mark.long
 def test_what_was_finished_some_minutes_ago_is_settled_by_looking(services):
     does(services, "ana", "r000", ACCEPT)
     does(services, "ben", "r000", ACCEPT)

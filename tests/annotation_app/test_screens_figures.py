@@ -55,6 +55,7 @@ def test_what_people_change_is_shown_by_group(services):
         assert len(shown.dataframe[0].value) > 1, by
 
 
+@pytest.mark.long
 def test_agreement_is_shown_over_all_by_two_and_by_group(services):
     dispute(services, "r000")
     shown = _part("Agreement")
@@ -66,6 +67,7 @@ def test_agreement_is_shown_over_all_by_two_and_by_group(services):
         assert len(shown.dataframe[2].value) == 1, by
 
 
+@pytest.mark.long
 def test_the_estimate_of_errors_left_comes_with_what_it_takes_for_granted(services):
     for record_id in ("r000", "r001"):
         for who in ("ana", "ben"):
@@ -119,6 +121,7 @@ def test_upkeep_runs_once_in_a_while_and_keeps_its_fault():
     assert str(settling.fault) == "the disk is full"
 
 
+@pytest.mark.long
 def test_upkeep_does_not_keep_a_page_waiting():
     may_end, ended = threading.Event(), threading.Event()
 

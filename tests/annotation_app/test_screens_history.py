@@ -33,6 +33,7 @@ def events(services, *kinds):
         return read_events(store, kinds=kinds)
 
 
+@pytest.mark.long
 def test_who_decides_sees_everything_that_was_done_and_takes_back_a_step_of_somebody_else(services):
     dispute(services, "r000")
     shown = with_history(page("adjudication", "adjudicator"))
@@ -105,6 +106,7 @@ def test_who_oversees_sees_others_while_working_but_nothing_that_tells_control_r
     assert "finished for the first time" not in told
 
 
+@pytest.mark.long
 def test_a_late_edit_of_one_person_waits_on_the_page_and_nothing_else_does(tmp_path):
     with stage(tmp_path, records=2, overlap=1) as alone:
         does(alone, "local", "r000", ACCEPT)

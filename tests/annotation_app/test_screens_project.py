@@ -34,6 +34,7 @@ def test_whoever_lost_the_role_sees_nothing(services, monkeypatch):
     assert shown == ["You may not see this page."] * 3
 
 
+@pytest.mark.long
 def test_admin_puts_records_into_the_list_and_changes_settings(services):
     shown = page("admin")
     assert "generated 4" in said(shown)
@@ -58,6 +59,7 @@ def test_admin_forms_are_refused_to_whoever_is_no_admin_any_more(services, monke
     assert services.practice.exercises("ana") == []
 
 
+@pytest.mark.long
 def test_admin_makes_accounts_and_shuts_people_out(services):
     shown = page("admin")
     _field(shown, "text_input", "Name").set_value("dora")
@@ -130,12 +132,14 @@ def test_records_are_filtered_by_who_worked_on_them_and_by_flags(services):
     assert {"Status", "Mine", "Flags", "Type", "Locale"} <= set(labels)
 
 
+@pytest.mark.long
 def test_admin_makes_a_snapshot(services, tmp_path):
     shown = press(page("admin"), "Make a snapshot now")
     assert "Made" in said(shown)
     assert list(tmp_path.glob("s.duckdb.snapshots/*.duckdb"))
 
 
+@pytest.mark.long
 def test_guidelines_are_published_by_admins_alone(services):
     assert "Publish as a new version" not in [button.label for button in page("guidelines", "annotator").button]
     shown = page("guidelines", "admin")
@@ -155,6 +159,7 @@ def test_a_draft_of_guidelines_outlives_what_another_admin_publishes(services):
     assert _field(shown, "text_area", "Guidelines").value == "# Another admin's"
 
 
+@pytest.mark.long
 def test_an_older_version_of_the_guidelines_can_be_put_in_force_again(services):
     first = services.guidelines.version(1).markdown
     services.guidelines.publish("local", "# Wrong")
@@ -177,6 +182,7 @@ def test_questions_of_others_stay_theirs_until_they_are_answered(services):
     assert all("<script>" not in words for words in markdown_of(shown))
 
 
+@pytest.mark.long
 def test_practice_waits_for_records_and_then_gives_feedback(services):
     assert "no practice records yet" in said(page("training", "annotator", "ana"))
     ids = services.practice.add("local", shipped_answers("practice"))

@@ -30,6 +30,7 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.long
 def test_the_keeper_makes_one_when_something_has_changed(store_path: Path) -> None:
     shared = SharedStore(Store.open(store_path))
     keeper = PeriodicSnapshots(shared, every_s=0.05, keep=3)

@@ -59,6 +59,7 @@ def test_a_first_batch_reads_all_its_records_together(
     assert counted.of(lambda: service.deliver("bo", sent)) == cost <= 10
 
 
+@pytest.mark.long
 def test_eight_people_at_once(shared: SharedStore) -> None:
     service = service_over(shared)
     failures: list[BaseException] = []

@@ -98,6 +98,7 @@ def check(shared: SharedStore, service: DocumentService, record_id: str, sent: d
 LARGE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None, suppress_health_check=LARGE)
 @given(data=st.data())
 def test_replay_equals_tables(shared: SharedStore, data: st.DataObject) -> None:

@@ -25,6 +25,7 @@ def test_each_command_shows_an_example_in_its_help(path: Path) -> None:
     assert "arguments(__doc__" in text or "description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["commits", "near_duplicates", "surrogates"])
 def test_help_is_printed_as_it_is_written(name: str) -> None:
     done = run(name, "--help")
@@ -33,6 +34,7 @@ def test_help_is_printed_as_it_is_written(name: str) -> None:
     assert "--out" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["near_duplicates", "surrogates"])
 def test_a_peer_that_is_not_installed_is_told(name: str, tmp_path: Path) -> None:
     done = run(name, "--peers", str(tmp_path))
@@ -41,6 +43,7 @@ def test_a_peer_that_is_not_installed_is_told(name: str, tmp_path: Path) -> None
     assert f"python -m benchmarks.{name} --make-peers --peers {tmp_path}" in done.stderr
 
 
+@pytest.mark.long
 def test_ours_alone_needs_no_peer(tmp_path: Path) -> None:
     done = run("near_duplicates", "--peers", str(tmp_path), "--only", "ours", "--texts", "20")
     assert done.returncode == 0, done.stderr

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from benchmarks.llm.watching import Watch, look, tree
 
 BURN = """
@@ -35,6 +37,7 @@ def test_processor_time_of_an_interval_is_cut_out():
     assert abs(watch.cpu_between(began, middle) + watch.cpu_between(middle, time.monotonic()) - whole) < 1e-6
 
 
+@pytest.mark.long
 def test_children_count():
     process = subprocess.Popen([sys.executable, "-c", BURN, "child"], stdout=subprocess.PIPE, text=True)
     watch = Watch(process.pid, 0.02)

@@ -94,6 +94,7 @@ def test_a_conflict_that_arises_meanwhile_is_told_with_what_is_stored(
     shared.close()
 
 
+@pytest.mark.long
 def test_others_write_while_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "_SMALL_CHUNK", 50)
     shared = SharedStore(Store.open(tmp_path / "a.duckdb"))

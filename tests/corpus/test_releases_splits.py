@@ -53,6 +53,7 @@ def populations(draw: st.DrawFn) -> list[Member]:
     return members
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(members=populations(), seed=st.integers(0, 5), data=st.data())
 def test_no_group_is_parted_sizes_are_exact_and_nobody_is_lost(members: list[Member], seed: int, data: st.DataObject) -> None:
@@ -112,6 +113,7 @@ def test_many_loose_records_split_exactly_and_at_random() -> None:
     assert min(quarters.values()) > 25
 
 
+@pytest.mark.long
 def test_large_and_small_groups_together_meet_the_count() -> None:
     members, rng = [], random.Random(4)
     for group, size in enumerate([*([1] * 5), *(rng.randrange(20, 60) for _ in range(40))]):

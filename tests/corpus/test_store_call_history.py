@@ -82,6 +82,7 @@ def shared_store():
         yield store
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=20)
 @given(told=outcomes)
 def test_the_sums_agree_with_what_the_budget_counts(shared_store, told):

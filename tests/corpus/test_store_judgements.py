@@ -81,6 +81,7 @@ def test_a_reason_that_utf8_cannot_hold_is_refused_by_name(store: Store) -> None
 ROWS = st.tuples(st.integers(0, 5), st.sampled_from(["relevance", "leak"]), st.sampled_from(["v1", "v2", "v3"]), st.booleans())
 
 
+@pytest.mark.long
 @settings(max_examples=10, deadline=None)
 @given(rows=st.lists(ROWS, max_size=30))
 def test_each_value_is_kept_once_for_each_judge_however_it_is_saved(rows: list[tuple[int, str, str, bool]]) -> None:

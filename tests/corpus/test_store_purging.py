@@ -173,6 +173,7 @@ def test_a_store_that_another_process_holds_is_left_alone(store_path, make_recor
     assert store_path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_a_process_that_comes_between_copy_and_exchange_loses_nothing(store_path, make_record, monkeypatch):
     big(store_path, make_record)
     copied = compacting._copy
@@ -212,6 +213,7 @@ def test_a_copy_that_differs_does_not_take_the_stores_place(store_path, make_rec
     assert [path.name for path in store_path.parent.iterdir()] == [store_path.name]
 
 
+@pytest.mark.long
 def test_without_room_nothing_is_changed(store_path, make_record):
     big(store_path, make_record)
     before = store_path.read_bytes()

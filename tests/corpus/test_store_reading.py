@@ -174,6 +174,7 @@ def test_a_copy_that_a_checkpoint_came_between_is_no_copy(tmp_path, monkeypatch,
     assert not list(tmp_path.glob("torn*"))
 
 
+@pytest.mark.long
 def test_a_log_caught_in_the_midst_of_a_commit_ends_with_the_commit_before(kept):
     with working(WRITER, kept):
         pass

@@ -120,6 +120,7 @@ def test_a_store_in_memory_has_no_snapshots(store: Store) -> None:
         take_snapshot(store, NOON, 3)
 
 
+@pytest.mark.long
 def test_no_room_is_told_and_the_store_goes_on(store_path: Path) -> None:
     with Store.open(store_path) as store:
         numbers = "SELECT 'r' || i, md5(i::VARCHAR) || md5((i + 1)::VARCHAR) || md5((i + 2)::VARCHAR) FROM range(60000) t(i)"

@@ -21,6 +21,7 @@ from piiloom.corpus.store.records import iter_records
 from tests.docs.pages import ROOT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MADE)
 def test_the_file_is_what_the_code_gives_today(name):
     assert (ROOT / name).read_text(encoding="utf-8") == MADE[name](), "python -m docs.making writes it anew"

@@ -67,6 +67,7 @@ def test_tokens_labels_and_features_are_the_same_in_the_same_order(tool, record)
     ]
 
 
+@pytest.mark.long
 @given(record=records())
 def test_relevance_features_are_the_same(tool, record):
     for span in record.spans:
@@ -104,6 +105,7 @@ def capid_rows(draw):
     return {"context": context, "question": draw(st.none() | TEXTS), "piis": piis}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # by the tool
 @given(rows=st.lists(capid_rows(), min_size=1, max_size=4))
 def test_any_capid_rows_are_read_the_same(tool, tmp_path_factory, rows):

@@ -69,6 +69,7 @@ def test_a_file_is_no_folder(tmp_path):
         write_report(path / "under", SOURCE, FIGURES)
 
 
+@pytest.mark.long
 def test_without_the_extra_all_but_the_plots_is_written(tmp_path):
     path = write_native(varied(), tmp_path / "some.jsonl")
     code = (

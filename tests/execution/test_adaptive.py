@@ -76,6 +76,7 @@ class Changing(Capacity):
         return super().takes(now, tokens)
 
 
+@pytest.mark.long
 def test_a_server_that_got_better_is_soon_used_again():
     server = Changing(plan=[(0, 16), (20, 64)])
     crowd = simulate(server, calls(10**6), until=60)
@@ -121,6 +122,7 @@ def test_an_exhausted_rate_costs_no_throughput_and_little_concurrency():
     assert min(crowd.limits_between(60, 360)) > 20  # five would do
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(
     most=st.integers(1, 100),

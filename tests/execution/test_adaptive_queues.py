@@ -68,6 +68,7 @@ def test_ordinary_variance_costs_nothing(seed):
     assert crowd.ended_at <= 1.02 * without_limiter(latencies, 64)
 
 
+@pytest.mark.long
 def test_a_few_calls_that_hang_hardly_lower_the_limit():
     rng = random.Random(1)
 

@@ -169,6 +169,7 @@ def test_a_batch_whose_making_got_no_answer_is_found_and_not_made_again(server, 
     assert server.batches.sizes() == [5]
 
 
+@pytest.mark.long
 def test_of_batches_that_look_alike_only_ours_is_taken(server, path, tmp_path):
     """Anthropic keeps no id of ours with a batch; another run's batch of the same size is out at the same time."""
     server.batches.plan = lambda nth: BatchPlan(polls=30 if nth == 0 else 4)
@@ -202,6 +203,7 @@ def test_a_full_queue_is_waited_out_with_smaller_batches(server, path):
     assert server.batches.sizes() == [10, 5, 5]
 
 
+@pytest.mark.long
 def test_a_refused_remainder_waits_for_our_own_batches_and_makes_the_next_ones_no_smaller(server, path):
     server.batches.plan = lambda nth: BatchPlan(polls=40 if nth == 0 else 2, refused="token_limit_exceeded" if nth == 1 else None)
     found = sit(path, server, "openai", lambda session: session.items(range(18), ["first"]), limits=SMALL)
@@ -322,6 +324,7 @@ def test_a_stop_ends_the_waiting_at_once_and_leaves_the_batch_where_it_is(server
     assert server.batches.sizes() == [5]
 
 
+@pytest.mark.long
 @MOSTLY_ONE
 def test_a_budget_is_never_passed_and_what_fits_is_sent(server, path, name):
     sit(path, server, name, lambda session: session.items(range(1), ["first"]))

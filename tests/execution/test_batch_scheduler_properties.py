@@ -21,6 +21,7 @@ TROUBLES = st.sampled_from([None, None, None, "rate_limit", "server_error", "los
 EXPECTED = {"invalid": InvalidRequest, "server_error": ProviderUnavailable}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(["openai", "anthropic"], quick={"openai"}))
 @given(
     fates=st.lists(FATES, min_size=1, max_size=20),

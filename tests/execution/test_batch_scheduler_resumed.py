@@ -56,6 +56,7 @@ def both_stages(number):
     return [f"{stage} {n}" for stage in ("first", "second") for n in range(number)]
 
 
+@pytest.mark.long
 @MOSTLY_ONE
 def test_a_kill_during_the_wait_sends_nothing_twice(server, path, name):
     server.batches.plan = lambda nth: BatchPlan(polls=10_000 if nth == 0 else 2)

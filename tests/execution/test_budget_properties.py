@@ -6,6 +6,7 @@ import asyncio
 from fractions import Fraction
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,6 +94,7 @@ class Play:
         self.check()
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.floats(min_value=1e-6, max_value=0.1), STEPS)
 def test_no_interleaving_passes_the_limit(limit, steps):

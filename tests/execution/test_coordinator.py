@@ -63,6 +63,7 @@ def test_workers_share_the_number_of_calls_in_flight():
     assert coordinator.limiter.snapshot().in_flight == 0
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     calls=st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 50), st.floats(0, 1)), min_size=1, max_size=30),

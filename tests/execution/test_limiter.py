@@ -205,6 +205,7 @@ def test_a_limiter_survives_the_loop_that_it_was_used_in():
     assert [asyncio.run(once()), asyncio.run(once())] == [0, 0]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32), rates=st.sampled_from([{}, {"rpm": 600}, {"tpm": 30_000}, {"rpm": 900, "tpm": 60_000}]))
 def test_whatever_happens_to_calls_nothing_is_lost(seed, rates):
@@ -238,6 +239,7 @@ def test_whatever_happens_to_calls_nothing_is_lost(seed, rates):
     assert (state.in_flight, state.waiting) == (0, 0)
 
 
+@pytest.mark.long
 def test_in_real_time_calls_keep_to_the_rate_and_the_concurrency():
     async def run():
         limiter, most = Limiter(concurrency=8, rpm=3_000), 0

@@ -184,6 +184,7 @@ def test_a_later_report_lifts_the_hold():
     assert run_virtually(run()) == pytest.approx(5, abs=0.01)
 
 
+@pytest.mark.long
 def test_a_server_that_allows_less_than_declared_is_used_all_the_same():
     server = SlidingWindow(rpm=540, retry_after=1.0)
     simulate(server, calls(10), until=600, rpm=600)

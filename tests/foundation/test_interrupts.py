@@ -153,6 +153,7 @@ def test_at_the_end_it_is_silent_and_keeps_the_exit_code():
     assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
 
 
+@pytest.mark.long
 def test_a_thread_that_is_still_at_work_is_left_behind():
     """Python would unwind it through DuckDB's C++ while it takes itself down: the process aborted, seen once in twenty."""
     code = """

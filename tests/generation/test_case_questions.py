@@ -150,6 +150,7 @@ def run(path, author, **settings):
         return progress, read_back(store)
 
 
+@pytest.mark.long
 def test_the_questions_that_leave_least_to_dispute_are_asked(tmp_path):
     author = Doubtful(3)
     progress, kept = run(tmp_path / "s.duckdb", author, samples=6)
@@ -160,6 +161,7 @@ def test_the_questions_that_leave_least_to_dispute_are_asked(tmp_path):
     assert all(record.question for record in kept.records)
 
 
+@pytest.mark.long
 def test_a_value_is_said_as_its_writer_would(tmp_path):
     author = Rewording(3, lambda given: "quite zzyzx" if given[0].isalpha() else given)
     _, kept = run(tmp_path / "s.duckdb", author, samples=6)
@@ -179,6 +181,7 @@ class LongWinded(Recording):
         return reply
 
 
+@pytest.mark.long
 def test_a_text_may_be_as_long_as_its_values_need(tmp_path):
     progress, kept = run(tmp_path / "s.duckdb", LongWinded(3), samples=8)
     assert progress.accepted == 8
@@ -193,6 +196,7 @@ def test_figures_are_not_said_otherwise(tmp_path):
     assert any("names, codes and figures stay" in prompt for prompt in author.prompts["case_sheet"])
 
 
+@pytest.mark.long
 def test_a_question_that_gives_away_what_the_audit_found_is_put_once_more(tmp_path):
     author = Missing(5)
     progress, kept = run(tmp_path / "s.duckdb", author, samples=6)

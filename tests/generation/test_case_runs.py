@@ -66,6 +66,7 @@ def test_texts_have_two_questions_that_turn_on_different_values(tmp_path, name):
     assert all(record.plan.rationale for record in kept.records)
 
 
+@pytest.mark.long
 def test_a_text_is_asked_for_once(tmp_path):
     _, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3))
     asked = Counter((row.stage, row.item_id.partition("/")[0]) for row in kept.completions)
@@ -74,6 +75,7 @@ def test_a_text_is_asked_for_once(tmp_path):
     assert set(posts.values()) == {1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("judge", "code"), [("contradicts", "contradicted"), ("unsure", "unsure")])
 @pytest.mark.parametrize("policy", ["redo", "reject"])
 def test_a_run_whose_judge_contradicts_every_label_accepts_nothing(tmp_path, judge, code, policy):
@@ -82,6 +84,7 @@ def test_a_run_whose_judge_contradicts_every_label_accepts_nothing(tmp_path, jud
     assert {(row.stage, row.reason_code) for row in kept.rejects} == {("verdict", code)}
 
 
+@pytest.mark.long
 def test_a_question_that_is_contradicted_is_thought_up_once_more(tmp_path):
     progress, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3, judge="comes round"), samples=4)
     assert (progress.status, len(kept.records)) == ("finished", 4)
@@ -126,6 +129,7 @@ def test_the_bytes_are_the_same_however_a_run_is_driven(tmp_path, how):
             assert exported(store, tmp_path / "other") == expected
 
 
+@pytest.mark.long
 def test_partitions_ask_for_a_text_once_too(tmp_path):
     with LLMServer(CaseAuthor(3)) as server, Store.open(tmp_path / "s.duckdb") as store:
         run_by(LocalExecutor(3), store, config_for("openai", server, recipe="case"))
@@ -135,6 +139,7 @@ def test_partitions_ask_for_a_text_once_too(tmp_path):
     assert asked["case_post"] == len(posts)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("together", [2, 3])
 def test_items_of_one_text_go_to_one_worker(tmp_path, together):
     with LLMServer(CaseAuthor(3)) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -169,6 +174,7 @@ def test_a_judge_of_its_own_is_asked_alone_and_shares_the_budget(tmp_path):
     assert progress.totals.spent_usd == pytest.approx(sum(row.cost_usd for row in completions))
 
 
+@pytest.mark.long
 def test_a_judge_s_budget_ends_the_run(tmp_path):
     author = CaseAuthor(3)
     with LLMServer(author) as writer, LLMServer(author) as judge, Store.open(tmp_path / "s.duckdb") as store:

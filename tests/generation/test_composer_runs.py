@@ -199,6 +199,7 @@ def test_a_run_goes_on_to_more_samples_with_the_same_beginning(tmp_path, path):
     assert exported(grown) == exported(path)
 
 
+@pytest.mark.long
 def test_a_finished_run_is_left_as_it_is(tmp_path):
     found = tmp_path / "done.duckdb"
     start(found, samples=20)
@@ -212,6 +213,7 @@ def test_a_second_run_of_the_same_kind_is_refused_with_the_way_on(path):
         start(path, samples=10)
 
 
+@pytest.mark.long
 def test_two_runs_live_in_one_store(tmp_path):
     found = tmp_path / "two.duckdb"
     start(found, samples=20)
@@ -222,6 +224,7 @@ def test_two_runs_live_in_one_store(tmp_path):
         assert len(list(iter_records(store))) == 40
 
 
+@pytest.mark.long
 def test_values_may_be_asked_for(tmp_path):
     found = tmp_path / "asked.duckdb"
     progress = start(found, samples=40, values="llm")
@@ -242,6 +245,7 @@ def test_a_run_that_cannot_succeed_says_so(tmp_path):
     assert set(progress.reasons) == {"situation: wrong_length"}
 
 
+@pytest.mark.long
 def test_a_run_from_before_there_were_recipes_goes_on_as_it_was(tmp_path):
     old = tmp_path / "old.duckdb"
     start(old, samples=4, pairs="health+occupation")

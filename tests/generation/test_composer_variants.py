@@ -38,6 +38,7 @@ ABLATIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ABLATIONS)
 def test_what_is_left_out_is_missing_from_the_output(tmp_path, whole, name):
     found = tmp_path / "less.duckdb"

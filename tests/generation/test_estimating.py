@@ -71,6 +71,7 @@ def holds(held: Range, value: float) -> bool:
     return held.low <= value <= held.high
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(NAMES, quick={"openai"}))
 def test_a_run_without_a_hitch_takes_the_calls_that_were_foretold(name, tmp_path, monkeypatch):
     set_keys(monkeypatch)
@@ -88,6 +89,7 @@ def test_a_run_without_a_hitch_takes_the_calls_that_were_foretold(name, tmp_path
     assert holds(estimate.total.cost_usd, taken.cost_usd)
 
 
+@pytest.mark.long
 def test_a_run_by_the_recipe_case_takes_what_was_foretold(tmp_path, monkeypatch):
     set_keys(monkeypatch)
     with LLMServer(CaseAuthor(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -107,6 +109,7 @@ def test_a_run_by_the_recipe_case_takes_what_was_foretold(tmp_path, monkeypatch)
     assert {name for name in costs[0] if costs[0][name] != costs[1][name]} == {"judge_relevance"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", ["staged", "case"])
 def test_a_small_run_asks_for_the_topics_that_were_foretold(recipe, tmp_path, monkeypatch):
     set_keys(monkeypatch)
@@ -209,6 +212,7 @@ def test_no_key_and_no_network_is_needed(monkeypatch):
     assert estimate.total.cost_usd is not None
 
 
+@pytest.mark.long
 def test_a_large_run_is_estimated_in_seconds():
     started = time.perf_counter()
     estimate = estimated(samples=100_000)

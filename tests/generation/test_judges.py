@@ -143,6 +143,7 @@ def test_a_hostile_post_stays_data(stage):
     assert call.render()[0].content == calm.render()[0].content
 
 
+@pytest.mark.long
 @BOTH
 @settings(max_examples=40, deadline=None)
 @given(text=st.text(max_size=200), question=st.text(max_size=80), value=st.text(min_size=1, max_size=30))

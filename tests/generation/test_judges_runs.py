@@ -64,6 +64,7 @@ def check_judged(store: Store, kept: Kept) -> None:
     assert set(flagged) == {row.record_id for row in rows if not row.judgement.agrees}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(["openai", "anthropic", "compatible"], quick={"openai"}))
 def test_every_value_of_every_record_is_judged_by_both(name, tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -129,6 +130,7 @@ def test_a_run_without_judges_has_no_stage_of_theirs(tmp_path):
             run_to_end(resume_run(store, get_run(store, "last")), stage="judge_leak")
 
 
+@pytest.mark.long
 def test_the_page_on_judges_shows_code_that_runs(tmp_path, monkeypatch, capsys):
     page = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
     (snippet,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
@@ -143,6 +145,7 @@ def test_the_page_on_judges_shows_code_that_runs(tmp_path, monkeypatch, capsys):
     assert len(shown) == 1 + sum(not row.judgement.agrees for row in rows)
 
 
+@pytest.mark.long
 def test_a_clumsy_judge_is_asked_again_and_costs_no_record_its_place(tmp_path):
     author = Author(2, dict.fromkeys(set(TRICKS["judge_leak"]), 0.05), all_tricks=STAGES)
     with LLMServer(author) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -156,6 +159,7 @@ def test_a_clumsy_judge_is_asked_again_and_costs_no_record_its_place(tmp_path):
     assert codes >= {"judged_incompletely", "judged_twice", "judged_unknown", "no_reason", "long_reason", "leak_nowhere", "invalid_reply"}
 
 
+@pytest.mark.long
 def test_the_whole_system_prompt_comes_first_and_is_the_same_in_every_call(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("openai", server, samples=6, judges=BOTH))

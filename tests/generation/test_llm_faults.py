@@ -100,6 +100,7 @@ def check_all_happened(author: Author, server: LLMServer, kept: Kept) -> None:
 RUNS = mostly_long([("openai", "code", 40), ("anthropic", "code", 20), ("compatible", "llm", 40)], quick={("anthropic", "code", 20)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "values", "wanted"), RUNS)
 def test_every_item_ends_as_a_record_or_a_reject(name, values, wanted, tmp_path, caplog, capfd):
     caplog.set_level(logging.DEBUG)
@@ -147,6 +148,7 @@ def test_what_was_paid_is_never_paid_again(tmp_path):
     assert after.completions == before.completions
 
 
+@pytest.mark.long
 def test_other_words_for_a_value_become_its_span(tmp_path):
     author = Author(1, {"paraphrase/synonym": 1.0}, all_tricks=["span_retrieval"])
     with LLMServer(author) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -169,6 +171,7 @@ def synonyms_of(server: LLMServer) -> list[str]:
     return [synonym(fact.removeprefix("Fact: ").rpartition(" (")[0]) for fact in facts]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("reply", "code", "attempts"), [(None, "value_changed", 1), ("whole text", "not_a_value", 2), ("the", "not_a_value", 2)]
 )
@@ -197,6 +200,7 @@ def test_other_words_that_nobody_finds_reject_the_item(reply, code, attempts, tm
     assert all(row.last_reply for row in kept.rejects)
 
 
+@pytest.mark.long
 def test_a_wrong_key_ends_the_run_at_once(tmp_path, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     set_keys(monkeypatch, BAD_KEY)
@@ -213,6 +217,7 @@ def test_a_wrong_key_ends_the_run_at_once(tmp_path, monkeypatch, caplog):
         assert BAD_KEY not in caplog.text
 
 
+@pytest.mark.long
 def test_money_that_runs_out_ends_the_run_and_what_was_paid_stays(tmp_path):
     with LLMServer(Author(), schedule=lambda n: Fault(kind="quota") if n >= 40 else None) as server:
         config = config_for("anthropic", server, samples=8, concurrency=4)
@@ -245,6 +250,7 @@ def test_a_server_that_was_never_reached_ends_the_run(tmp_path):
     assert {row.reply for row in kept.completions} <= {None}
 
 
+@pytest.mark.long
 def test_an_outage_ends_the_run_and_costs_no_item_for_good(tmp_path):
     server = LLMServer(Author(), schedule=lambda n: Fault(kind="server_error") if n >= 40 else None)
     with server, Store.open(tmp_path / "s.duckdb") as store:

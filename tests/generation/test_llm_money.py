@@ -65,9 +65,8 @@ def test_the_bill_never_passes_the_budget(seed, tmp_path):
         assert open_sends(store, run) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["openai", pytest.param("anthropic", marks=pytest.mark.long), pytest.param("compatible", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["openai", "anthropic", "compatible"])
 def test_every_request_and_every_dollar_is_accounted_for(name, tmp_path):
     """Calls = answered + refused + retried; what the server has billed and delivered is what the journal holds."""
     schedule = seeded_faults(3, FAULTS, timeout_s=12.0)
@@ -107,6 +106,7 @@ def asked_since(server: LLMServer, before: int) -> Counter[str]:
     return Counter(entry.schema_name for entry in server.log[before:])
 
 
+@pytest.mark.long
 def test_after_an_edit_only_the_edited_stage_and_those_after_it_are_paid_for(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
         config = config_for("openai", server, samples=10)
@@ -138,6 +138,7 @@ def test_nothing_stale_is_served_after_the_system_prompt_changed(tmp_path):
         assert len(read_back(store).records) == 5
 
 
+@pytest.mark.long
 def test_a_prompt_that_is_always_refused_costs_its_row_and_no_other(tmp_path):
     """Three of the items are refused by the server (400), whatever their attempt."""
     bad: set[str] = set()

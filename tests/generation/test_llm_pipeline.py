@@ -33,6 +33,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     set_keys(monkeypatch)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "samples"), mostly_long([("openai", 30), ("anthropic", 30), ("compatible", 16)], quick={("compatible", 16)})
 )
@@ -96,6 +97,7 @@ def test_every_kind_of_text_is_written(tmp_path):
     assert any("asked_for" in {span.subtype for span in record.spans} for record in records)
 
 
+@pytest.mark.long
 def test_a_server_without_schemas_is_served_too(tmp_path):
     with LLMServer(Author(), chat_formats=frozenset()) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for("compatible", server, samples=6))
@@ -122,6 +124,7 @@ def test_concurrency_changes_no_byte(tmp_path):
     assert other != found[0][0]
 
 
+@pytest.mark.long
 def test_values_from_the_model(tmp_path):
     with LLMServer(Author()) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for("openai", server, samples=12, values="llm"))
@@ -172,6 +175,7 @@ def test_a_stage_that_lacks_what_comes_before_it_says_so(tmp_path):
         assert get_run(store, opened.run.id).status == "interrupted"
 
 
+@pytest.mark.long
 def test_more_samples_later_keep_the_earlier_ones(tmp_path):
     with LLMServer(Author()) as server:
         with Store.open(tmp_path / "more.duckdb") as store:

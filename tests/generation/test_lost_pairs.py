@@ -35,6 +35,7 @@ def deaf_to_belief(stage):
     return answer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["topics", "subtopics"])
 def test_items_of_a_pair_without_topics_say_why_and_are_asked_for_again(stage, tmp_path):
     with LLMServer(deaf_to_belief(stage)) as server, Store.open(tmp_path / "s.duckdb") as store:
@@ -83,6 +84,7 @@ def test_a_run_that_can_plan_nothing_rejects_nothing_and_says_why(tmp_path):
         assert resume(store).status == "finished"
 
 
+@pytest.mark.long
 def test_an_item_of_a_later_round_can_be_tried_again_when_all_records_are_there(tmp_path, monkeypatch):
     monkeypatch.setattr(horizons, "_SPARE", 0)  # so the first round has one item, the second three more
     situations = []
@@ -103,6 +105,7 @@ def test_an_item_of_a_later_round_can_be_tried_again_when_all_records_are_there(
     assert [record.plan.pair for record in again.records] == pairs[1:3]
 
 
+@pytest.mark.long
 def test_what_an_older_piiloom_left_can_be_tried_again(tmp_path):
     with LLMServer(deaf_to_belief("topics")) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("compatible", server, **TWO))
@@ -133,6 +136,7 @@ def test_a_model_that_is_not_there_ends_the_run_at_once(name, tmp_path):
         assert resume(store).status == "finished"
 
 
+@pytest.mark.long
 def test_an_item_that_failed_at_an_aside_is_drawn_anew(tmp_path):
     def mute(request):
         return {"text": "No."} if request.schema_name == "peripheral" else GOOD(request)

@@ -68,6 +68,7 @@ def test_a_run_is_told_apart_by_what_the_bank_says_not_by_where_it_is(mine, tmp_
     assert run_digest(RunConfig(bank=tmp_path / "moved")) != run_digest(RunConfig(bank=mine))
 
 
+@pytest.mark.long
 def test_a_run_goes_on_with_its_bank_and_with_no_other(tmp_path):
     store, bank = tmp_path / "s.duckdb", written(tmp_path)
     settings = {"pairs": PAIRS, "bank": bank}

@@ -186,6 +186,7 @@ def test_definitions_of_one_name_are_kept_apart(tmp_path):
         kinds_for("pet", None)
 
 
+@pytest.mark.long
 def test_a_model_invents_values_and_is_told_what_the_type_is(tmp_path, monkeypatch):
     set_keys(monkeypatch)
     prompts: list[tuple[str, str]] = []

@@ -61,6 +61,7 @@ def test_each_stage_is_sent_its_own_settings(server, tmp_path):
     assert sent(server.bodies, "top_k") == {"topics": {None}, "situation": {40}, "question": {None}}
 
 
+@pytest.mark.long
 def test_another_temperature_for_one_stage_is_paid_for_from_that_stage_on(server, tmp_path):
     plain = config_for("compatible", server, samples=3)
     warmer = config_for("compatible", server, samples=3, sampling={"situation": {"temperature": 0.9}})

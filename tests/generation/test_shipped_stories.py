@@ -32,6 +32,7 @@ def test_other_languages_have_stories_of_their_scenarios(locale):
     assert StoryBank(language).pairs == {story.pair for story in stories.values()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("locale", ["en_US", "pt_BR", "sv_SE"])
 def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
     for story in load_stories(get_locale(locale).language).values():

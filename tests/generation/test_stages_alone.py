@@ -75,6 +75,7 @@ def test_all_stages_in_order_equal_a_whole_run(stages_alone, whole):
         assert get_run(store, "last").status == "finished"
 
 
+@pytest.mark.long
 def test_stages_replace_what_they_reject_and_equal_a_whole_run(tmp_path):
     settings = {"samples": 30, "max_attempts": 1, "situation_words": (20, 40), "peripheral_words": (4, 14), "seed": 3}
     settings |= {"recipe": "staged", "pairs": "health+occupation,age+belief", "composer": {"scenarios_per_pair": 1}}
@@ -113,6 +114,7 @@ def test_each_stage_says_what_it_did(stages_alone):
         assert output.startswith(f"{run.id} {stage}: {done} done, {lines[stage].rejected} rejected")
 
 
+@pytest.mark.long
 def test_a_stage_that_has_nothing_to_do_does_nothing(stages_alone):
     path, _ = stages_alone
     before = exported(path)
@@ -123,6 +125,7 @@ def test_a_stage_that_has_nothing_to_do_does_nothing(stages_alone):
         assert get_run(store, "last").status == "finished"
 
 
+@pytest.mark.long
 def test_a_whole_run_goes_on_where_a_stage_stopped(tmp_path, whole):
     path = tmp_path / "s.duckdb"
     settings = {"samples": SAMPLES, "seed": 21, "recipe": "staged"}
@@ -150,6 +153,7 @@ def test_a_stage_before_its_turn_says_what_must_run_first(with_topics, stage):
     assert run_stage_command("values", with_topics).accepted == 5
 
 
+@pytest.mark.long
 def test_a_stage_that_skips_another_says_so(with_topics):
     for stage in ("subtopics", "values", "situation"):
         run_stage_command(stage, with_topics)

@@ -38,6 +38,7 @@ def without(stage):
     return lambda request: bad if request.schema_name == stage else GOOD(request)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("concurrency", mostly_long([1, 6], quick={6}))
 def test_a_run_that_gets_nowhere_stops_and_goes_on_to_the_same_end(concurrency, tmp_path):
     with LLMServer(without("situation")) as server:
@@ -62,6 +63,7 @@ def test_a_run_that_gets_nowhere_stops_and_goes_on_to_the_same_end(concurrency, 
             assert (read_back(store).rejects, ended.status) == (expected.rejects, whole.status) == (expected.rejects, "failed")
 
 
+@pytest.mark.long
 def test_what_was_rejected_before_the_cause_was_found_is_tried_again(tmp_path):
     with LLMServer(without("situation")) as server, Store.open(tmp_path / "s.duckdb") as store:
         assert start(store, config_for("openai", server, **FEW)).stopped is not None
@@ -76,6 +78,7 @@ def test_what_was_rejected_before_the_cause_was_found_is_tried_again(tmp_path):
         assert set(lifted) <= set(kept.indexes)
 
 
+@pytest.mark.long
 def test_nothing_stops_while_something_gets_through(tmp_path):
     def half(request):
         return (without("situation") if "belief" in request.user else GOOD)(request)
@@ -86,6 +89,7 @@ def test_nothing_stops_while_something_gets_through(tmp_path):
     assert progress.rejected >= 3
 
 
+@pytest.mark.long
 def test_a_judge_whose_replies_are_never_of_use_stops_the_run(tmp_path):
     with LLMServer(without("judge_relevance")) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for("anthropic", server, judges=("relevance",), **FEW))

@@ -104,6 +104,7 @@ def test_a_text_is_never_split_between_train_and_test(path, records, groups):
     assert all(len(found) == 1 for found in stories.values())
 
 
+@pytest.mark.long
 def test_any_concurrency_process_and_resumption_gives_the_same_bytes(tmp_path):
     whole, other, grown = (tmp_path / f"{name}.duckdb" for name in ("whole", "other", "grown"))
     start(whole, samples=60, seed=11, concurrency=1, **STORY)
@@ -116,6 +117,7 @@ def test_any_concurrency_process_and_resumption_gives_the_same_bytes(tmp_path):
     assert exported(whole) == exported(other) == exported(grown)
 
 
+@pytest.mark.long
 def test_stages_one_by_one_give_the_same_bytes(tmp_path):
     whole, alone = tmp_path / "whole.duckdb", tmp_path / "alone.duckdb"
     start(whole, samples=20, **STORY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ def stories(draw: st.DrawFn) -> Story:
     return read_story(entry, "s.yaml:1")
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(story=stories(), seed=st.integers(0, 5))
 def test_whatever_is_told_is_told_as_the_story_says(story: Story, seed: int) -> None:

@@ -130,6 +130,7 @@ def numbers(text: str) -> list[str]:
     return re.findall(r"\d{2,}", text)
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(requests, st.sampled_from(AGED), st.sampled_from(AGED), st.integers(0, 2**32), st.sampled_from(LOCALES))
 def test_values_keep_apart(wanted, own_age, other_age, seed, locale):
@@ -213,6 +214,7 @@ def test_two_of_one_kind_differ():
             assert first.text != second.text
 
 
+@pytest.mark.long
 def test_hardly_any_set_cannot_be_drawn():
     rng = random.Random(5)
     failed = 0

@@ -55,18 +55,21 @@ def test_no_value_of_an_open_type_exceeds_one_percent():
     assert {name: found for name, found in shares.items() if found[1] > 0.01} == {}
 
 
+@pytest.mark.long
 def test_no_value_of_a_closed_type_exceeds_twelve_percent():
     shares = heaviest("en_US", 6000, is_open=False)
     assert len(shares) == 5
     assert {name: found for name, found in shares.items() if found[1] > 0.12} == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("locale", mostly_long(["en_GB", "en_CA", "en_AU", "en_IN", "en_SG"], quick={"en_GB"}))
 def test_the_other_locales_are_as_varied(locale):
     # Fewer draws to save time, so the bound allows for three standard errors above 1%.
     assert {name: found for name, found in heaviest(locale, 3000, is_open=True).items() if found[1] > 0.0155} == {}
 
 
+@pytest.mark.long
 def test_most_values_of_two_thousand_records_differ():
     rng = random.Random(21)
     types = sorted(load_taxonomy().types)

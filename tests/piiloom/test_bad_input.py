@@ -261,6 +261,7 @@ def test_not_a_store(cli, tmp_path, kind):
     assert before is None or path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_no_room_for_a_store_leaves_none(spawn, store_path):
     outcome = spawn("generate", *SMALL, "--quiet", "--store", store_path, before=LIMITED.format(bytes=1000))
     assert outcome.code == 1
@@ -279,6 +280,7 @@ def test_a_disk_that_fills_up_leaves_a_run_to_go_on_with(spawn, cli, empty_store
     assert (resumed.code, resumed.err) == (0, "")
 
 
+@pytest.mark.long
 def test_no_room_for_an_export_leaves_nothing(spawn, released, tmp_path):
     out = tmp_path / "out"
     words = ("export", "--release", "v1", "--format", "native", "--out", out, "--store", released)
@@ -306,6 +308,7 @@ def test_a_store_below_a_file(cli, tmp_path):
     assert "taken" in outcome.error_line()
 
 
+@pytest.mark.long
 def test_a_read_only_place(spawn, tmp_path):
     # Kernel files are read-only for everybody, root included.
     outcome = spawn("generate", *SMALL, "--store", "/proc/piiloom/a.duckdb")

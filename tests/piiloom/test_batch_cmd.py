@@ -58,6 +58,7 @@ def test_list_shows_what_is_out(left, server, name, cli):
     assert batch["remote_id"] in server.batches.batches
 
 
+@pytest.mark.long
 @BOTH
 def test_cancel_ends_the_batch_and_keeps_what_it_had_answered(left, server, name, cli):
     outcome = cli("batch", "cancel", "--store", left)

@@ -133,6 +133,7 @@ def test_no_store_is_one_line(cli, store_path):
     assert "there is no store here" in cli("cost", "--store", store_path).error_line()
 
 
+@pytest.mark.long
 def test_a_real_runs_costs_are_the_servers_bill(cli, store_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     faults = seeded_faults(5, {"server_error": 0.05, "bad_json_reply": 0.05, "truncation": 0.05})

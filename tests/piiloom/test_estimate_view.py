@@ -65,6 +65,7 @@ def test_a_thinking_model_and_batch_mode_are_said(shown):
     assert "The model thinks before it answers" in out
 
 
+@pytest.mark.long
 def test_a_budget_that_will_not_do_is_told_beforehand(shown):
     assert "The budget of $0.0100 is not enough" in shown(provider="openai", samples=500, budget_usd=0.01)
     assert "The budget of $0.2000 may not be enough" in shown(provider="openai", samples=500, budget_usd=0.2)

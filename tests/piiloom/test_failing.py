@@ -97,6 +97,7 @@ def test_a_result_is_no_error(cli, filled):
     assert "error" not in json.loads(cli("rejects", "--json", "--store", filled).out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("closed", mostly_long([">&-", "2>&-", "<&-", ">&- 2>&- <&-"], quick={">&-"}))
 @pytest.mark.parametrize(("words", "code"), [("rejects --json", 0), ("rejects --run nope", 1)])
 def test_closed_streams_are_no_error(filled, closed, words, code):

@@ -76,6 +76,7 @@ def test_resuming_a_finished_run_adds_nothing(cli, filled):
     assert len(_contexts(filled)) == 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], quick={signal.SIGINT}))
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
     words = ["generate", "--samples", "5000", "--store", str(store_path)]

@@ -44,6 +44,7 @@ def test_a_server_without_that_api_ends_the_run_in_one_line(cli, store_path, mon
     assert KEY not in outcome.error_line()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("manner", "wanted"), [(llm_formats.silent_llama, "json_object"), (llm_formats.ollama, "json_schema")])
 def test_a_run_asks_once_what_its_server_takes(cli, store_path, manner, wanted):
     with LLMServer(Author(7), chat_manner=manner) as server:
@@ -61,6 +62,7 @@ def test_a_run_asks_once_what_its_server_takes(cli, store_path, manner, wanted):
     assert set(sent) == {wanted}
 
 
+@pytest.mark.long
 def test_a_response_format_can_be_set_and_changed_while_a_run_goes_on(cli, store_path):
     with LLMServer(Author(7), chat_manner=llm_formats.vllm) as server:
         words = ("generate", "--provider", "compatible", "--model", "tiny", "--base-url", server.openai_url, *FEW, "--store", store_path)

@@ -131,6 +131,7 @@ def test_a_purge_has_to_be_confirmed(cli, paid):
     assert json.loads(cli("journal", "show", "--json", "--store", paid).out)["total"]["purged"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"y\n", 0)])
 def test_a_purge_asks_on_a_terminal(paid, answer, code):
     ours, theirs = pty.openpty()

@@ -209,6 +209,7 @@ def plain(text):
     return [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", text)]
 
 
+@pytest.mark.long
 def test_a_terminal_gets_a_table_of_the_stages():
     lines = plain(on_a_terminal(LIVE.replace("{seconds}", "0.6").replace("assert used", "0 and used")))
     at = max(number for number, line in enumerate(lines) if "r0001: 4/100" in line)

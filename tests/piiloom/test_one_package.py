@@ -171,6 +171,7 @@ STARTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("start", "words"), mostly_long(STARTS, quick=STARTS[:1]), ids=["stage", "command", "python"])
 def test_no_module_is_there_under_two_names(start, words, tmp_path):
     # The first argument tells ``generation`` that a stage was started, as ``python -m generation.topics`` does.

@@ -149,6 +149,7 @@ def test_what_the_composer_cannot_do_is_refused_before_a_store_is_made(cli, stor
     assert not store_path.exists()
 
 
+@pytest.mark.long
 def test_doctor_shows_what_a_file_adds(cli):
     outcome = cli("doctor", "--types", TYPES, "--bank", BANK)
     assert outcome.code == 0, outcome.err

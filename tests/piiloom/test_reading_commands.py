@@ -77,6 +77,7 @@ def temporary(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.long
 def test_all_of_them_work_while_another_process_writes(cli, released, temporary):
     with holding(released) as process:
         for words in READING:

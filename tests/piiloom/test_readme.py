@@ -21,6 +21,7 @@ def blocks(kind):
     return re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL)
 
 
+@pytest.mark.long
 def test_the_python_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (code,) = blocks("python")

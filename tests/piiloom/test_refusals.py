@@ -84,6 +84,7 @@ def test_without_a_key_or_a_price_there_is_no_run(provider, cli, store_path, ser
 CHANGES = [("--otel",), ("--ray", 2), ("--batch",), ("--budget-usd", 5), ("--price", "input=cheap"), ("--retry", "no_such_code")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words", mostly_long([(words,) for words in CHANGES], quick=[(words,) for words in CHANGES[:2]]), ids=lambda words: words[0]
 )
@@ -112,6 +113,7 @@ def test_ray_that_cannot_be_started_leaves_no_run(cli, store_path, server, monke
     assert cli("generate", *FEW, "--quiet", "--store", store_path).code == 0
 
 
+@pytest.mark.long
 def test_a_stage_out_of_turn_leaves_the_run_as_it_stood(cli, store_path):
     assert cli("stages", "run", "topics", *FEW, "--store", store_path).code == 0
     before = standing(store_path)

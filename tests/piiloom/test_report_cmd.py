@@ -43,6 +43,7 @@ def test_tables_are_printed(cli, store):
     assert "splits" not in outcome.out
 
 
+@pytest.mark.long
 def test_a_release_is_reported_with_its_splits(cli, store):
     outcome = cli("report", "--store", store, "--release", "v1")
     assert "report on release v1 of reported.duckdb" in outcome.out
@@ -65,6 +66,7 @@ def test_json_is_printed_alone_and_is_what_the_folder_holds(cli, store, tmp_path
     assert str(tmp_path) not in (out / "report.json").read_text(encoding="utf-8") + (out / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_what_people_have_rejected_is_left_out_and_counted(cli, store):
     with Store.open(store) as opened:
         ids = [record.id for record in iter_records(opened)]

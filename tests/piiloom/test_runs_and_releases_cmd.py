@@ -121,6 +121,7 @@ def test_a_released_run_is_deleted_after_its_release(cli, released):
     assert cli("generate", "--samples", 3, *SMALL, "--quiet", "--store", released).code == 0
 
 
+@pytest.mark.long
 def test_what_was_paid_for_serves_later_runs_and_the_sums(cli, store_path, monkeypatch):
     set_keys(monkeypatch)
     with LLMServer(Author(7)) as server:

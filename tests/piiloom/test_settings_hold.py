@@ -205,6 +205,7 @@ def test_what_a_resumed_run_is_given_holds(field, base, other, place, store_path
     assert getattr(opened.config, field) == getattr(stored(store_path, first), field) == expected
 
 
+@pytest.mark.long
 def test_what_a_resumed_run_keeps_is_refused(filled):
     before = stored(filled, "last")
     for field in sorted(OTHER.keys() - CHANGEABLE_SETTINGS - PLACES):

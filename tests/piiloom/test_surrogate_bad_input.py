@@ -164,6 +164,7 @@ def test_what_is_broken_is_named_by_its_line(refused, tmp_path, name, text, plac
     assert "secret" not in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_fault_far_in_leaves_nothing_for_any_number_of_workers(cli, tmp_path, workers):
     source = tmp_path / "a.jsonl"

@@ -105,6 +105,7 @@ def test_a_span_that_is_none_is_named_by_its_row(refused, tmp_path, span):
     assert "Anna" not in line
 
 
+@pytest.mark.long
 def test_a_placeholder_in_a_json_key_is_reported_and_stays(cli, tmp_path):
     source = tmp_path / "a.jsonl"
     source.write_text('{"text": "Hi <NAME>."}\n{"[NAME]": 1, "text": "Hi <NAME>.", "of <ZORBLAX>": {"plain": 2}}\n')

@@ -51,6 +51,7 @@ def test_a_vault_that_cannot_be_written_is_told_of_the_right_option(refused, not
     assert "--out" not in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "target", "says"),
     [("survey", "no/mapping.yaml", "mapping.yaml"), ("leakage", "taken", "taken"), ("leakage", "taken/l", "taken")],
@@ -93,6 +94,7 @@ def test_a_zip_bomb_stops_at_the_limit(refused, tmp_path):
     refused(source, "--max-unpacked", "2", code=1, says=("a.zip/big.txt", "2,097,152 bytes", "--max-unpacked"))
 
 
+@pytest.mark.long
 def test_a_zip_bomb_is_known_by_its_ratio(refused, tmp_path):
     source = _packed(tmp_path / "a.zip", "big.txt", b"\0" * 120 * 10**6)
     refused(source, code=1, says=("a.zip/big.txt", "200 times"))

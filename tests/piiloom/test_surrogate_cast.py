@@ -88,6 +88,7 @@ def test_known_dates_keep_their_weekday_when_asked(fill, tmp_path):
     assert len({days % 7 for days in moved(out="free")}) > 1
 
 
+@pytest.mark.long
 def test_names_come_from_the_index_that_is_named(fill, cli, package, tmp_path, notes):
     install(package)
     index = tmp_path / "own.idx"

@@ -34,6 +34,7 @@ def test_help_documents_every_option_with_examples(cli, name):
     assert "Examples:" in outcome.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", mostly_long([[], ["run"], ["survey"], ["leakage"], ["check"]], quick=[["run"]]))
 def test_help_imports_nothing_that_works(words):
     code = f"import sys\nfrom piiloom.cli.main import run\nassert run({['surrogate', *words, '--help']!r}) == 0\n"

@@ -12,6 +12,7 @@ from tests.piiloom.surrogate_runs import _own_names, fill, notes
 __all__ = ["_own_names", "fill", "notes"]
 
 
+@pytest.mark.long
 def test_leakage_prints_a_table_and_writes_a_report(cli, notes, tmp_path):
     out = tmp_path / "deep" / "leakage"
     outcome = cli("surrogate", "leakage", notes, "--miss", "0.01,0.05", "--out", out)

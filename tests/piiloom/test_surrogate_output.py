@@ -26,6 +26,7 @@ def test_check_finds_what_was_changed_afterwards(cli, fill, notes, tmp_path, pla
     assert re.match(r"(mirror/a\.txt|records\.jsonl|map\.jsonl):1: ", outcome.error_line())
 
 
+@pytest.mark.long
 def test_a_vault_is_for_its_owner_only_and_warned_about(cli, notes, tmp_path):
     vault = tmp_path / "apart" / "vault.jsonl"
     vault.parent.mkdir(mode=0o700)

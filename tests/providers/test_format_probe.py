@@ -86,6 +86,7 @@ def test_a_server_that_stumbles_is_not_taken_for_one_that_refuses(failing):
     assert report.chosen.kind == "json_schema"
 
 
+@pytest.mark.long
 def test_a_server_that_is_down_is_not_judged():
     async def work(server: LLMServer) -> tuple[FormatReport, str]:
         provider = loopback("compatible", server)

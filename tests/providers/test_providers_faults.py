@@ -196,6 +196,7 @@ def test_ping_tells_a_known_model_from_an_unknown_one(name):
                 asyncio.run(ping(server))
 
 
+@pytest.mark.long
 @each_provider
 def test_many_calls_under_mixed_faults_all_end_well_or_in_a_known_error(name):
     rates = {kind: 0.05 for kind in FAULT_KINDS if kind not in {"quota", "timeout"}}

@@ -23,6 +23,7 @@ json_values = st.recursive(
 objects = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8), json_values, max_size=5)
 
 
+@pytest.mark.long
 @given(
     objects,
     st.sampled_from(

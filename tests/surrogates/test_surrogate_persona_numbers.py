@@ -122,6 +122,7 @@ def _three(name: str, *, skip: bool = False) -> str:
     return f"{consonants}{re.sub('[^AEIOU]', '', name)}XXX"[:3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["phone", "fax"])
 def test_every_phone_number_is_valid_or_of_a_block_kept_for_fiction(people: People, kind: str) -> None:
     kept: Counter[str] = Counter()

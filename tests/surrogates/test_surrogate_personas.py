@@ -51,6 +51,7 @@ def _tails(country: str, gender: str) -> frozenset[str]:
     return frozenset(name[1:] for name in POOLS.family(country, gender))  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_no_full_name_comes_twice_above_chance(people: People) -> None:
     """Pairs of equal full names are as many as even draws from the pools give, within four standard deviations of that count."""
     names = Counter(one.values["full"] for one in people.told)

@@ -90,6 +90,7 @@ def test_workers_do_not_run_the_main_script_again(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "out" / "report.json").exists()
 
 
+@pytest.mark.long
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(seed=st.integers(0, 1000), chunk=st.integers(1, 5000))
 def test_any_input_comes_out_whole(tmp_path_factory: pytest.TempPathFactory, seed: int, chunk: int) -> None:

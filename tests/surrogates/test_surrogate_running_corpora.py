@@ -36,6 +36,7 @@ def bytes_of(path: Path) -> list[bytes]:
     return [one.read_bytes() for one in sorted(path.rglob("*")) if one.is_file()] if path.is_dir() else [path.read_bytes()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_corpus_comes_out_with_nothing_but_its_tags_changed(tmp_path: Path, name: str) -> None:
     inner, settings, documents = CORPORA[name]

@@ -187,6 +187,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_ctrl_c_ends_all_workers_and_a_killed_run_is_cleared_up(tmp_path: Path, stop: signal.Signals) -> None:
     path, script = many(tmp_path / "in.jsonl"), tmp_path / "slow.py"

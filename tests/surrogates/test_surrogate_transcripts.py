@@ -201,6 +201,7 @@ def tree(folder: Path) -> Mapping[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("workers", "chunk"), [(2, 1 << 20), (2, 3000), (1, 700)])
 def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, tmp_path: Path, workers: int, chunk: int) -> None:
     factory = EngineFactory(settings=Settings(seed=SEED), mapping=run.mapping)

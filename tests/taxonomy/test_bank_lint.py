@@ -77,6 +77,7 @@ def test_the_command_counts_and_tells_by_its_exit_code(tmp_path: Path, capsys: p
 
 
 # English is linted in the quick tests too, by `doctor` (tests/piiloom/test_doctor_cmd.py).
+@pytest.mark.long
 @pytest.mark.parametrize("language", mostly_long(bank_languages(), quick=set(bank_languages()) - {"en"}))
 def test_the_shipped_banks_have_no_findings(language: str) -> None:
     assert [str(finding) for finding in lint_shipped(language)] == []

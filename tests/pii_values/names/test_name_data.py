@@ -20,6 +20,7 @@ from piiloom.pii_values.names.sensible import is_native, tidy
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.long
 def test_the_shipped_index_is_what_its_sources_make():
     pinned = next(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("Faker=="))
     if pinned != f"Faker=={version('faker')}":

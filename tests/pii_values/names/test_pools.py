@@ -45,6 +45,7 @@ def test_each_region_has_at_least_400_names_of_each_kind(region):
 
 
 # With the English-only filter, names such as Thomas are given and family names of three regions.
+@pytest.mark.long
 @pytest.mark.parametrize(("pools", "most"), [(POOLS, 0.005), (ENGLISH_ONLY, 0.007), (NATIVE, 0.005)], ids=["all", "english only", "native"])
 def test_no_name_part_stands_out_among_10_000_people(pools, most):
     people = _cast(pools)
@@ -96,6 +97,7 @@ def test_family_names_follow_the_gender_where_they_do():
     assert POOLS.family("NL", "female") == POOLS.family("NL", "male")
 
 
+@pytest.mark.long
 def test_english_only_keeps_ascii_names_in_use_in_english_speaking_countries():
     for region in REGIONS:
         assert ENGLISH_ONLY.countries(region)

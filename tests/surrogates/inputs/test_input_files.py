@@ -118,6 +118,7 @@ def test_bytes_that_would_not_come_back_the_same_are_refused(tmp_path: Path) -> 
         read(path, encoding="iso-2022-jp")
 
 
+@pytest.mark.long
 @given(text=st.text(st.characters(codec="shift_jis", exclude_characters="¥‾"), max_size=40), blocks=st.integers(1, 5))
 def test_there_and_back_through_an_encoding(tmp_path_factory: pytest.TempPathFactory, text: str, blocks: int) -> None:
     folder = tmp_path_factory.getbasetemp()
@@ -194,6 +195,7 @@ def test_encrypted_doubled_and_damaged_members_are_refused(tmp_path: Path) -> No
         read(archive(path, ("a.pdf", b"x")))
 
 
+@pytest.mark.long
 def test_bombs_are_refused(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.zip", ("a.txt", b"0" * 3000), ("b.txt", b"0" * 3000))
     with pytest.raises(DataError, match=r"b\.txt: the archives unpack to more than 5,000 bytes.*--max-unpacked"):

@@ -35,6 +35,7 @@ ROWS = st.lists(
 STYLES = st.fixed_dictionaries({"ensure_ascii": st.booleans(), "separators": st.sampled_from([(", ", ": "), (",", ":")])})
 
 
+@pytest.mark.long
 @given(rows=ROWS, style=STYLES, chunk=st.integers(1, 200), ends=st.sampled_from(["\n", "\r\n", "\n\n"]), last=st.booleans())
 def test_json_lines_come_back_as_they_were_and_changed_only_where_told(
     tmp_path_factory: pytest.TempPathFactory, rows, style, chunk, ends, last

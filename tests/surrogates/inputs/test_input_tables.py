@@ -17,6 +17,7 @@ from tests.surrogates.running_fakes import TagEngine
 CELLS = st.lists(st.sampled_from(["[NAME]", '"', ",", "\n", "\r\n", "a", "é", " ", "\t", "''"]), max_size=5).map("".join)
 
 
+@pytest.mark.long
 @given(
     rows=st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=6),
     delimiter=st.sampled_from([",", ";", "\t"]),

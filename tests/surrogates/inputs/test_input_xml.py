@@ -32,6 +32,7 @@ NODES = st.recursive(
 HEADS = st.sampled_from(["", '<?xml version="1.0" encoding="UTF-8"?>\n', '<!DOCTYPE r [<!ENTITY x "a > [NAME]"> <!-- > -->]>\n', "\ufeff"])
 
 
+@pytest.mark.long
 @given(head=HEADS, node=NODES)
 def test_xml_comes_back_and_only_text_changes(tmp_path_factory: pytest.TempPathFactory, head: str, node: str) -> None:
     path = tmp_path_factory.getbasetemp() / "a.xml"

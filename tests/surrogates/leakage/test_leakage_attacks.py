@@ -71,6 +71,7 @@ def test_groups_and_countries_that_share_names_share_people_of_one_name():
     assert agreement == pytest.approx(np.where(np.eye(10, dtype=bool), 1 / 2, 1 / 4))
 
 
+@pytest.mark.long
 def test_the_built_in_names_come_together_as_often_as_is_expected():
     found = report(NamePools(builtin()), 50_000, 7)
     assert found["observed_pairs_with_one_name"] == pytest.approx(found["expected_pairs_with_one_name"], rel=0.15)  # some five deviations

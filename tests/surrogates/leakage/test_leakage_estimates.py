@@ -26,6 +26,7 @@ def test_the_published_shape_is_met():
     assert many.markov < many.per_mention < many.consistent
 
 
+@pytest.mark.long
 @given(
     st.lists(st.lists(st.integers(1, 12), min_size=0, max_size=5), min_size=1, max_size=6),
     st.sampled_from([0.0, 0.02, 0.1, 0.5]),

@@ -112,12 +112,14 @@ def test_shuffling_is_a_permutation_and_no_place_needs_the_others(count, seed, s
     assert _shuffled(some, count, seed, salt).tolist() == whole[some.astype(int)].tolist()
 
 
+@pytest.mark.long
 def test_every_order_of_a_few_is_as_likely():
     orders = Counter(tuple(_shuffled(np.arange(3, dtype=np.uint64), 3, mix(seed, 1), 0x6E).tolist()) for seed in range(6000))
     assert len(orders) == 6
     assert all(abs(count - 1000) < 5 * math.sqrt(1000) for count in orders.values())
 
 
+@pytest.mark.long
 def test_a_million_people_take_a_few_bytes_each():
     codes = bytes(1_000_000)
     tracemalloc.start()

@@ -188,6 +188,7 @@ def test_unlisted_tags_can_be_reported() -> None:
     assert ([m.rule for m in found.mentions], [u.why for u in found.unknown]) == (["[NAME]"], ["not in the mapping"])
 
 
+@pytest.mark.long
 def test_a_catastrophic_pattern_is_stopped() -> None:
     mapping = Mapping(rules=(Rule(regex=r"(a|aa)+$", kind="person", line=12),), file="map.yaml")
     with pytest.raises(DataError, match=r"map\.yaml:12: the pattern of this rule took more than"):

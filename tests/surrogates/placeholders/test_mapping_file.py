@@ -48,6 +48,7 @@ _MAPPINGS = st.builds(
 )
 
 
+@pytest.mark.long
 @given(_MAPPINGS)
 def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, mapping: Mapping) -> None:
     path = tmp_path_factory.mktemp("mapping") / "map.yaml"

@@ -134,6 +134,7 @@ def test_bounded_tallies_do_not_depend_on_how_a_corpus_is_cut(tags: list[int], c
     assert len(whole.kept()) <= 8
 
 
+@pytest.mark.long
 def test_a_survey_stays_small() -> None:
     survey = Survey()
     for number in range(3000):
