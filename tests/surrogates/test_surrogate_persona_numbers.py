@@ -18,6 +18,8 @@ from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.kinds.phones import plan_of
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand
 
+pytestmark = pytest.mark.long
+
 # python-stdnum's module for the numbers of each country, and the numbers that authorities keep free, which it may reject.
 MODULES = {
     ("NL", "national_id"): "nl.bsn", ("NL", "tax_id"): "nl.bsn", ("BR", "national_id"): "br.cpf", ("BR", "tax_id"): "br.cpf",
