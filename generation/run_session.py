@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import StopSignal
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.generation.running.item_runner import run_items
 from piiloom.generation.running.progress import RunProgress, Watch
@@ -61,35 +60,7 @@ def run_to_end(
             return await run_items(opened, strategy, stop=stop, watch=watch, policy=policy)
 
     with opened.config.types_in_force():
-        return _in_own_loop(work, stop)
-
-
-def _in_own_loop(work: Callable[[], Coroutine[Any, Any, R]], stop: StopSignal) -> R:
-    """Run ``work()`` in an event loop of its own; if one is running already (in a notebook), in a separate thread."""
-    if not _in_a_loop():
-        return asyncio.run(work())
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    async def noted() -> R:
-        loops.append(asyncio.get_running_loop())
-        return await work()
-
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        future = thread.submit(copy_context().run, lambda: asyncio.run(noted()))  # keeps the active entity types
-        try:
-            return future.result()
-        except KeyboardInterrupt:  # a notebook's stop button reaches its own thread, not the one that works
-            for loop in loops:
-                loop.call_soon_threadsafe(stop.request)
-            return future.result()
-
-
-def _in_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+        return run_in_own_loop(work, on_interrupt=stop.request)  # with the active entity types
 
 
 @contextmanager

@@ -8,17 +8,13 @@ Ray is imported when a ``RayExecutor`` is made, not before.
 
 from __future__ import annotations
 
-import logging
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
-from piiloom.foundation.errors import RunError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import RunError
+from piiloom.foundation.ray_cluster import import_ray, join, leave
 from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
 from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
@@ -44,10 +40,10 @@ class RayExecutor:
     """
 
     def __init__(self, settings: WorkerSettings, workers: int | None = None, address: str | None = None) -> None:
-        self._ray = _import_ray()
+        self._ray = import_ray("--workers ray")
         self._ours = not self._ray.is_initialized()
         if self._ours:
-            _join(self._ray, address)
+            join(self._ray, address, object_store_bytes=_OBJECT_STORE)
         count = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         make = self._ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
         shared = self._ray.put(settings)
@@ -78,30 +74,4 @@ class RayExecutor:
             self._ray.kill(actor)
         self._actors = []
         if self._ours:
-            self._ray.shutdown()
-
-
-def _import_ray() -> Any:
-    # Send no usage statistics. Set before the import, which reads the variable.
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    try:
-        return import_module("ray")
-    except ImportError:
-        raise UsageError("this needs Ray, which is not installed", where="--workers ray", remedy=how_to_install("ray")) from None
-
-
-def _join(ray: Any, address: str | None) -> None:
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    ours = {"address": "local", "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        ray.init(**quiet, **(ours if address is None else {"address": address}))
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise RunError(f"Ray cannot be started or joined ({first})", where=address, remedy="See ray status") from error
-    finally:
-        if main:  # Ray installs its own handlers, which end the process at once
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            leave(self._ray)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 import socket
 from typing import Any
 
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.ray_cluster import import_ray
 from piiloom.generation.settings.configuration import RunConfig
 
 _REACHABLE_WITHIN_S = 5.0
@@ -36,18 +34,9 @@ def check_ray(workers: int, address: str | None) -> Any:
     """
     if workers < 1:
         raise UsageError("at least one worker is needed", where="--ray")
-    ray = _import_ray()
+    ray = import_ray("--ray")
     _check_reachable(address)
     return ray
-
-
-def _import_ray() -> Any:
-    # Turn off Ray's usage statistics; this must be set before the import, which reads it.
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    try:
-        return importlib.import_module("ray")
-    except ImportError:
-        raise UsageError("--ray needs Ray, which is not installed", where="--ray", remedy=how_to_install("ray")) from None
 
 
 def _check_reachable(address: str | None) -> None:

@@ -7,15 +7,12 @@ their node (on one machine it is inherited from this process).
 from __future__ import annotations
 
 import importlib
-import logging
-import signal
-import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from piiloom.execution.coordinator import Coordinator
-from piiloom.foundation.errors import RunError
+from piiloom.foundation.ray_cluster import join, leave
 from piiloom.generation.distributed.partition_checks import check_ray
 from piiloom.generation.distributed.worker import Assignment, Worker
 
@@ -36,14 +33,12 @@ async def ray_executor(workers: int, address: str | None = None) -> AsyncIterato
     ray = check_ray(workers, address)
     ours = not ray.is_initialized()
     if ours:
-        with _own_signals():
-            _join(ray, workers, address)
+        join(ray, address, object_store_bytes=_OBJECT_STORE, cpus=workers)
     try:
         yield RayExecutor(ray, workers)
     finally:
         if ours:
-            with _own_signals():
-                ray.shutdown()
+            leave(ray)
 
 
 class RayExecutor:
@@ -73,34 +68,3 @@ class RayExecutor:
     def end_worker(self, worker: Any) -> None:
         """End the process of *worker*, if it still lives."""
         self._ray.kill(worker)
-
-
-def _join(ray: Any, workers: int, address: str | None) -> None:
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    # "local" starts a new Ray even if RAY_ADDRESS is set or another Ray runs on this machine.
-    ours = {"address": "local", "num_cpus": workers, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
-    # Ray's own messages on standard error say nothing about the run.
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    try:
-        ray.init(**quiet, **(ours if address is None else {"address": address}))
-    except Exception as error:  # Ray raises a bare one when a node does not start in time
-        first = str(error).strip().partition("\n")[0]
-        raise RunError(
-            f"Ray cannot be {'started' if address is None else 'joined'} ({first})",
-            where=address,
-            remedy="See ray status; every node needs the same Ray and Python (docs/cluster.md)",
-        ) from error
-
-
-@contextmanager
-def _own_signals() -> Iterator[None]:
-    """Restore our handlers of SIGINT and SIGTERM afterwards, since Ray replaces them by ones that end the process at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

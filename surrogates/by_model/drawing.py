@@ -12,10 +12,8 @@ with the same seed pays for nothing.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +27,7 @@ from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.providers.factory import make_provider
 from piiloom.providers.price_checks import check_priced
@@ -121,7 +120,7 @@ def draw_by_model(
             session = _AskSession(plan, terms, options, watch, folder)
             return session.run(spool, store, provider, sink, retry or RetryPolicy())
     finally:
-        _in_a_loop(provider.aclose)
+        run_in_own_loop(provider.aclose)
 
 
 def _open_provider(options: ModelOptions) -> Provider:
@@ -130,17 +129,6 @@ def _open_provider(options: ModelOptions) -> Provider:
     budget = options.budget_usd is not None
     check_priced(options.provider, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
     return provider
-
-
-def _in_a_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a coroutine to its end. If an event loop is already running (a notebook), run it in a separate thread."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work())
-        return
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        thread.submit(lambda: asyncio.run(work())).result()
 
 
 class _AskSession:
@@ -181,7 +169,7 @@ class _AskSession:
         status: Any = "interrupted"
         committer.start()
         try:
-            _in_a_loop(lambda: self._answer(spool, channel, provider, consume))
+            run_in_own_loop(lambda: self._answer(spool, channel, provider, consume))
             status = "finished"
         finally:
             committer.close()
