@@ -1,6 +1,7 @@
 """The variants of ``limits_ablation``: the rate limiter with one of its ideas switched off, or with none of them."""
 
-# Parts of the limiter are replaced by functions with the same parameters, which need not use them.
+# Parts of the limiter, private ones too, are replaced by functions with the same parameters, which need not use them, and by classes with
+# the same methods, whose docstrings are those of the limiter.
 # ruff: noqa: ARG001, ARG002, ARG005, D102, SLF001
 
 from __future__ import annotations

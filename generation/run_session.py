@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import StopSignal
@@ -21,14 +20,12 @@ from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.running.single_stage import SingleStage
 from piiloom.generation.running.whole_run import WholeRun
 
-R = TypeVar("R")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RayOptions:
     """Ray settings: how many workers there are, the cluster's address (None: this machine), the folder its nodes share (None: none)."""
 
-    partitions: int
+    workers: int
     address: str | None = None
     folder: Path | None = None
 
@@ -54,7 +51,7 @@ def run_to_end(
 
                 await opened.provider.aclose()  # each pass has its own
                 return await generate_partitioned(
-                    opened, partitions=ray.partitions, address=ray.address, folder=ray.folder, stop=stop, watch=watch, policy=policy
+                    opened, workers=ray.workers, address=ray.address, folder=ray.folder, stop=stop, watch=watch, policy=policy
                 )
             strategy = WholeRun(opened) if stage is None else SingleStage(stage, opened)
             return await run_items(opened, strategy, stop=stop, watch=watch, policy=policy)

@@ -6,17 +6,19 @@ the documents' numbers, counting is a reading of its own before that. The docume
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 from piiloom.surrogates.document_ids import RepeatedIds
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.parts import Chunk, Notes
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.outputs.tallies import Tally
+
+T = TypeVar("T")
 
 WINDOW: Final = 4  # jobs per worker that are submitted and whose results are not yet taken; bounds the memory
 
@@ -126,3 +128,15 @@ class Executor(Protocol):
     def close(self) -> None:
         """Stop all workers at once. May be called again."""
         ...
+
+
+def submitted(jobs: Iterable[Job], submit: Callable[[Job], T], *, workers: int) -> Iterator[tuple[Job, T]]:
+    """Yield each job, in order, with what ``submit(job)`` gave; at most ``WINDOW`` jobs per worker are submitted and not yet yielded."""
+    pending: deque[tuple[Job, T]] = deque()
+    source = iter(jobs)
+    while True:
+        while len(pending) < WINDOW * workers and (job := next(source, None)) is not None:
+            pending.append((job, submit(job)))
+        if not pending:
+            return
+        yield pending.popleft()

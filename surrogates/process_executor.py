@@ -14,9 +14,8 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -27,7 +26,7 @@ from typing import Any, Final
 
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.interrupts import held_interrupts
-from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.jobs import ChunkResult, Job, WorkerSettings, submitted
 from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
 _END_S: Final = 5.0
@@ -43,8 +42,8 @@ class ProcessExecutor:
         self._idle: SimpleQueue[_WorkerProcess] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers, "surrogates")
         try:
-            with _main_left_alone(settings.factory):
-                _start_fork_server_deaf_to_ctrl_c()
+            with _without_main_module(settings.factory):
+                _start_fork_server_ignoring_ctrl_c()
                 for _ in range(workers):
                     with held_interrupts():  # a worker that gets only half of its start data prints a traceback
                         self._workers.append(_WorkerProcess(context, settings))
@@ -56,14 +55,7 @@ class ProcessExecutor:
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
         """See ``jobs.Executor``."""
-        pending: deque[tuple[Job, Future[object]]] = deque()
-        source = iter(jobs)
-        while True:
-            while len(pending) < WINDOW * len(self._workers) and (job := next(source, None)) is not None:
-                pending.append((job, self._threads.submit(self._do, job)))
-            if not pending:
-                return
-            job, future = pending.popleft()
+        for job, future in submitted(jobs, lambda job: self._threads.submit(self._do, job), workers=len(self._workers)):
             yield job, result_of(future.result())
 
     def _do(self, job: Job) -> object:
@@ -87,7 +79,7 @@ class _WorkerProcess:
     """A worker process and the pipe to it, used by one thread at a time."""
 
     def __init__(self, context: Any, settings: WorkerSettings) -> None:
-        self._wire, theirs = context.Pipe()
+        self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, settings), daemon=True)
         self._process.start()
         theirs.close()
@@ -95,8 +87,8 @@ class _WorkerProcess:
     def do(self, job: Job) -> object:
         """Have *job* done and return the outcome (``worker.outcome_of``). Raises ``RunError`` if the process dies."""
         try:
-            self._wire.send(job)
-            return self._wire.recv()
+            self._pipe.send(job)
+            return self._pipe.recv()
         except (EOFError, OSError):
             self._process.join(_END_S)
         code = self._process.exitcode
@@ -110,21 +102,21 @@ class _WorkerProcess:
 
     def close(self) -> None:
         """Release what the operating system holds for the ended process."""
-        self._wire.close()
+        self._pipe.close()
         self._process.join()
         self._process.close()
 
 
-def _serve(wire: Connection, settings: WorkerSettings) -> None:
+def _serve(pipe: Connection, settings: WorkerSettings) -> None:
     """Main loop of a worker process: receive jobs and send outcomes until the parent closes the pipe. Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     worker = Worker(settings)
     with suppress(EOFError, ConnectionResetError, BrokenPipeError):
         while True:
-            wire.send(outcome_of(worker, wire.recv()))
+            pipe.send(outcome_of(worker, pipe.recv()))
 
 
-def _start_fork_server_deaf_to_ctrl_c() -> None:
+def _start_fork_server_ignoring_ctrl_c() -> None:
     """Start the fork server with SIGINT blocked; else Ctrl-C while it loads prints a traceback. Its children inherit the mask."""
     resource_tracker.ensure_running()  # otherwise the fork server's start does this, and unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -139,7 +131,7 @@ def _module_of(factory: object) -> str:
 
 
 @contextmanager
-def _main_left_alone(factory: object) -> Iterator[None]:
+def _without_main_module(factory: object) -> Iterator[None]:
     """Hide ``__main__`` while workers start, so that they do not run this process's main script again.
 
     That script may be a user's without a ``__main__`` guard, or a Streamlit page. Workers need it only if *factory* is defined in it.

@@ -8,14 +8,14 @@ Ray is imported when a ``RayExecutor`` is made, not before.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Final
 
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.ray_cluster import import_ray, join, leave
-from piiloom.surrogates.jobs import WINDOW, ChunkResult, Job, WorkerSettings
+from piiloom.surrogates.jobs import ChunkResult, Job, WorkerSettings, submitted
 from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
 _OBJECT_STORE: Final = 256 * 2**20
@@ -52,15 +52,8 @@ class RayExecutor:
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
         """See ``jobs.Executor``."""
         pool = import_module("ray.util").ActorPool(self._actors)
-        pending: deque[Job] = deque()
-        source = iter(jobs)
-        while True:
-            while len(pending) < WINDOW * len(self._actors) and (job := next(source, None)) is not None:
-                pool.submit(lambda actor, job: actor.do.remote(job), job)
-                pending.append(job)
-            if not pending:
-                return
-            job = pending.popleft()
+        submit = partial(pool.submit, lambda actor, job: actor.do.remote(job))
+        for job, _ in submitted(jobs, submit, workers=len(self._actors)):
             try:
                 outcome = pool.get_next()
             except self._ray.exceptions.RayError as error:

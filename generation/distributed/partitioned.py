@@ -39,14 +39,14 @@ _MOST_IN_VAIN = 2
 async def generate_partitioned(
     opened: OpenedRun,
     *,
-    partitions: int,
+    workers: int,
     address: str | None = None,
     folder: Path | None = None,
     stop: StopSignal | None = None,
     watch: Watch = noop,
     policy: CallPolicy | None = None,
 ) -> RunProgress:
-    """Like ``run_items`` on a whole run, with *partitions* Ray workers, on this machine or on the cluster at *address*.
+    """Like ``run_items`` on a whole run, with *workers* Ray workers, on this machine or on the cluster at *address*.
 
     Partition stores are created next to the store, or in *folder*, which all nodes of the cluster must share. On a cluster without
     *folder* their bytes are sent to the workers and back. Raises ``UsageError`` for settings that cannot be partitioned and if Ray is
@@ -54,7 +54,7 @@ async def generate_partitioned(
     """
     returned = address is not None and folder is None
     check_partitioned(opened.config, returned=returned)
-    async with ray_executor(partitions, address) as executor:
+    async with ray_executor(workers, address) as executor:
         return await generate_on(executor, opened, folder=folder, returned=returned, stop=stop, watch=watch, policy=policy)
 
 

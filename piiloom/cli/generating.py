@@ -110,7 +110,7 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
 
 
 def _ray(options: GenerateOptions) -> RayOptions | None:
-    return RayOptions(partitions=options.ray, address=options.ray_address, folder=options.ray_folder) if options.ray is not None else None
+    return RayOptions(workers=options.ray, address=options.ray_address, folder=options.ray_folder) if options.ray is not None else None
 
 
 def _opened(options: GenerateOptions) -> AbstractContextManager[OpenedRun]:

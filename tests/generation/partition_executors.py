@@ -136,7 +136,7 @@ def run_by_ray(
     """The same by Ray."""
     opened = _opened(store, config, resumed, {})
     policy = policy or replace(call_policy(opened.config), retry=QUICK)
-    return asyncio.run(generate_partitioned(opened, partitions=partitions, policy=policy, stop=stop, watch=watch, **where))
+    return asyncio.run(generate_partitioned(opened, workers=partitions, policy=policy, stop=stop, watch=watch, **where))
 
 
 def _opened(store: Store, config: RunConfig, resumed: bool, changes: Mapping[str, Any]) -> OpenedRun:
