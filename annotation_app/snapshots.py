@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from piiloom.annotation_app.event_log import Clock, utc_now
+from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import MEMORY
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.snapshot_files import list_snapshots, snapshot_time
@@ -93,7 +94,7 @@ class PeriodicSnapshots:
         """
         path = self._shared.path
         marks: list[tuple[int, int]] = []
-        for file in (path, path.with_name(f"{path.name}.wal")):
+        for file in (path, log_of(path)):
             try:
                 found = file.stat()
                 marks.append((found.st_size, found.st_mtime_ns))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from piiloom.annotation_app.adjudication.stale_edits import StaleOffer, stale_offers
-from piiloom.annotation_app.documents.differences import Difference, compare
-from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.documents.document import State
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
 from piiloom.corpus.store.annotation_documents import load_documents
@@ -36,23 +34,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """A record before annotation (``base``), all versions of it, and the earlier decisions on it.
-
-    ``differences`` are between each pair of accepted versions, ``changes`` between ``base`` and each version, by annotator.
-    """
+    """A record before annotation (``base``), all versions of it, and the earlier decisions on it."""
 
     item: Item
     base: Record
     versions: tuple[Version, ...]
-    differences: dict[tuple[str, str], list[Difference]]
-    changes: dict[str, list[Difference]]
     stale: tuple[StaleOffer, ...]
     decisions: tuple[Adjudication, ...]
-
-    @property
-    def finished(self) -> tuple[Version, ...]:
-        """The versions that are accepted or rejected."""
-        return tuple(version for version in self.versions if version.finished)
 
     @property
     def accepted(self) -> tuple[Version, ...]:
@@ -67,16 +55,10 @@ def side_by_side(store: Store, record_id: str) -> SideBySide:
     if item is None or base is None:
         raise UsageError("this record is not in the work list any more", where=f"record {record_id}", remedy="Go on with the next one")
     versions = versions_of(store, [record_id]).get(record_id, [])
-    accepted = [version for version in versions if version.state.verdict == "accepted"]
-    start = document_of(base)
     return SideBySide(
         item=item,
         base=base,
         versions=tuple(versions),
-        differences={
-            (one.annotator, other.annotator): compare(one.state.document, other.state.document) for one, other in combinations(accepted, 2)
-        },
-        changes={version.annotator: compare(start, version.state.document) for version in versions},
         stale=tuple(stale_offers(store, {record_id: base}).get(record_id, ())),
         decisions=tuple(load_adjudications(store, [record_id])),
     )

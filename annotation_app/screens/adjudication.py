@@ -140,7 +140,7 @@ def _summary(changes: list[Difference]) -> str:
     """Summarize in a few words what was changed in the original record."""
     spans = {mark.id for change in changes if (mark := change.left or change.right) is not None}
     told = [word for kind, word in (("question", "the question"), ("text", "the context")) if any(c.kind == kind for c in changes)]
-    told += [f"{len(spans)} span{'s' * (len(spans) > 1)}"] if spans else []
+    told += [counted(len(spans), "span")] if spans else []
     return f"Changed {', '.join(told)} of the record as it was." if told else "The record as it was, nothing changed."
 
 

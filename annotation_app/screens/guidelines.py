@@ -11,7 +11,7 @@ from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.worklist.visibility import may_see_people
+from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question
 from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
 from piiloom.foundation.errors import UsageError
 
@@ -44,8 +44,7 @@ def _show_questions(services: Services, person: Person) -> None:
         text = st.text_area("Ask something about the guidelines", max_chars=4000, height=80)
         if st.form_submit_button("Ask") and text.strip():
             _do(lambda: services.guidelines.ask(person.name, text))
-    # Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
-    shown = [one for one in services.guidelines.questions() if by_name or one.answer or one.asked_by == person.name]
+    shown = [one for one in services.guidelines.questions() if may_see_question(person, one, by_name=by_name)]
     if not shown:
         st.text("Nobody has asked anything yet.")
     for question in reversed(shown):

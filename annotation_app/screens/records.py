@@ -16,6 +16,7 @@ from piiloom.annotation_app.worklist.record_lists import Listing, ListQuery
 from piiloom.annotation_app.worklist.visibility import may_see_people
 from piiloom.corpus.store.annotation_items import Status
 from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
+from piiloom.foundation.counting import counted
 from piiloom.foundation.errors import UsageError
 
 _ANY = "any"
@@ -52,7 +53,7 @@ def records_page(person: Person) -> None:
     except UsageError as error:
         show_error(error)
         return
-    st.caption(f"{listing.total:,} record{'s' * (listing.total != 1)} · page {listing.page:,} of {listing.pages:,}")
+    st.caption(f"{counted(listing.total, 'record')} · page {listing.page:,} of {listing.pages:,}")
     _show(listing, person, people=may_see_people(person, services.settings.current()))
 
 

@@ -11,13 +11,13 @@ import streamlit as st
 from piiloom.annotation_app.checks.label_origin import label_origin
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.annotation_app.screens.editor_callbacks import show_editor, show_without_record
-from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.escaping import escape_markdown, show_error
 from piiloom.annotation_app.screens.record_history import show_history
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
-from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_why
+from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
 from piiloom.corpus.store.annotation_counts import own_standing
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import UsageError
@@ -59,7 +59,7 @@ def _at_work() -> None:
     try:
         data = _data(services, person, tab, record_id)
     except UsageError as error:
-        st.warning(escape_markdown(str(error)))
+        show_error(error)
         trail.drop(record_id)
         st.button("Go on", type="primary")
         return
@@ -113,8 +113,7 @@ def _data(services: Services, person: Person, tab: Tab, record_id: str) -> dict[
 def _ask(services: Services, person: Person, record_id: str) -> None:
     """Show the questions about the guidelines on this record, and a form for another one."""
     by_name = may_see_people(person, services.settings.current())
-    # Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
-    asked = [one for one in services.guidelines.questions(record_id=record_id) if by_name or one.answer or one.asked_by == person.name]
+    asked = [one for one in services.guidelines.questions(record_id=record_id) if may_see_question(person, one, by_name=by_name)]
     title = f"Questions on this record ({len(asked)})" if asked else "Ask about the guidelines"
     with st.expander(title, key=f"questions-{record_id}"):
         for question in asked:

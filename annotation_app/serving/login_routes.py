@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from piiloom.annotation_app.people.login_service import LoginService
 from piiloom.annotation_app.serving.login_config import LOGIN_PATH, LOGOUT_PATH, LoginConfig
+from piiloom.foundation.counting import counted
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384
@@ -74,7 +75,7 @@ class LoginRoutes:
             return await self._let_in(request, logins, attempt.token)
         if attempt.wait > 0:
             seconds = math.ceil(attempt.wait)
-            said = f"Too many tries. Wait {seconds} second{'s' * (seconds != 1)} and try again."
+            said = f"Too many tries. Wait {counted(seconds, 'second')} and try again."
             answer = self._form(request, name=name, said=said, status=429)
             answer.headers["Retry-After"] = str(seconds)
             return answer

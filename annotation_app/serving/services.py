@@ -75,22 +75,14 @@ def open_services(
     store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
     try:
         set_process_taxonomy(extended(types_of(store)))
-        return _over(path, SharedStore(store), clock, SnapshotPlan(snapshot_every_s, keep_snapshots))
+        return _over(path, SharedStore(store), clock, snapshot_every_s, keep_snapshots)
     except BaseException:
         set_process_taxonomy(None)
         store.close()
         raise
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotPlan:
-    """How often snapshots are made, and how many are kept."""
-
-    every_s: float
-    keep: int
-
-
-def _over(path: Path, shared: SharedStore, clock: Clock, plan: SnapshotPlan) -> Services:
+def _over(path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float, keep_snapshots: int) -> Services:
     log = EventLog(shared, clock)
     accounts = Accounts(shared, log)
     settings = SettingsStore(shared, log)
@@ -116,7 +108,7 @@ def _over(path: Path, shared: SharedStore, clock: Clock, plan: SnapshotPlan) -> 
         practice=Practice(shared, log, settings),
         test=QualifyingTest(shared, log, settings, documents.reopen),
         controls=Controls(shared, log, settings),
-        snapshots=PeriodicSnapshots(shared, plan.every_s, plan.keep, clock),
+        snapshots=PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock),
     )
 
 

@@ -44,9 +44,11 @@ class Batch:
     def receive(self, sent: Sent) -> None:
         """Apply the next operation, or note it as refused or stale."""
         document = self._documents.get(sent.record_id)
-        reason = self._blocked.get(sent.record_id) if document is not None else GONE
-        if document is None or reason is not None:
-            self._refuse(sent, *(reason or GONE))
+        if document is None:
+            self._refuse(sent, *GONE)
+            return
+        if (reason := self._blocked.get(sent.record_id)) is not None:
+            self._refuse(sent, *reason)
             return
         history = document.history
         step = (sent.client, sent.record_id)

@@ -75,7 +75,7 @@ class OpenDocuments:
         return kept.view
 
     def take(self, store: Store, actor: str, record_ids: Collection[str]) -> dict[str, OpenDocument]:
-        """Remove the entries of *record_ids* from the cache (or load them) and return them for writing; ``lay`` puts them back.
+        """Remove the entries of *record_ids* from the cache (or load them) and return them for writing; ``put`` puts them back.
 
         Records that no longer exist are left out. Call this only with the store's write lock.
         """

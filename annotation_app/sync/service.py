@@ -16,6 +16,7 @@ from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_seque
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
 
 # may_edit(actor, record_id) raises UsageError, with a message for the user, if they may not edit the record now.
 MayEdit = Callable[[str, str], None]
@@ -25,16 +26,8 @@ GuidelineInForce = Callable[[Store], int | None]
 OnSaved = Callable[[Store, Sequence[AnnotationDocument]], None]
 
 
-def _anyone(_actor: str, _record_id: str) -> None:
-    pass
-
-
 def _no_guideline(_store: Store) -> int | None:
     return None
-
-
-def _nothing_else(_store: Store, _documents: Sequence[AnnotationDocument]) -> None:
-    pass
 
 
 class DocumentService:
@@ -49,9 +42,9 @@ class DocumentService:
         shared: SharedStore,
         log: EventLog,
         *,
-        may_edit: MayEdit = _anyone,
+        may_edit: MayEdit = noop,
         guideline: GuidelineInForce = _no_guideline,
-        on_saved: OnSaved = _nothing_else,
+        on_saved: OnSaved = noop,
         capacity: int = 500,
     ) -> None:
         self._shared = shared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
+from piiloom.corpus.store.guidelines import GuidelineQuestion
 
 
 def may_see_people(person: Person, settings: ProjectSettings) -> bool:
@@ -14,6 +15,14 @@ def may_see_people(person: Person, settings: ProjectSettings) -> bool:
 def may_see_why(person: Person, settings: ProjectSettings) -> bool:
     """Whether *person* may see where a record's labels come from: plan, judges, model, priority."""
     return person.may("adjudicator") or not settings.blind
+
+
+def may_see_question(person: Person, question: GuidelineQuestion, *, by_name: bool) -> bool:
+    """Whether *person*, who sees others' names or not (*by_name*), may see *question*.
+
+    Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
+    """
+    return by_name or bool(question.answer) or question.asked_by == person.name
 
 
 def may_manage(person: Person) -> bool:

@@ -6,6 +6,7 @@ from project_stories import changed, finish, pool, record, without
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.adjudication.versions import SideBySide, side_by_side
+from piiloom.annotation_app.documents.differences import compare
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.identity import LOCAL
@@ -25,15 +26,18 @@ def laid_out(*versions: object, **fields: object) -> SideBySide:
 def test_versions_and_their_differences_are_side_by_side() -> None:
     side = laid_out(without("s4"), changed("s1", entity_type="education"))
     assert [version.annotator for version in side.versions] == ["ada", "bob"]
-    assert side.accepted == side.finished == side.versions
-    assert [one.kind for one in side.differences["ada", "bob"]] == ["type", "only_right"]
-    assert [one.kind for one in side.changes["ada"]] == ["only_left"]
-    assert [one.kind for one in side.changes["bob"]] == ["type"]
+    assert side.accepted == side.versions
+    assert all(version.finished for version in side.versions)
+    base, (ada, bob) = document_of(side.base), [version.state.document for version in side.versions]
+    assert [one.kind for one in compare(ada, bob)] == ["type", "only_right"]
+    assert [one.kind for one in compare(base, ada)] == ["only_left"]
+    assert [one.kind for one in compare(base, bob)] == ["type"]
 
 
 def test_open_versions_are_shown_and_do_not_count() -> None:
     side = laid_out(None, verdict="open")
-    assert (len(side.versions), side.finished, side.differences) == (1, (), {})
+    assert [version.finished for version in side.versions] == [False]
+    assert side.accepted == ()
 
 
 def test_an_edit_that_came_too_late_is_offered_merged() -> None:
