@@ -12,6 +12,7 @@ from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.mentions import Gender
+from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.persona_assignment.drawing import Pools
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, OPEN, spread
 from piiloom.surrogates.planning import Plan
@@ -132,4 +133,4 @@ def _torn(plan: Plan, done: Replaced) -> int:
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
     """Return the tallies whose key begins with *kind*, by the rest of the key, most frequent first."""
     found = {key[len(kind) + 1 :]: count for key, count in tallies.items() if key.startswith(f"{kind} ")}
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_ENOUGH])
+    return dict(list(most_common(found).items())[:_ENOUGH])

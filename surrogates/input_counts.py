@@ -6,16 +6,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.inputs.faults import no_text
-from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, NO_TEXT, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
-from piiloom.surrogates.inputs.parts import Chunk, InputFile, ParquetLayout, Part, TableLayout
+from piiloom.surrogates.inputs.json_rows import DROPPED_SPANS, ORIGINALS, PLACEHOLDER_KEYS, absent_fields
+from piiloom.surrogates.inputs.parts import NO_TEXT, WHOLE_FILES, Chunk, InputFile, ParquetLayout, Part, TableLayout
 from piiloom.surrogates.inputs.source import Source
 from piiloom.surrogates.jobs import PartCount
-
-_FREE: Final = ("txt", "xml")
 
 
 @dataclass(slots=True)
@@ -75,7 +73,7 @@ class InputCounts:
         rows = False
         for file in source.files:
             count = self.files[file.number]
-            if file.format in _FREE or not count.rows or not file.size:  # an empty table still counts one row
+            if file.format in WHOLE_FILES or not count.rows or not file.size:  # an empty table still counts one row
                 continue
             rows = True
             if not count.documents:
@@ -118,7 +116,7 @@ def _fields_in(file: InputFile, count: FileCount, wanted: set[str]) -> set[str]:
 
 def _file_row(file: InputFile, count: FileCount) -> dict[str, Any]:
     row: dict[str, Any] = {"file": file.name, "format": file.format, "encoding": file.encoding, "documents": count.documents}
-    if file.format not in _FREE:
+    if file.format not in WHOLE_FILES:
         row["rows"] = count.rows
     if isinstance(file.layout, TableLayout):
         row["delimiter"], row["quoted"] = file.layout.delimiter, file.layout.quoted

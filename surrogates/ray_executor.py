@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Final
 
 from piiloom.foundation.errors import RunError
-from piiloom.foundation.ray_cluster import import_ray, join, leave
+from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
 from piiloom.surrogates.jobs import ChunkResult, Job, WorkerSettings, submitted
 from piiloom.surrogates.worker import Worker, outcome_of, place_of, result_of
 
@@ -57,8 +57,7 @@ class RayExecutor:
             try:
                 outcome = pool.get_next()
             except self._ray.exceptions.RayError as error:
-                cause = type(getattr(error, "cause", None) or error).__name__
-                raise RunError(f"a Ray worker failed ({cause})", where=place_of(job.chunk), remedy="See ray status") from None
+                raise RunError(f"a Ray worker failed ({cause_of(error)})", where=place_of(job.chunk), remedy="See ray status") from None
             yield job, result_of(outcome)
 
     def close(self) -> None:

@@ -61,10 +61,9 @@ class Worker:
         scan = b"" if job.task == "count" else self._scan_people(job, parts)
         if not counts:
             return ChunkScanned([], b"", 0, scan)
-        digests = [digests_of(parsed.found) for parsed in parts]
-        ids = b"".join([one or bytes(8 * len(parsed.found)) for (one, _), parsed in zip(digests, parts, strict=True)])
+        ids, tildes = digests_of([one for parsed in parts for one in parsed.found])
         found = [_counted(part, parsed) for part, parsed in zip(job.chunk.parts, parts, strict=True)]
-        return ChunkScanned(found, ids if any(ids) else b"", max((tildes for _, tildes in digests), default=0), scan)
+        return ChunkScanned(found, ids, tildes, scan)
 
     def _scan_people(self, job: Job, parts: Sequence[Parsed]) -> bytes:
         try:

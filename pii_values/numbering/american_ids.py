@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from piiloom.pii_values.numbering.check_digits import check_of, checked, grouped
+from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.pii_values.numbering.holders import Holder
 
 _VOWELS: Final = "AEIOU"
@@ -80,7 +81,7 @@ def rfc(h: Holder) -> str:
 def dni_ar(h: Holder) -> str:
     """Argentina: identity card, seven or eight digits that grow with the year of birth."""
     number = min(69_999_999, max(4_000_000, (h.born.year - 1950) * 800_000 + 8_000_000 + h.number(1, 0, 799_999)))
-    return f"{number // 1_000_000}.{number // 1000 % 1000:03d}.{number % 1000:03d}"
+    return in_groups(number, ".", pairs=False)
 
 
 def cuit(h: Holder) -> str:
@@ -96,7 +97,7 @@ def cuit(h: Holder) -> str:
 def cedula(h: Holder) -> str:
     """Colombia: identity card; ten digits from 1.000.000.000 on for people born since 1987, else eight."""
     number = h.number(1, 1_000_000_000, 1_140_000_000) if h.born.year >= 1987 else h.number(1, 10_000_000, 99_999_999)
-    return f"{number:,}".replace(",", ".")
+    return in_groups(number, ".", pairs=False)
 
 
 def nit(h: Holder) -> str:
@@ -108,7 +109,7 @@ def nit(h: Holder) -> str:
 def rut(h: Holder) -> str:
     """Chile: identity and tax number."""
     number = h.number(1, 5_000_000, 24_999_999)
-    return f"{number:,}".replace(",", ".") + "-" + check_of(str(number), "cl.rut")
+    return f"{in_groups(number, '.', pairs=False)}-{check_of(str(number), 'cl.rut')}"
 
 
 def dni_pe(h: Holder) -> str:

@@ -1,7 +1,7 @@
-"""National and tax ids of Asia and Oceania. Check digits come from python-stdnum, where it knows them.
+"""National and tax ids of Asia. Check digits come from python-stdnum, where it knows them.
 
 Singapore identity cards get a check letter of another series (K to X after S and T), so that no real card has it. Taiwan's check digit
-and the shapes of Vietnam, the Philippines, the Emirates, Saudi Arabia and Fiji are not in python-stdnum; the rules are stated below.
+and the shapes of Vietnam, the Philippines, the Emirates and Saudi Arabia are not in python-stdnum; the rules are stated below.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class _Bar:
         if now.phase != self._phase:
             self._phase = now.phase
             self._progress.reset(self._task, total=now.total or None)
-        detail = f"{counted(now.replaced, 'surrogate')}" if now.replaced else ""
+        detail = counted(now.replaced, "surrogate") if now.replaced else ""
         self._progress.update(self._task, description=now.phase, completed=now.done, total=now.total or None, detail=detail)
 
 

@@ -22,6 +22,7 @@ from piiloom.surrogates.by_model.sentences import REACH, Sentence
 from piiloom.surrogates.by_model.terms import Terms
 from piiloom.surrogates.by_model.value_requests import ValueRequest, requests_of
 from piiloom.surrogates.documents import Document
+from piiloom.surrogates.outputs.tallies import most_common
 from piiloom.surrogates.planning import Plan
 
 Planned = Callable[[Document], tuple[Plan, Any]]
@@ -174,7 +175,7 @@ def collect(documents: Iterable[Document], planned: Planned, terms: Terms, provi
         sentences=sums.sentences,
         characters=sums.characters,
         known=sums.known,
-        kinds=dict(sorted(sums.kinds.items(), key=lambda one: (-one[1], one[0]))),
+        kinds=most_common(sums.kinds),
         about_usd=about,
         most_usd=most,
         digest=digest("surrogate values", told, fingerprint.hexdigest()),

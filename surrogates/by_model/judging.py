@@ -16,7 +16,7 @@ from piiloom.screening.refusals import RefusalsGate
 from piiloom.surrogates.by_model.kinds import told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
-from piiloom.surrogates.placeholders.folding import plain
+from piiloom.surrogates.known_names import folded as plain
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from piiloom.surrogates.placeholders.vocabulary_files import LANGUAGES
 

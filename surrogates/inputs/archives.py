@@ -78,8 +78,8 @@ def _check_path(info: zipfile.ZipInfo, where: str) -> None:
         raise DataError("the member is encrypted", where=where, remedy="Unpack it yourself and give the folder")
 
 
-def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowance: Allowance, name: str) -> int:
-    """Unpack a member to the new file *target* and return its size in bytes.
+def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowance: Allowance, name: str) -> None:
+    """Unpack a member to the new file *target*.
 
     Raises ``DataError`` if *allowance* is exceeded, or for over 100 MB at a compression ratio above 200.
     """
@@ -98,4 +98,3 @@ def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowa
                     remedy="Unpack it yourself and give the folder, if you trust the archive",
                 )
             out.write(block)
-    return size

@@ -12,12 +12,11 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.faults import fault
 from piiloom.surrogates.inputs.given_spans import SpanRewriter, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import Found, Notes, Parsed, Part
+from piiloom.surrogates.inputs.parts import NO_TEXT, Found, Notes, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 SPANS: Final = "spans"
-NO_TEXT: Final = "rows without text"
 NO_FIELD: Final = "rows without the field "
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 DROPPED_SPANS: Final = "overlapping spans left out"

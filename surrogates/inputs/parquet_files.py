@@ -12,10 +12,9 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import no_column, shown
-from piiloom.surrogates.inputs.parts import Found, InputFile, Notes, ParquetLayout, Parsed, Part
+from piiloom.surrogates.inputs.parts import NO_TEXT, Found, InputFile, Notes, ParquetLayout, Parsed, Part
 from piiloom.surrogates.inputs.settings import InputSettings
 
-NO_TEXT: Final = "rows without text"
 _MOST_ROWS: Final = 65_536
 
 

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.mentions import Mention
+
+WHOLE_FILES: Final = ("txt", "xml")  # formats of which a file is one document
+NO_TEXT: Final = "rows without text"  # a note of a reader
 
 
 class TableLayout(NamedTuple):

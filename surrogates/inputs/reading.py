@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Replaced
@@ -13,13 +12,11 @@ from piiloom.surrogates.inputs.decoding import UTF8_BOM
 from piiloom.surrogates.inputs.faults import cannot_read, line_at, no_text, undecodable
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parquet_files import ParquetReader
-from piiloom.surrogates.inputs.parts import Found, InputFile, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.parts import WHOLE_FILES, Found, InputFile, Notes, Parsed, Part, TableLayout
 from piiloom.surrogates.inputs.settings import InputSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.xml_files import read_xml
-
-_WHOLE_FILES: Final = ("txt", "xml")
 
 
 class TextSlot:
@@ -91,14 +88,14 @@ def _bytes_of(part: Part) -> bytes:
     return data
 
 
-def documents_of(part: Part, parsed: Parsed, first: int, ids: Sequence[str] | None = None) -> list[Document]:
-    """Return the documents of a part that has been read, numbered from *first* on. *ids*, one per document, replace the rows' ids."""
+def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
+    """Return the documents of a part that has been read, numbered from *first* on."""
     name, at = part.file.name, part.line
-    whole = part.file.format in _WHOLE_FILES
+    whole = part.file.format in WHOLE_FILES
     documents = []
     for number, one in enumerate(parsed.found):
         line = None if whole else at + one.line
-        doc_id = ids[number] if ids is not None else given_id(one) or (name if whole else placed_id(name, line, one.field))
+        doc_id = given_id(one) or (name if whole else placed_id(name, line, one.field))
         documents.append(Document(first + number, doc_id, one.text, name, line, one.mentions))
     return documents
 

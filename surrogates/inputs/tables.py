@@ -14,10 +14,9 @@ from typing import BinaryIO, Final, NamedTuple
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.faults import fault
-from piiloom.surrogates.inputs.parts import CannotSpell, Found, Notes, Parsed, Part, TableLayout
+from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, Found, Notes, Parsed, Part, TableLayout
 from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
 
-NO_TEXT: Final = "rows without text"
 _BLOCK: Final = 1 << 22
 _LONGEST_ROW: Final = 2**28
 
@@ -171,7 +170,7 @@ def _pieces(raw: str, cell: Cell) -> list[Piece]:
 
 def read_table(part: Part, raw: str, layout: TableLayout) -> Parsed:
     """Read a part of a table. Raises ``DataError`` if a quoted field is not closed."""
-    parsed = Parsed(raw, [], 0, raw.count("\n") + raw.count("\r") - raw.count("\r\n"), Notes())
+    parsed = Parsed(raw, [], 0, _line_ends(raw, 0, len(raw)), Notes())
     head = layout.head and part.start == 0
     several = len(layout.columns) > 1
     line = seen = 0

@@ -18,11 +18,11 @@ from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.date_patterns import usual
 from piiloom.surrogates.kinds.date_shifts import moved
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
+from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 from piiloom.surrogates.seeds import below, mix
 
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
-_ADULT: Final = (19 * 366, 79 * 365)
 _DAY: Final = salt_of("day")
 _BORN: Final = salt_of("born")
 _PATTERNS: Final = frozenset({"day_month", "month_year", "numeric", "iso"})
@@ -37,8 +37,7 @@ def born_on(draw: Draw) -> date:
     """Return the owner's birth date; without an owner, draw that of an adult."""
     if draw.owner is not None:
         return draw.owner.born
-    youngest, oldest = _ADULT
-    return draw.anchor - timedelta(days=youngest + below(mix(draw.seed, _BORN), oldest - youngest))
+    return adult_birth_date(draw.anchor, mix(draw.seed, _BORN))
 
 
 def _moved(draw: Draw) -> str | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Final, NamedTuple
 
 from piiloom.pii_values.numbering.holders import Holder
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.kinds.kind import salt_of
+from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 from piiloom.surrogates.seeds import below, mix, pick
 
 _HOLDER: Final = salt_of("holder")
-_ADULT: Final = (19 * 366, 79 * 365)
 
 
 class Seeded(NamedTuple):
@@ -50,8 +49,7 @@ def holder_of(draw: Draw, salt: int = 0) -> Holder:
     choices = Seeded(mix(seed, salt))
     if owner is not None:
         return Holder(choices, owner.born, owner.gender == "female", _capitals(owner.given), _capitals(owner.family), draw.anchor)
-    youngest, oldest = _ADULT
-    born = draw.anchor - timedelta(days=youngest + below(seed, oldest - youngest))
+    born = adult_birth_date(draw.anchor, seed)
     letters = "ABCDEFGHIKLMNOPRSTV"
     made_up = "".join(pick(mix(seed, at), letters if at % 2 else "AEIOU") for at in range(1, 9))
     return Holder(choices, born, bool(seed & 1), made_up[:4], made_up[3:], draw.anchor)

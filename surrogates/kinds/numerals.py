@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.fitting import capitalised
 from piiloom.surrogates.kinds.files import NumeralsFile
 
 LARGEST: Final = 120
@@ -52,7 +53,7 @@ def other_word(text: str, language: str, change: Callable[[int], int]) -> str | 
         old = found.group()
         number = _by_word(spoken)[_SPACES.sub(" ", old.casefold())]
         new = in_words(_told(number, change(number)), spoken) or old
-        new = new.upper() if old.isupper() else new[0].upper() + new[1:] if old[0].isupper() else new
+        new = new.upper() if old.isupper() else capitalised(new) if old[0].isupper() else new
         return text[: found.start()] + new + text[found.end() :]
     return None
 

@@ -77,12 +77,12 @@ def report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
     return {
         "full_names_by_group": possible_names(pools),
         "expected_pairs_with_one_name": round(expected, 3),
-        "observed_pairs_with_one_name": observed_pairs(_cast_names(pools, people, seed)),
+        "observed_pairs_with_one_name": observed_pairs(_count_names(pools, people, seed)),
         "chance_of_any_such_pair": round(-math.expm1(-expected), 4),
     }
 
 
-def _cast_names(pools: Pools, people: int, seed: int) -> Counter[str]:
+def _count_names(pools: Pools, people: int, seed: int) -> Counter[str]:
     """Count the full names of *people* drawn in equal groups, each in a separate document."""
     drawer = PersonaDrawer(pools, "")
     drawn = (drawer.draw(mix(seed, _PERSON + one), one % len(GROUPS), date.min, "", {}) for one in range(people))

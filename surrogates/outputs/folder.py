@@ -7,6 +7,7 @@ the next run removes it.
 from __future__ import annotations
 
 import fcntl
+import glob
 import json
 import os
 import shutil
@@ -105,12 +106,12 @@ class OutputFolder:
         Partial folders are removed unless their lock is held, which means that a run is still at work. A folder that was moved aside to
         be replaced gets its name back if no new one took its place.
         """
-        for folder in self._out.parent.glob(f".{_literal(self._out.name)}.replaced-*"):
+        for folder in self._out.parent.glob(f".{glob.escape(self._out.name)}.replaced-*"):
             if self._out.exists():
                 shutil.rmtree(folder, ignore_errors=True)
             else:
                 folder.rename(self._out)
-        for folder in self._out.parent.glob(f".{_literal(self._out.name)}.partial-*"):
+        for folder in self._out.parent.glob(f".{glob.escape(self._out.name)}.partial-*"):
             if folder.is_dir() and not folder.is_symlink() and not _is_locked(folder / _LOCK):
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -124,10 +125,6 @@ class OutputFolder:
             self._unlock()
             if self.partial.exists():
                 shutil.rmtree(self.partial, ignore_errors=True)
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
 
 
 def _is_locked(path: Path) -> bool:

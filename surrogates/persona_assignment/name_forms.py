@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.surrogates.fitting import capitalised
 from piiloom.surrogates.persona_assignment.persona import Persona
 
 SUBTYPES: Final[dict[str, str | None]] = {
@@ -47,11 +48,6 @@ def initials(given: str) -> str:
     return "".join("-".join(f"{piece[0].upper()}." for piece in part.split("-") if piece) for part in parts)
 
 
-def alone(family: str) -> str:
-    """Capitalize a family name for use without the given name: "van den Berg" becomes "Van den Berg"."""
-    return family[0].upper() + family[1:]
-
-
 def written(persona: Persona, form: str) -> str:
     """Return the name of *persona* in *form*, a key of ``SUBTYPES``; any other form gives the full name."""
     return _FORMS.get(form, _full)(persona)
@@ -72,10 +68,11 @@ def _both_initials(persona: Persona) -> str:
 _FORMS: Final[dict[str, Callable[[Persona], str]]] = {
     "full": _full,
     "given": lambda persona: persona.given,
-    "family": lambda persona: alone(persona.family),
+    # Without the given name before it, "van den Berg" is "Van den Berg".
+    "family": lambda persona: capitalised(persona.family),
     "formal": lambda persona: f"{initials(persona.given)} {persona.family}",
     "initials": _both_initials,
     "nick": lambda persona: _nicknames().get(persona.given, persona.given),
-    "family_given": lambda persona: f"{alone(persona.family)}, {persona.given}",
+    "family_given": lambda persona: f"{capitalised(persona.family)}, {persona.given}",
     "possessive": lambda persona: f"{_full(persona)}'s",
 }

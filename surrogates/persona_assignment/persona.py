@@ -50,8 +50,7 @@ class Persona:
     def born(self) -> date:
         """The day of birth."""
         if self._born is None:
-            youngest, oldest = _ADULT_DAYS
-            self._born = self.anchor - timedelta(days=youngest + below(mix(self.seed, _BIRTH), oldest - youngest))
+            self._born = adult_birth_date(self.anchor, mix(self.seed, _BIRTH))
         return self._born
 
     @born.setter
@@ -63,3 +62,9 @@ class Persona:
     def age(self) -> int:
         """Age in completed years on the anchor date."""
         return self.anchor.year - self.born.year - ((self.anchor.month, self.anchor.day) < (self.born.month, self.born.day))
+
+
+def adult_birth_date(anchor: date, seed: int) -> date:
+    """Draw the birth date of somebody of 19 to 78 years on *anchor*."""
+    youngest, oldest = _ADULT_DAYS
+    return anchor - timedelta(days=youngest + below(seed, oldest - youngest))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache
 from typing import Final, NamedTuple
+
+from piiloom.surrogates.known_names import folded
 
 _POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)
 _INNER_POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
@@ -24,11 +25,6 @@ class Folded(NamedTuple):
     possessive: bool
 
 
-def plain(text: str) -> str:
-    """Return *text* in lower case and without accents."""
-    return "".join(char for char in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(char))
-
-
 @cache
 def phrase_of(text: str) -> str:
     """Return a vocabulary entry in the normalized form used as lookup key: "ex-man" becomes "ex man"."""
@@ -37,7 +33,7 @@ def phrase_of(text: str) -> str:
 
 def _tokens(text: str) -> list[str]:
     spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", _INNER_POSSESSIVE.sub("", text)))
-    return _TOKEN.findall(plain(spaced.replace("_", " ")))
+    return _TOKEN.findall(folded(spaced.replace("_", " ")))
 
 
 def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
